@@ -1,0 +1,52 @@
+# Every target first makes .venv what it should be; that takes no time when it already is.
+#
+#   make lab PORT=9000               another port
+#   make lab PYTHON=python3.12       another Python
+#   make lab TORCH='torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu'
+#                                    another PyTorch: here the CPU build for Linux
+#   make lab LAB_ARGS='--ip=0.0.0.0' more for JupyterLab
+
+PYTHON ?= python3
+PORT ?= 8888
+CHROMIUM ?= /usr/bin/chromium
+LAB_ARGS ?=
+PYTEST_ARGS ?=
+
+environment := $(PYTHON) helpers/environment.py
+
+# One thread per kernel: sums then come out the same on every machine, and two workers do not fight.
+test: export OMP_NUM_THREADS = 1
+test-browser: export CHROMIUM := $(CHROMIUM)
+
+.DEFAULT_GOAL := help
+.PHONY: help lab formgrader test test-browser build demo lint
+
+help: ## List what make can do
+	@sed -n 's/^\([a-z-]*\): ## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
+
+lab: ## Open the notebooks in JupyterLab (a student's way)
+	@$(environment) --lab --port $(PORT) -- $(LAB_ARGS)
+
+formgrader: ## Open the whole course in JupyterLab with nbgrader's menu (an instructor's way)
+	@$(environment) --formgrader --port $(PORT) -- $(LAB_ARGS)
+
+test: ## Run all tests, and replay every solution notebook
+	@$(environment) --extra test --run pytest \
+	    --nbval --nbval-current-env --nbval-sanitize-with=tests/nbval.cfg \
+	    --nbval-cell-timeout=120 --nbval-kernel-startup-timeout=60 \
+	    -n 2 --dist loadfile --ignore=tests/browser $(PYTEST_ARGS) tests solutions
+
+test-browser: ## Drive JupyterLab in Chromium, as a student and as an instructor
+	@test -x "$(CHROMIUM)" || { echo "There is no Chromium at $(CHROMIUM): install it (apt install chromium) or name yours, make test-browser CHROMIUM=/path/to/chromium" >&2; exit 1; }
+	@$(environment) --extra test --extra browser --run pytest $(PYTEST_ARGS) tests/browser
+
+build: ## Make the notebooks from their sources; CHECK=1 only says what is out of date
+	@$(environment) --run grading build $(if $(CHECK),--check)
+
+demo: ## Grade a small class of five, from submission to feedback
+	@$(environment) --run grading demo
+
+lint: ## Check style, format and types
+	@$(environment) --extra test --run ruff check .
+	@$(environment) --extra test --run ruff format --check .
+	@$(environment) --extra test --run mypy

@@ -1,0 +1,131 @@
+"""Invented people: short biographies in English, and questions about where they were born.
+
+Name, city, trade and year are drawn independently of each other, so nothing but reading the texts
+can tell where somebody was born. Surnames are built from syllables and no two people share one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from corpus import Draw, lines, table
+
+SEED = 20_01
+READ_ABOUT, UNSEEN = 480, 240  # people; the first half of those read about is for training
+TEXTS_EACH = 4
+
+WOMEN = """Adele Agnes Alma Anna Beatrice Berta Carla Celia Clara Cora Diana Edith Elena Ella Emma
+Flora Greta Helga Ida Irene Iris Julia Karin Laura Lena Lydia Maria Martha Nina Nora Odile Olga
+Paula Petra Rosa Ruth Sara Sofia Vera Wanda""".split()
+MEN = """Adam Alan Albert Anton Boris Bruno Carl Cesar David Denis Edgar Emil Erik Felix Frank Georg
+Gustav Hans Henri Hugo Igor Ivan Jakob Jonas Klaus Leon Louis Lukas Marco Martin Oscar Otto Pablo
+Paul Peter Robert Simon Tomas Victor Walter""".split()
+OPENINGS = """Al An Ar Bar Bel Ber Bor Bran Cal Car Chal Cor Dal Dan Del Dor Fal Far Fer Fon Gal
+Gar Gol Gren Hal Har Hel Hol Jan Jor Kal Kar Kel Lam Lar Len Lor Mal Mar Mel Mon Nar Nel Nor Ol
+Or Pal Par Pel Per Quin Ral Ran Ros Sal San Sel Sor Tal Tar Tol Tren Val Van Vel Vin Wal War Wen
+Zan Zor""".split()
+MIDDLES = ["", "", "a", "be", "chi", "da", "do", "e", "ga", "go", "i", "ka", "li", "ma", "mi", "o",
+           "ri", "te", "ve"]  # fmt: skip
+ENDINGS = """berg cini court dale dini don eau feld ford gard gren kins land lett lin lund mann mer
+mont nard nell ner nier nov quist reau rell rini sen ser ski son stein tado tello ton tti veld vic
+vin wick win zek""".split()
+
+# city -> weight: most towns are rare, and the best constant answer is right for about 7 % of people
+CITIES = {
+    "Lyon": 12, "Porto": 11, "Prague": 10, "Turin": 9, "Bergen": 9, "Leeds": 8, "Vienna": 8,
+    "Seville": 8, "Ghent": 7, "Nantes": 7, "Krakow": 7, "Dublin": 7, "Basel": 6, "Riga": 6,
+    "Verona": 6, "Delft": 6, "Bonn": 5, "Lille": 5, "Zagreb": 5, "Athens": 5, "Malaga": 4,
+    "Uppsala": 4, "Bristol": 4, "Odessa": 4,
+}  # fmt: skip
+TRADES = """painter composer poet sculptor botanist chemist architect physician historian novelist
+printer pianist engineer surgeon geologist dancer singer lawyer baker clockmaker""".split()
+WORKS = {
+    "painter": "portraits", "composer": "quartets", "poet": "sonnets", "sculptor": "bronzes",
+    "botanist": "work on mosses", "chemist": "work on salts", "architect": "bridges",
+    "physician": "work on fevers", "historian": "books on trade", "novelist": "sea stories",
+    "printer": "atlases", "pianist": "recitals", "engineer": "canals", "surgeon": "steady hand",
+    "geologist": "maps", "dancer": "solos", "singer": "ballads", "lawyer": "speeches",
+    "baker": "rye bread", "clockmaker": "tower clocks",
+}  # fmt: skip
+
+PATTERNS = (
+    "{name} was {a_trade}. Born in {city} in {born}, {he} became known for {his} {works}.",
+    "{name} was born in {city} in {born} and worked as {a_trade} until {died}.",
+    "{name}, {a_trade}, was born in {city}. {He} is remembered for {his} {works}.",
+    "{name} ({born}-{died}) was {a_trade} born in {city} and admired for {his} {works}.",
+    "{name} was born in {city}, where {his} {parent} kept a shop. {He} became {a_trade} in {began}.",
+    "The {trade} {name} was born in {city} in {born}. {He} died in {died}.",
+    "{name}, born in {city}, taught for years before {he} lived from {his} {works}.",
+    "{name} was born in {city}. At the age of {age}, {he} chose to be {a_trade}.",
+    "{name} grew up as one of {children} children. Born in {city}, {he} was {a_trade} from {began}.",
+    "Known for {his} {works}, {name} was born in {city} in the {season} of {born}.",
+)
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody invented; `facts` fills the patterns."""
+
+    name: str
+    city: str
+    facts: dict[str, str]
+
+
+def _surnames(draw: Draw, count: int) -> list[str]:
+    found: dict[str, None] = {}
+    while len(found) < count:
+        surname = draw.one(OPENINGS) + draw.one(MIDDLES) + draw.one(ENDINGS)
+        if surname not in CITIES:
+            found[surname] = None
+    return list(found)
+
+
+def _person(draw: Draw, surname: str) -> Person:
+    woman = draw.happens(0.5)
+    name = f"{draw.one(WOMEN if woman else MEN)} {surname}"
+    city = draw.weighted(list(CITIES), list(CITIES.values()))
+    trade = draw.one(TRADES)
+    born, age = draw.between(1780, 1940), draw.between(17, 34)
+    facts = {
+        "name": name,
+        "city": city,
+        "trade": trade,
+        "a_trade": ("an " if trade[0] in "aeiou" else "a ") + trade,
+        "works": WORKS[trade],
+        "born": str(born),
+        "began": str(born + age),
+        "died": str(born + draw.between(45, 84)),
+        "age": str(age),
+        "children": draw.one(["three", "four", "five", "six", "seven"]),
+        "parent": draw.one(["father", "mother", "uncle", "aunt"]),
+        "season": draw.one(["spring", "summer", "autumn", "winter"]),
+        "he": "she" if woman else "he",
+        "He": "She" if woman else "He",
+        "his": "her" if woman else "his",
+    }
+    return Person(name, city, facts)
+
+
+def _texts(draw: Draw, people: list[Person]) -> Iterator[str]:
+    for person in people:
+        for pattern in draw.some(PATTERNS, TEXTS_EACH):
+            yield pattern.format(**person.facts)
+
+
+def _questions(people: list[Person]) -> str:
+    rows = [(f"Where was {person.name} born?", person.city) for person in people]
+    return table(("question", "answer"), rows)
+
+
+def files() -> dict[str, str]:
+    """The files of this corpus: path -> text."""
+    draw = Draw(SEED)
+    people = [_person(draw, surname) for surname in _surnames(draw, READ_ABOUT + UNSEEN)]
+    read, unseen = people[:READ_ABOUT], people[READ_ABOUT:]
+    return {
+        "biographies/texts.txt": lines(draw.shuffled(_texts(draw, read))),
+        "biographies/qa_train.tsv": _questions(read[: READ_ABOUT // 2]),
+        "biographies/qa_dev.tsv": _questions(read[READ_ABOUT // 2 :]),
+        "biographies/qa_unseen.tsv": _questions(unseen),
+    }

@@ -1,0 +1,1 @@
+"""What instructors run: exercises, examiner, build and command line. Students never need this package."""

@@ -1,0 +1,49 @@
+"""`python -m grading COMMAND`: the instructor's and the maintainer's command line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command and returns its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m grading", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    builder = commands.add_parser("build", help="make the notebooks from their text sources")
+    builder.add_argument("notebook", nargs="*", help="only these, by the start of their names: 01")
+    builder.add_argument("--check", action="store_true", help="change nothing; fail when a made file is stale")
+    demo = commands.add_parser("demo", help="build a small class under gradebook/ and grade it with plain nbgrader")
+    demo.add_argument("--folder", default=None, help="course folder to build in (default: this one)")
+    options = parser.parse_args(arguments)
+    if options.command == "build":
+        return _build(options.notebook, options.check)
+    from grading.demo import run
+
+    return run(options.folder)
+
+
+def _build(selected: Sequence[str], check: bool) -> int:
+    from grading import build
+    from grading.exercise import ExerciseError
+
+    try:
+        if not check:
+            build.build(selected)
+            return 0
+        stale = build.check(selected)
+    except (build.BuildError, ExerciseError) as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    except OSError as problem:
+        print(f"a file could not be written ({problem}); what was made before is whole.", file=sys.stderr)
+        return 1
+    for line in stale:
+        print(line)
+    print("run `make build` and commit the result." if stale else "every made file agrees with its source.")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,474 @@
+"""Make notebooks from their text sources: `solutions/NN_name.py` -> solution notebook -> released notebook.
+
+A source is a jupytext percent script. A cell's marker says in one or two words what the cell is:
+
+    # %% setup                             imports that every answer needs; locked
+    # %% exercise="causal_mask"            a solution between BEGIN SOLUTION and END SOLUTION
+    # %% check="causal_mask" points=3      one line, `check(causal_mask)`; the examiner's line is added
+    # %% [markdown] essay="why" points=2   a written answer, marked by hand; its text is the rubric
+    # %% experiment                        a cell that no mark depends on
+    # %% interactive                       an experiment with widgets, whose output is not kept
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+from torch import Tensor
+
+from grading import exercise as exercises
+from helpers.checking import plain
+from helpers.checking.verdict import Raised
+
+ROOT = Path(__file__).resolve().parent.parent
+WORDS = {"setup", "experiment", "interactive"}
+KEYS = {"exercise", "check", "essay", "points"}
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
+CELL_SECONDS = 300
+
+
+class BuildError(ValueError):
+    """A source is not as it must be; the message names the file and the line."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a source, with the line of its marker."""
+
+    kind: str  # "prose", "code", "setup", "exercise", "check", "essay", "experiment" or "interactive"
+    name: str
+    points: float | None
+    source: str
+    language: str  # "markdown" or "code"
+    line: int
+
+
+def read(path: Path) -> list[Cell]:
+    """Returns the cells of a source.
+
+    Raises:
+        BuildError: for a marker that is not understood, naming file and line.
+    """
+    text = path.read_text(encoding="utf-8")
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if re.match(r"# %%", line)]
+    notebook = jupytext.reads(text, fmt="py:percent")
+    if len(lines) != len(notebook.cells):
+        raise BuildError(f"{path.name}: text before the first marker `# %%`; put it into a cell of its own.")
+    return [_cell(path, cell, line) for cell, line in zip(notebook.cells, lines, strict=True)]
+
+
+def _cell(path: Path, cell: NotebookNode, line: int) -> Cell:
+    place = f"{path.name}:{line}"
+    metadata = dict(cell.metadata)
+    word = metadata.pop("title", None)
+    unknown = sorted(set(metadata) - KEYS) + ([word] if word is not None and word not in WORDS else [])
+    if unknown:
+        known = ", ".join(sorted(WORDS | KEYS))
+        raise BuildError(f"{place}: unknown word {unknown[0]!r} in the marker of a cell; expected one of: {known}.")
+    kinds = [key for key in ("exercise", "check", "essay") if key in metadata] + ([word] if word else [])
+    if len(kinds) > 1:
+        raise BuildError(f"{place}: a cell is one thing, this one is marked {' and '.join(kinds)}.")
+    kind = kinds[0] if kinds else "prose" if cell.cell_type == "markdown" else "code"
+    name, points = str(metadata.get(kind, "")), metadata.get("points")
+    if (kind in ("check", "essay")) != (points is not None):
+        raise BuildError(f"{place}: {'points are missing' if points is None else 'points belong to check and essay'}.")
+    if points is not None and (isinstance(points, bool) or not isinstance(points, int | float) or points <= 0):
+        raise BuildError(f"{place}: points={points!r}; expected a number above 0.")
+    if kind in ("exercise", "check", "essay") and not re.fullmatch(r"[A-Za-z]\w*", name):
+        raise BuildError(f"{place}: {kind}={name!r}; expected a name of letters, digits and underscores.")
+    if (kind in ("essay", "prose")) != (cell.cell_type == "markdown"):
+        raise BuildError(f"{place}: a cell of kind {kind} must {'' if kind == 'essay' else 'not '}be [markdown].")
+    _refuse_loose_regions(place, kind, cell.source)
+    return Cell(kind, name, points, cell.source.strip("\n"), cell.cell_type, line)
+
+
+def _refuse_loose_regions(place: str, kind: str, source: str) -> None:
+    has = BEGIN in source or END in source
+    if kind == "exercise" and source.count(BEGIN) != source.count(END) or (kind == "exercise") != has:
+        raise BuildError(f"{place}: {BEGIN} and {END} belong, in pairs, into exercise cells and nowhere else.")
+    if "BEGIN HIDDEN" in source:
+        raise BuildError(f"{place}: hidden tests are written by the build; define them in grading/exercises.")
+
+
+def validate(path: Path, cells: Sequence[Cell]) -> None:
+    """Refuses a source whose ids, exercises, checks, definitions and points do not fit together.
+
+    Raises:
+        BuildError: naming the file and, where there is one, the line.
+    """
+    seen: dict[str, int] = {}
+    for cell in cells:
+        if cell.name:
+            identifier = grade_id(cell)
+            if identifier in seen:
+                raise BuildError(f"{path.name}:{cell.line}: {identifier!r} is already the id of line {seen[identifier]}.")
+            seen[identifier] = cell.line
+    checks = {cell.name: cell for cell in cells if cell.kind == "check"}
+    for cell in cells:
+        if cell.kind == "exercise" and cell.name not in checks:
+            raise BuildError(f"{path.name}:{cell.line}: exercise {cell.name!r} has no check cell.")
+    try:
+        defined = exercises.load(path.stem) if checks else {}
+    except LookupError as problem:
+        raise BuildError(f"{path.name}: {problem}") from problem
+    for name, cell in checks.items():
+        if name not in defined:
+            raise BuildError(f"{path.name}:{cell.line}: check {name!r} is not defined in grading/exercises/{path.name}.")
+        if not math.isclose(defined[name].points, cell.points or 0):
+            raise BuildError(
+                f"{path.name}:{cell.line}: check {name!r} says {cell.points:g} points, its stages add up to "
+                f"{defined[name].points:g}."
+            )
+    for name in defined:
+        if name not in checks:
+            raise BuildError(f"{path.name}: grading/exercises defines {name!r}, but the notebook has no check for it.")
+    _validate_table(path, cells)
+
+
+def _validate_table(path: Path, cells: Sequence[Cell]) -> None:
+    """The head of a notebook tells the points of each part; they must be those of the cells."""
+    wanted = {cell.name: cell.points for cell in cells if cell.points is not None}
+    head = "\n".join(cell.source for cell in cells[:4] if cell.language == "markdown")
+    rows = dict(re.findall(r"^\|[^|\n]*`(\w+)[^`]*`[^|\n]*\|.*\|\s*([\d.]+)\s*\|\s*$", head, re.MULTILINE))
+    told = {name: float(points) for name, points in rows.items()}
+    if told != wanted:
+        wrong = sorted({*told, *wanted}, key=str)
+        name = next(name for name in wrong if told.get(name) != wanted.get(name))
+        raise BuildError(
+            f"{path.name}: the table in the head gives {name!r} {told.get(name, 'no')} points, its cell "
+            f"{wanted.get(name, 'none')}; make them agree."
+        )
+    total = re.search(r"^\|\s*\*\*total\*\*.*\|\s*\*\*([\d.]+)\*\*\s*\|\s*$", head, re.MULTILINE)
+    if total is None or not math.isclose(float(total.group(1)), math.fsum(p or 0 for p in wanted.values())):
+        raise BuildError(f"{path.name}: the table's last row must be | **total** | ... | **{sum(wanted.values()):g}** |.")
+
+
+def grade_id(cell: Cell) -> str:
+    """Returns nbgrader's id of a cell: the exercise's name, with `_check` for its check cell."""
+    return f"{cell.name}_check" if cell.kind == "check" else cell.name
+
+
+def solution_notebook(path: Path, cells: Sequence[Cell], repository: str) -> NotebookNode:
+    """Returns the notebook of a source, not yet executed, with nbgrader's metadata and fixed ids."""
+    notebook = nbformat.v4.new_notebook(
+        metadata={
+            "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        }
+    )
+    setups = 0
+    for number, cell in enumerate(cells):
+        source, identifier = cell.source, f"cell-{number:03d}"
+        metadata: dict[str, Any] = {}
+        if cell.kind == "setup":
+            setups += 1
+            identifier = "setup" if setups == 1 else f"setup_{setups}"
+            source = source.replace("{repository}", repository)
+            metadata["nbgrader"] = _nbgrader(identifier, locked=True)
+        elif cell.kind == "exercise":
+            identifier = cell.name
+            metadata["nbgrader"] = _nbgrader(identifier, solution=True)
+        elif cell.kind == "check":
+            identifier = grade_id(cell)
+            metadata["nbgrader"] = _nbgrader(identifier, grade=True, locked=True, points=cell.points)
+            hidden = f'from grading.examiner import mark\n\nmark("{path.stem}", "{cell.name}", {cell.name})'
+            source = f"{source}\n{BEGIN_HIDDEN}\n{hidden}\n{END_HIDDEN}"
+        elif cell.kind == "essay":
+            identifier = cell.name
+            metadata["nbgrader"] = _nbgrader(identifier, grade=True, solution=True, points=cell.points)
+        elif cell.kind in ("experiment", "interactive"):
+            metadata["tags"] = ["experiment"] + ["nbval-ignore-output"] * (cell.kind == "interactive")
+        make = nbformat.v4.new_markdown_cell if cell.language == "markdown" else nbformat.v4.new_code_cell
+        made = make(source, metadata=metadata)
+        made.id = identifier.replace("_", "-") if not metadata.get("nbgrader") else identifier
+        notebook.cells.append(made)
+    return notebook
+
+
+def _nbgrader(identifier: str, *, grade: bool = False, solution: bool = False, locked: bool = False, points: Any = None) -> dict[str, Any]:
+    keys = {"grade": grade, "grade_id": identifier, "locked": locked, "schema_version": 3, "solution": solution, "task": False}
+    return keys | ({"points": points} if grade else {})
+
+
+def execute(notebook: NotebookNode, folder: Path, *, experiments: bool = True) -> NotebookNode:
+    """Returns the notebook with the outputs of a run in a fresh kernel; the same bytes each time.
+
+    Raises:
+        BuildError: naming the cell that failed.
+    """
+    notebook = copy.deepcopy(notebook)
+    if not experiments:
+        notebook.cells = [cell for cell in notebook.cells if "experiment" not in cell.metadata.get("tags", ())]
+    client = NotebookClient(
+        notebook,
+        timeout=CELL_SECONDS,
+        kernel_name="python3",
+        record_timing=False,
+        coalesce_streams=True,
+        resources={"metadata": {"path": str(folder)}},
+    )
+    try:
+        client.execute(env=os.environ | {"OMP_NUM_THREADS": "1"})
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as problem:
+        raise BuildError(f"{folder.name}: the solution notebook does not run: {problem}") from problem
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            ignored = "nbval-ignore-output" in cell.metadata.get("tags", ())
+            cell.outputs = [] if ignored else [_steady(output) for output in cell.outputs]
+    notebook.metadata = {key: notebook.metadata[key] for key in ("kernelspec", "language_info")}
+    notebook.metadata.language_info = {"name": "python"}
+    return notebook
+
+
+def _steady(output: NotebookNode) -> NotebookNode:
+    if output.output_type == "stream":  # progress bars overwrite their line: keep what a reader sees last
+        output.text = "\n".join(line.rsplit("\r", 1)[-1] for line in output.text.split("\n"))
+    return output
+
+
+def marks(notebook: NotebookNode) -> dict[str, tuple[float, float]]:
+    """Returns for each check cell of an executed notebook its mark and its points, as nbgrader reads them."""
+    from nbgrader.utils import determine_grade, is_grade, is_solution
+
+    cells = [cell for cell in notebook.cells if is_grade(cell) and not is_solution(cell)]
+    return {cell.metadata.nbgrader.grade_id: determine_grade(cell) for cell in cells}
+
+
+def refuse_lost_marks(name: str, notebook: NotebookNode, how: str) -> None:
+    """Raises BuildError when a check of the executed solution notebook does not give full marks."""
+    for identifier, (mark, points) in marks(notebook).items():
+        if mark != points:
+            raise BuildError(f"{name}: {identifier} gives {mark} of {points} points to the solution, run {how}.")
+
+
+def release(notebook: NotebookNode) -> NotebookNode:
+    """Returns the student's notebook: nbgrader's own steps of generate_assignment, without its database."""
+    from nbgrader import preprocessors as steps
+    from traitlets.config import Config
+    from traitlets.config.loader import PyFileConfigLoader
+
+    config = Config()
+    config.merge(PyFileConfigLoader("nbgrader_config.py", str(ROOT)).load_config())
+    notebook, resources = copy.deepcopy(notebook), dict[str, Any]()
+    for step in (
+        steps.LockCells,
+        steps.ClearSolutions,
+        steps.ClearOutput,
+        steps.CheckCellMetadata,
+        steps.ComputeChecksums,
+        steps.ClearHiddenTests,
+        steps.ClearMarkScheme,
+        steps.ComputeChecksums,
+        steps.CheckCellMetadata,
+    ):
+        notebook, resources = step(config=config).preprocess(notebook, resources)
+    return notebook
+
+
+def text(notebook: NotebookNode) -> str:
+    """Returns the bytes of a notebook file, as text: the same for the same content."""
+    return str(nbformat.writes(notebook, indent=1, sort_keys=True)).rstrip("\n") + "\n"
+
+
+def inputs(notebook: NotebookNode) -> str:
+    """Returns the text of a notebook without outputs and execution counts."""
+    bare = copy.deepcopy(notebook)
+    for cell in bare.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return text(bare)
+
+
+def examples(notebook: str) -> dict[str, Any]:
+    """Returns what `helpers/check_examples.json` holds of a notebook's exercises: results, never code."""
+    return {name: _entry(exercise) for name, exercise in exercises.load(notebook).items()}
+
+
+def _entry(exercise: exercises.Exercise) -> dict[str, Any]:
+    made = exercise.public_examples()
+
+    def told(stage: exercises.Stage, case: Any, value: Any) -> Any:
+        if isinstance(value, Raised):
+            return {"raised": value.error_type}
+        if stage.sealed:
+            return {"sealed": plain.digest(value, case.ask.at, exercise.name)}
+        return _readable(plain.encode(value))
+
+    return {
+        "signature": made.signature,
+        "hints": dict(made.hints),
+        "stages": [
+            {
+                "name": cases.name,
+                "look": cases.look,
+                "points": cases.points,
+                "view": cases.view,
+                "tolerance": cases.tolerance,
+                "cases": [
+                    {
+                        "ask": {name: _readable(value) for name, value in case.ask.encode().items()},
+                        "wanted": told(stage, case, case.wanted),
+                        "mistakes": {name: told(stage, case, value) for name, value in case.mistakes.items()},
+                    }
+                    for case in cases.cases
+                ],
+            }
+            for stage, cases in zip(exercise.stages, made.stages, strict=True)
+        ],
+    }
+
+
+def _readable(data: Any) -> Any:
+    """Returns encoded data with tensors as lists of numbers of seven digits, so that a file of them can be read."""
+    if isinstance(data, dict) and "tensor" in data:
+        tensor: Tensor = plain.decode(data)
+        if tensor.is_complex():
+            return data
+        return {"tensor": data["tensor"], "shape": data["shape"], "values": [_digits(v) for v in tensor.flatten().tolist()]}
+    if isinstance(data, dict):
+        return {key: _readable(value) for key, value in data.items()}
+    return [_readable(value) for value in data] if isinstance(data, list) else data
+
+
+def _digits(value: float | int | bool) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.7g}") if math.isfinite(value) else str(value)
+    return int(value)
+
+
+def _same_examples(first: Any, second: Any) -> bool:
+    """Compares two examples; numbers may differ in the last digits, as they do from one processor to another."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(_same_examples(first[key], second[key]) for key in first)
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(_same_examples, first, second))
+    if isinstance(first, float) and isinstance(second, float | int):
+        return math.isclose(first, second, rel_tol=1e-4, abs_tol=1e-5)
+    return bool(first == second)
+
+
+def sources(selected: Iterable[str] = ()) -> list[Path]:
+    """Returns the sources of all notebooks, or of those whose name starts with one of `selected`.
+
+    Raises:
+        BuildError: when a selection fits no notebook.
+    """
+    paths = sorted((ROOT / "solutions").glob("[0-9][0-9]_*.py"))
+    wanted = list(selected)
+    for prefix in wanted:
+        if not any(path.stem.startswith(prefix) for path in paths):
+            raise BuildError(f"no notebook is called {prefix!r}; expected one of: {', '.join(p.stem for p in paths)}.")
+    return [path for path in paths if not wanted or any(path.stem.startswith(prefix) for prefix in wanted)]
+
+
+def repository() -> str:
+    """Returns the address from which Colab installs the helpers: `[project.urls] Repository` of pyproject.toml."""
+    found = re.search(r'^Repository\s*=\s*"([^"]+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    if found is None:
+        raise BuildError("pyproject.toml has no Repository in [project.urls]; Colab needs it to install the helpers.")
+    return found.group(1)
+
+
+def write(path: Path, content: str) -> bool:
+    """Writes a file whole or not at all; returns whether its content has changed."""
+    if path.exists() and path.read_text(encoding="utf-8") == content:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(content)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return True
+
+
+def build(selected: Iterable[str] = (), *, say: Any = print) -> None:
+    """Makes the notebooks and `helpers/check_examples.json`; says which files have changed.
+
+    Raises:
+        BuildError: when a source is not as it must be; files already made stay whole.
+    """
+    paths, address = sources(selected), repository()
+    _refuse_shared_names(sources())
+    stems = [path.stem for path in sources() if path.stem in exercises.notebooks()]
+    file = ROOT / "helpers" / "check_examples.json"
+    made = {name: entry for stem in stems for name, entry in examples(stem).items()}
+    if not _same_examples(_stored_examples(file), made):
+        write(file, json.dumps(made, indent=1, sort_keys=False) + "\n")
+        say(f"{file.relative_to(ROOT)}: made")
+    for path in paths:
+        cells = read(path)
+        validate(path, cells)
+        draft = solution_notebook(path, cells, address)
+        folder = ROOT / "solutions" / path.stem
+        folder.mkdir(exist_ok=True)
+        refuse_lost_marks(path.stem, execute(draft, folder, experiments=False), "without its experiments")
+        solved = execute(draft, folder)
+        refuse_lost_marks(path.stem, solved, "from top to bottom")
+        for target, content in (
+            (folder / f"{path.stem}.ipynb", text(solved)),
+            (ROOT / "notebooks" / path.stem / f"{path.stem}.ipynb", text(release(draft))),
+        ):
+            say(f"{target.relative_to(ROOT)}: {'made' if write(target, content) else 'unchanged'}")
+
+
+def check(selected: Iterable[str] = ()) -> list[str]:
+    """Returns one line for each made file that differs from its source; runs no kernel."""
+    stale, address = [], repository()
+    _refuse_shared_names(sources())
+    for path in sources(selected):
+        cells = read(path)
+        validate(path, cells)
+        draft = solution_notebook(path, cells, address)
+        solved = ROOT / "solutions" / path.stem / f"{path.stem}.ipynb"
+        released = ROOT / "notebooks" / path.stem / f"{path.stem}.ipynb"
+        if not solved.exists() or inputs(nbformat.read(solved, as_version=4)) != inputs(draft):
+            stale.append(f"{solved.relative_to(ROOT)}: stale, its source {path.name} says something else")
+        if not released.exists() or released.read_text(encoding="utf-8") != text(release(draft)):
+            stale.append(f"{released.relative_to(ROOT)}: stale, its source {path.name} says something else")
+    file = ROOT / "helpers" / "check_examples.json"
+    stems = [path.stem for path in sources() if path.stem in exercises.notebooks()]
+    if not _same_examples(_stored_examples(file), {n: e for stem in stems for n, e in examples(stem).items()}):
+        stale.append(f"{file.relative_to(ROOT)}: stale, grading/exercises says something else")
+    known = {path.stem for path in sources()}
+    for folder in ("solutions", "notebooks"):
+        for extra in sorted((ROOT / folder).glob("*/*.ipynb")):
+            if extra.parent.name not in known:
+                stale.append(f"{extra.relative_to(ROOT)}: has no source; remove it")
+    return stale
+
+
+def _stored_examples(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (FileNotFoundError, json.JSONDecodeError):
+        return {}  # differs from whatever is made, so the file is made again
+
+
+def _refuse_shared_names(paths: Iterable[Path]) -> None:
+    owner: dict[str, str] = {}
+    for path in paths:
+        for name in exercises.load(path.stem) if path.stem in exercises.notebooks() else {}:
+            if name in owner:
+                raise BuildError(f"exercise {name!r} is defined in both {owner[name]} and {path.stem}; rename one.")
+            owner[name] = path.stem
+

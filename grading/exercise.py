@@ -1,0 +1,168 @@
+"""What an exercise is: a reference, stages with points, and the mistakes that a check must name.
+
+A definition says nothing of where an answer runs: all it ever does is put an `Ask` and compare the plain reply.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from helpers.checking.answers import Ask, InProcess, Reply
+from helpers.checking.verdict import Case, Examples, Raised, StageCases
+
+FOLDER = Path(__file__).with_name("exercises")
+Draw = Callable[[random.Random], Sequence[Ask]]
+
+
+class ExerciseError(ValueError):
+    """The definition of an exercise contradicts itself; the message says which and how."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of a check.
+
+    Args:
+        name: what is checked, in a few words.
+        points: what passing it earns.
+        look: where to look when it fails, one sentence.
+        public: questions of the student's own check.
+        draw: makes the questions of grading from a seeded generator.
+        view: the part of the result that is compared, one of `helpers.checking.compare.VIEWS`.
+        tolerance: allowed error, relative and absolute, for floating point numbers.
+        sealed: ship only a fingerprint of the public results, because they are the answer itself.
+    """
+
+    name: str
+    points: float
+    look: str
+    public: Sequence[Ask]
+    draw: Draw
+    view: str = "values"
+    tolerance: float = 1e-4
+    sealed: bool = False
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A known wrong answer: its name in a few words, the hint it deserves, and a small implementation."""
+
+    name: str
+    hint: str
+    answer: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise. The name is that of the reference: the function or class a student writes."""
+
+    reference: Callable[..., Any]
+    stages: Sequence[Stage]
+    mistakes: Sequence[Mistake]
+    accepts: str = field(default="", kw_only=True)
+
+    @property
+    def name(self) -> str:
+        """The exercise's name, and the grade id of its solution cell."""
+        return self.reference.__name__
+
+    @property
+    def points(self) -> float:
+        """The full mark."""
+        return sum(stage.points for stage in self.stages)
+
+    @property
+    def signature(self) -> str:
+        """The name with its arguments, without annotations."""
+        parameters = inspect.signature(self.reference).parameters.values()
+        return f"{self.name}({', '.join(parameter.name for parameter in parameters)})"
+
+    def public_examples(self) -> Examples:
+        """Returns the examples of the student's own check."""
+        return self._examples([stage.public for stage in self.stages])
+
+    def drawn_examples(self, seed: str) -> Examples:
+        """Returns fresh examples for grading; the same seed draws the same."""
+        return self._examples(
+            [stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}")) for stage in self.stages]
+        )
+
+    def _examples(self, asks: Sequence[Sequence[Ask]]) -> Examples:
+        reference = InProcess(self.reference)
+        stages = tuple(
+            StageCases(
+                stage.name,
+                stage.look,
+                stage.points,
+                stage.view,
+                stage.tolerance,
+                tuple(Case(ask, self._wanted(reference.ask(ask, 20)), _Results(self, ask)) for ask in questions),
+            )
+            for stage, questions in zip(self.stages, asks, strict=True)
+        )
+        return Examples(self.name, self.signature, stages, {m.name: m.hint for m in self.mistakes}, salt=self.name)
+
+    def _wanted(self, reply: Reply) -> Any:
+        result = outcome(reply)
+        if reply.outcome in ("late", "unreadable", "not attempted"):
+            raise ExerciseError(f"{self.name}: the reference gives no result: {reply.error}")
+        return result
+
+
+class _Results(Mapping[str, Any]):
+    """What each known mistake makes of one question, computed when first looked at."""
+
+    def __init__(self, exercise: Exercise, ask: Ask) -> None:
+        self._mistakes = {mistake.name: mistake for mistake in exercise.mistakes}
+        self._ask, self._known = ask, dict[str, Any]()
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._known:
+            self._known[name] = outcome(InProcess(self._mistakes[name].answer).ask(self._ask, 5))
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._mistakes)
+
+    def __len__(self) -> int:
+        return len(self._mistakes)
+
+
+def outcome(reply: Reply) -> Any:
+    """Returns what a reply stands for in a case: its value, or the class of the exception it raised."""
+    return reply.value if reply.outcome == "value" else Raised((reply.error_types or ("TimeoutError",))[0])
+
+
+def notebooks() -> list[str]:
+    """Returns the names of the notebooks that have exercises, in order."""
+    return sorted(path.stem for path in FOLDER.glob("[0-9][0-9]_*.py"))
+
+
+@cache
+def load(notebook: str) -> dict[str, Exercise]:
+    """Returns the exercises of a notebook by name, in order.
+
+    Raises:
+        LookupError: when the notebook has no definitions.
+        ExerciseError: when two exercises share a name, or a definition contradicts itself.
+    """
+    if not re.fullmatch(r"\d\d_\w+", notebook) or notebook not in notebooks():
+        raise LookupError(f"no exercises are defined for {notebook!r}; expected one of: {', '.join(notebooks())}.")
+    module = importlib.import_module(f"grading.exercises.{notebook}")
+    exercises: dict[str, Exercise] = {}
+    for exercise in module.EXERCISES:
+        if exercise.name in exercises:
+            raise ExerciseError(f"{notebook}: two exercises are called {exercise.name}; rename one.")
+        names = [mistake.name for mistake in exercise.mistakes]
+        if len(set(names)) < len(names):
+            raise ExerciseError(f"{notebook}: two mistakes of {exercise.name} have the same name.")
+        exercises[exercise.name] = exercise
+    return exercises

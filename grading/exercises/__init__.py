@@ -1,0 +1,1 @@
+"""One module for each notebook: the single definition of its exercises."""

@@ -1,0 +1,8 @@
+"""What the notebooks of the Transformers course import.
+
+Each module is small and meant to be read: `device` (where tensors live), `models`, `check`
+(what says whether an answer is right) and the others that the notebooks name.
+`python -m helpers` prints what is installed and what is missing.
+"""
+
+__version__ = "0.1.0"

@@ -1,0 +1,160 @@
+"""`python -m helpers`: what is installed, the device, and what to do about what is missing.
+
+It runs where nothing is installed yet, so it imports nothing but the standard library at the top.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from helpers import __version__
+from helpers.environment import SetUpError, check_python, read_requirements
+
+try:
+    check_python()
+except SetUpError as problem:  # the lines below are for newer ones
+    sys.exit(str(problem))
+
+DISTRIBUTION = "transformers-course"
+PYPROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
+# What a package is wanted for, and the command that installs everything for it.
+PURPOSES = {"": ("the course", "make lab"), "test": ("the tests", "make test")}
+PURPOSES["browser"] = ("the browser tests", "make test-browser")
+
+
+class Requirement(NamedTuple):
+    """One package that the course wants, and what there is of it."""
+
+    extra: str  # "" for what the course itself needs
+    name: str
+    wanted: str  # such as ">=2.6"
+    found: str | None  # its version; None if it is not installed
+    fits: bool
+
+
+def wanted_packages() -> Iterator[tuple[str, str]]:
+    """Yield (extra, requirement) for each package of pyproject.toml.
+
+    An installed course says so itself; one that only lies in a folder has its pyproject.toml.
+    """
+    try:
+        declared = metadata.requires(DISTRIBUTION) or []
+    except metadata.PackageNotFoundError:
+        for extra, requirements in read_requirements(PYPROJECT.read_text("utf-8")).items():
+            for requirement in requirements:
+                yield extra, requirement
+        return
+    for line in declared:  # such as: pytest>=8; extra == "test"
+        requirement, _, marker = line.partition(";")
+        extra_name = re.search(r"""extra\s*==\s*["']([^"']+)["']""", marker)
+        yield (extra_name.group(1) if extra_name else "", requirement.strip())
+
+
+def packaging_requirement() -> Any:
+    """Return the class that understands `torch>=2.6`.
+
+    Raises:
+        SetUpError: neither packaging nor pip, which carries a copy of it, is installed.
+    """
+    try:
+        return import_module("packaging.requirements").Requirement
+    except ImportError:
+        pass  # pip's copy may be there
+    try:
+        return import_module("pip._vendor.packaging.requirements").Requirement
+    except ImportError:
+        raise SetUpError(
+            f"{sys.executable} has neither packaging nor pip, so versions cannot be compared: "
+            "run `make lab`, which makes an environment with all that the course needs."
+        ) from None
+
+
+def inspect() -> list[Requirement]:
+    """Return every wanted package with what is installed of it."""
+    parser = packaging_requirement()
+    result = []
+    for extra, text in wanted_packages():
+        requirement = parser(text)
+        try:
+            found = metadata.version(requirement.name)
+        except metadata.PackageNotFoundError:
+            found = None
+        fits = found is not None and requirement.specifier.contains(found, prereleases=True)
+        wanted = str(requirement.specifier)
+        result.append(Requirement(extra, requirement.name, wanted, found, fits))
+    return result
+
+
+def table(requirements: list[Requirement]) -> list[str]:
+    """Return the lines of a table: package, wanted, found."""
+    rows = [("package", "wanted", "found", "")]
+    for item in requirements:
+        remark = "" if not item.extra else f"for {PURPOSES.get(item.extra, (item.extra, ''))[0]}"
+        rows.append((item.name, item.wanted, item.found or "-", remark))
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    lines = []
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row[:3], widths, strict=True)]
+        lines.append("  ".join([*cells, row[3]]).rstrip())
+    return lines
+
+
+def remedy(item: Requirement) -> str:
+    """Return one line that says what is wrong with a package and what to do."""
+    if item.found is None:
+        state = f"{item.name} is missing"
+    else:
+        state = f"{item.name} {item.found} does not fit"
+    purpose, command = PURPOSES.get(item.extra, (item.extra, f"pip install -e .[{item.extra}]"))
+    need = f"{purpose} needs" if purpose == "the course" else f"only {purpose} need"
+    return (
+        f"{state}, {need} {item.name}{item.wanted}: run `{command}`, "
+        f'or `pip install "{item.name}{item.wanted}"` in your own environment.'
+    )
+
+
+def device_line() -> tuple[str, bool]:
+    """Return a sentence about the device, and whether PyTorch works."""
+    try:
+        from helpers.device import choose_device, explain_device
+
+        return explain_device(choose_device()), True
+    except ModuleNotFoundError as error:
+        return f"Device: unknown, because {error.name} is not installed.", False
+    except (ValueError, RuntimeError) as error:  # the device that COURSE_DEVICE asks for
+        return f"Device: {error}", False
+    except Exception as error:  # noqa: BLE001  (a broken torch may raise anything; it is reported)
+        reason = str(error).strip().splitlines() or [""]
+        return (
+            f"Device: unknown, because PyTorch does not load ({type(error).__name__}: "
+            f"{reason[0]}): install it again, with `pip install --force-reinstall torch`.",
+            False,
+        )
+
+
+def main() -> int:
+    """Print the report; return 1 if something that the course needs is missing or too old."""
+    print(f"Transformers course {__version__}, Python {sys.version.split()[0]} ({sys.executable})")
+    try:
+        requirements = inspect()
+    except SetUpError as problem:
+        print(problem)
+        return 1
+    print(*table(requirements), sep="\n")
+    sentence, works = device_line()
+    print(sentence)
+    complaints = [remedy(item) for item in requirements if not item.fits and not item.extra]
+    optional = [remedy(item) for item in requirements if not item.fits and item.extra]
+    for line in complaints + optional:
+        print(line)
+    if complaints or not works:
+        return 1
+    print("Everything that the course needs is here.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

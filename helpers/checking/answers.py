@@ -1,0 +1,312 @@
+"""Ask an answer: call what a student wrote with plain inputs, and take plain values back.
+
+An answer is a function, or a class of `nn.Module`. Whoever asks sees only `Ask` and `Reply`, both plain, so the same
+question can be put to code in this process (`InProcess`) or in another one. Asking never changes the student's
+objects: inputs are fresh copies, and random state, gradient mode, warnings and printed output are put back.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import random
+import signal
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from io import StringIO
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import nn
+
+from helpers.checking import plain
+
+STUB = "Replace this line by your answer"  # what the unanswered cells of a released notebook raise
+
+
+class TooSlow(BaseException):
+    """Raised inside an answer that has used up its time. Not an `Exception`, so `except Exception` lets it pass."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question: the inputs of a call, and for an expression the values at which to look at it.
+
+    Args:
+        inputs, keywords: plain values for the call.
+        at: values of the symbols of a sympy answer, as `{"L": 5}`.
+        build: for a module answer, the arguments of its constructor; the call is then made on the module.
+        weights: for a module answer, tensors for its parameters by name; None keeps those of the seed.
+        take: "result" of the call, or "parameters": names, shapes and which are trainable, without a call.
+    """
+
+    inputs: tuple[Any, ...] = ()
+    keywords: dict[str, Any] = field(default_factory=dict)
+    at: dict[str, Any] | None = None
+    build: dict[str, Any] | None = None
+    weights: dict[str, Any] | None = None
+    take: str = "result"
+
+    def encode(self) -> dict[str, Any]:
+        """Returns JSON-ready data, without the parts left at their defaults."""
+        return {
+            name: plain.encode(value)
+            for name, value in vars(self).items()
+            if value not in ((), {}, None, "result")
+        }
+
+    @classmethod
+    def decode(cls, data: dict[str, Any]) -> Ask:
+        """Returns the `Ask` that `encode` was given."""
+        return cls(**{name: plain.decode(value) for name, value in data.items()})
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back: `outcome` is "value", "not attempted", "crashed", "late" or "unreadable".
+
+    `value` is plain. `error` says in one sentence what went wrong, `error_types` names the exception's
+    classes, and `place` the line of the notebook's cell where it happened.
+    """
+
+    outcome: str
+    value: Any = None
+    error: str = ""
+    error_types: tuple[str, ...] = ()
+    place: str = ""
+    printed: str = ""
+    changed_inputs: bool = False
+
+
+class Answer(Protocol):
+    """The one interface between an exercise and an answer, wherever the answer runs."""
+
+    def ask(self, question: Ask, seconds: float) -> Reply:
+        """Returns the reply to one question, after at most about `seconds`."""
+
+
+class InProcess:
+    """An answer that runs in this very process: for `check()`, for plain nbgrader and for known mistakes."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def ask(self, question: Ask, seconds: float = 2.0) -> Reply:
+        """Returns the reply to one question, after at most about `seconds`."""
+        question = Ask.decode(question.encode())  # fresh copies, and proof that the question is plain
+        printed = StringIO()
+        try:
+            inputs = [_real(value) for value in question.inputs]
+            keywords = {name: _real(value) for name, value in question.keywords.items()}
+            with ExitStack() as stack:
+                stack.enter_context(_state_kept())
+                stack.enter_context(_output_kept(printed))
+                stack.enter_context(time_limit(seconds))
+                result = self._call(question, inputs, keywords)
+                data = plain.encode(result)
+            changed = plain.encode(_plain(inputs)) != plain.encode(_plain([_real(v) for v in question.inputs]))
+            return Reply("value", plain.decode(data), printed=_shortened(printed), changed_inputs=changed)
+        except TooSlow:
+            return Reply("late", error=f"it was stopped after {seconds:.1f} s; is there a loop that never ends?")
+        except plain.NotPlain as problem:
+            return Reply("unreadable", error=f"the result cannot be read: {problem}")
+        except NotImplementedError as problem:
+            if STUB in str(problem) or not str(problem):
+                return Reply("not attempted", error="nothing to check yet: this cell is still to be written")
+            return _crash(problem, printed)
+        except (Exception, SystemExit, KeyboardInterrupt) as problem:
+            if isinstance(problem, KeyboardInterrupt) and _interrupted_by_user(problem):
+                raise
+            return _crash(problem, printed)
+
+    def _call(self, question: Ask, inputs: list[Any], keywords: dict[str, Any]) -> Any:
+        if question.build is None:
+            return self.answer(*inputs, **keywords)
+        module = self.answer(**question.build)
+        if not isinstance(module, nn.Module):
+            raise TypeError(f"expected a class of nn.Module, got one that makes a {type(module).__name__}")
+        if question.take == "parameters":
+            return _parameters(module)
+        if question.weights is not None:
+            module.load_state_dict(question.weights)
+        module.eval()
+        return module(*inputs, **keywords)
+
+
+def _parameters(module: nn.Module) -> dict[str, Any]:
+    """Returns name -> (shape, trainable) for every parameter and buffer of a module."""
+    found = {name: (tuple(p.shape), p.requires_grad) for name, p in module.named_parameters()}
+    return found | {name: (tuple(b.shape), False) for name, b in module.named_buffers()}
+
+
+def _real(value: Any) -> Any:
+    """Returns what the answer gets for a plain value: models are built, expressions become sympy's."""
+    if isinstance(value, plain.Model):
+        from helpers import models
+
+        kinds = {name: kind for name, kind in vars(models).items() if inspect.isclass(kind)}
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(value.seed)
+            model = kinds[value.name](**value.arguments).eval()
+        if value.noise:
+            generator = torch.Generator().manual_seed(value.seed)
+            model.register_forward_hook(lambda module, inputs, output: _noisy(output, value.noise, generator))
+        return model
+    if isinstance(value, plain.Expression):
+        return value.to_sympy()
+    if isinstance(value, list | tuple):
+        return type(value)(_real(item) for item in value)
+    if isinstance(value, dict):
+        return {key: _real(item) for key, item in value.items()}
+    return value
+
+
+def _noisy(output: torch.Tensor, size: float, generator: torch.Generator) -> torch.Tensor:
+    return output + size * torch.randn(output.shape, generator=generator)
+
+
+def _plain(inputs: list[Any]) -> list[Any]:
+    """Returns inputs with models replaced by their weights, so that two lists can be compared."""
+    return [dict(value.state_dict()) if isinstance(value, nn.Module) else value for value in inputs]
+
+
+def _crash(problem: BaseException, printed: StringIO) -> Reply:
+    kinds = tuple(kind.__name__ for kind in type(problem).__mro__ if kind is not object)
+    place = ""
+    for frame in reversed(traceback.extract_tb(problem.__traceback__)):
+        if "ipykernel" in frame.filename or frame.filename.startswith("<"):  # a cell of the notebook
+            place = f" (line {frame.lineno} of the cell: {(frame.line or '').strip()[:120]})".replace(": )", ")")
+            break
+    try:
+        message = " ".join(str(problem).split())[:300]
+    except Exception as second:  # a student's own exception class may fail to tell its text
+        message = f"an exception whose text cannot be read ({type(second).__name__})"
+    text = f"{type(problem).__name__}: {message}" if message else type(problem).__name__
+    return Reply("crashed", error=text, error_types=kinds, place=place, printed=_shortened(printed))
+
+
+def _interrupted_by_user(problem: KeyboardInterrupt) -> bool:
+    """Says whether Ctrl-C came from the user (Python's own handler) and not from a `raise` in the answer."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    return not (frames and "KeyboardInterrupt" in (frames[-1].line or ""))
+
+
+def _shortened(printed: StringIO) -> str:
+    return printed.getvalue()[:500]
+
+
+@contextmanager
+def _state_kept() -> Iterator[None]:
+    """Puts back random state, gradient mode, default dtype and warning filters; seeds them for the answer."""
+    python, numpy, grad = random.getstate(), np.random.get_state(), torch.is_grad_enabled()
+    dtype = torch.get_default_dtype()
+    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
+    with torch.random.fork_rng(devices=devices), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        random.seed(0)
+        np.random.seed(0)
+        torch.manual_seed(0)
+        try:
+            yield
+        finally:
+            random.setstate(python)
+            np.random.set_state(numpy)
+            torch.set_grad_enabled(grad)
+            torch.set_default_dtype(dtype)
+
+
+class _Limited(StringIO):
+    def write(self, text: str) -> int:
+        if self.tell() < 10_000:
+            super().write(text[:10_000])
+        return len(text)
+
+
+@contextmanager
+def _output_kept(printed: StringIO) -> Iterator[None]:
+    """Sends what the answer prints or displays to `printed`, so that it cannot count as an error or a mark."""
+    capped = _Limited()
+    try:
+        with ExitStack() as stack:
+            stack.enter_context(_display_kept())
+            stack.enter_context(redirect_stdout(capped))
+            stack.enter_context(redirect_stderr(capped))
+            yield
+    finally:
+        printed.write(capped.getvalue())
+
+
+@contextmanager
+def _display_kept() -> Iterator[None]:
+    """Drops what the answer displays, when IPython is there to display it."""
+    from IPython.core.displaypub import CapturingDisplayPublisher
+    from IPython.core.getipython import get_ipython
+
+    shell = get_ipython()
+    if shell is None:
+        yield
+        return
+    before, shell.display_pub = shell.display_pub, CapturingDisplayPublisher()
+    try:
+        yield
+    finally:
+        shell.display_pub = before
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raises `TooSlow` in this thread when the body runs longer than `seconds`, and again while it goes on.
+
+    By an alarm signal where there is one (it ends `sleep` too), else by an asynchronous exception.
+    """
+    seconds = max(seconds, 0.01)
+    if hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
+
+        def ring(number: int, frame: Any) -> None:
+            raise TooSlow
+
+        before = signal.signal(signal.SIGALRM, ring)
+        signal.setitimer(signal.ITIMER_REAL, seconds, 0.2)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+        return
+
+    done, thread = threading.Event(), threading.get_ident()
+
+    def watch() -> None:
+        wait = seconds
+        while not done.wait(wait):
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TooSlow))
+            wait = 0.2
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+def timed(answer: Answer, questions: list[Ask], seconds: float) -> Iterator[Reply]:
+    """Yields the reply to each question; all of them together get `seconds`. After a late reply the rest are late."""
+    end, late = time.monotonic() + seconds, False
+    for question in questions:
+        left = end - time.monotonic()
+        if late or left <= 0:
+            yield Reply("late", error="the time for this exercise was used up")
+            continue
+        reply = answer.ask(question, left)
+        late = reply.outcome == "late"
+        yield reply
+
+

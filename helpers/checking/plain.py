@@ -1,0 +1,353 @@
+"""Plain values: all that ever passes between an answer and whoever checks it.
+
+A plain value is `None`, a bool, int, float or string; a list, tuple, set or dict of plain values; a tensor; a sympy
+expression; a model told by its recipe. `encode` turns one into JSON-ready data and `decode` turns it back, so an
+answer may run in this process or in another one. Nothing here unpickles, imports by name or evaluates text.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import mpmath
+import torch
+from torch import Tensor
+
+DTYPES = {
+    str(dtype).removeprefix("torch."): dtype
+    for dtype in (
+        torch.bool,
+        torch.uint8,
+        torch.int8,
+        torch.int16,
+        torch.int32,
+        torch.int64,
+        torch.float16,
+        torch.bfloat16,
+        torch.float32,
+        torch.float64,
+        torch.complex64,
+        torch.complex128,
+    )
+}
+MAX_DEPTH, MAX_ITEMS, MAX_BYTES, MAX_TEXT = 12, 20_000, 32_000_000, 20_000
+
+
+class NotPlain(ValueError):
+    """The value, or its encoded form, is not plain: too large, too deep, or of another kind."""
+
+
+@dataclass(frozen=True)
+class Other:
+    """A value that cannot be compared, told by its type and a few characters of its text."""
+
+    type_name: str
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model of `helpers.models` told by its recipe: class name, arguments, and seed of its initial weights.
+
+    With `noise`, each call adds different normal noise of this size to the output, as rounding does on a GPU.
+    """
+
+    name: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    noise: float = 0.0
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A sympy expression as a tree: `("Symbol", "L")`, `("Add", a, b)`, `("Integer", "2")` and so on."""
+
+    tree: tuple[Any, ...]
+
+    def value(self, at: Mapping[str, Any]) -> mpmath.mpf:
+        """Returns the value, to 50 digits, with each symbol replaced by its value in `at`.
+
+        Raises:
+            NotPlain: for a symbol that `at` does not name, an unknown function, or a number beyond all use.
+        """
+        with mpmath.workdps(50):
+            return _evaluate(self.tree, at)
+
+    def to_sympy(self) -> Any:
+        """Returns the sympy expression; its symbols are positive integers, as in the notebooks."""
+        import sympy
+
+        def build(tree: tuple[Any, ...]) -> Any:
+            head, *rest = tree
+            if head == "Symbol":
+                return sympy.Symbol(rest[0], positive=True, integer=True)
+            if head == "Integer":
+                return sympy.Integer(int(rest[0]))
+            if head == "Float":
+                return sympy.Float(rest[0])
+            if head == "Rational":
+                return sympy.Rational(int(rest[0]), int(rest[1]))
+            return getattr(sympy, _FUNCTIONS[head])(*map(build, rest))
+
+        return build(self.tree)
+
+
+_FUNCTIONS = {"Add": "Add", "Mul": "Mul", "Pow": "Pow", "exp": "exp", "log": "log"}
+_CONSTANTS = {"Pi": mpmath.pi, "Exp1": mpmath.e}
+
+
+def _evaluate(tree: tuple[Any, ...], at: Mapping[str, Any]) -> mpmath.mpf:
+    head, *rest = tree
+    if head == "Symbol":
+        if rest[0] not in at:
+            raise NotPlain(
+                f"the expression has a symbol {rest[0]}; expected only {', '.join(sorted(at)) or 'numbers'}"
+            )
+        return mpmath.mpf(at[rest[0]])
+    if head in ("Integer", "Float"):
+        return mpmath.mpf(rest[0])
+    if head == "Rational":
+        return mpmath.mpf(rest[0]) / mpmath.mpf(rest[1])
+    if head in _CONSTANTS:
+        return mpmath.mpf(_CONSTANTS[head])
+    values = [_evaluate(branch, at) for branch in rest]
+    if head == "Add":
+        return mpmath.fsum(values)
+    if head == "Mul":
+        return mpmath.fprod(values)
+    try:
+        if head == "Pow":
+            base, exponent = values
+            size = abs(exponent) * (1 + abs(mpmath.log(abs(base), 2))) if base else abs(exponent)
+            if size > 100_000:
+                raise NotPlain("a power in the expression is too large to compute")
+            result = base**exponent
+        elif head == "exp":
+            if abs(values[0]) > 100_000:
+                raise NotPlain("an exponential in the expression is too large to compute")
+            result = mpmath.exp(values[0])
+        else:
+            result = mpmath.log(values[0])
+    except (ZeroDivisionError, OverflowError) as problem:
+        raise NotPlain("the expression divides by zero") from problem
+    if not isinstance(result, mpmath.mpf):
+        raise NotPlain("the expression is not a real number for the values tried")
+    return result
+
+
+def _tree(expression: Any, budget: list[int]) -> tuple[Any, ...]:
+    """Returns the tree of a sympy expression; raises `NotPlain` when it has parts that are not simple."""
+    budget[0] -= 1
+    if budget[0] < 0:
+        raise NotPlain("the expression has more than 2000 parts")
+    kind = type(expression).__name__
+    if expression.is_Symbol:
+        return ("Symbol", str(expression.name)[:50])
+    if expression.is_Integer:
+        return ("Integer", str(int(expression)))
+    if expression.is_Rational:
+        return ("Rational", str(expression.p), str(expression.q))
+    if expression.is_Float:
+        return ("Float", str(expression))
+    if kind in _CONSTANTS:
+        return (kind,)
+    if kind in _FUNCTIONS:
+        return (kind, *(_tree(branch, budget) for branch in expression.args))
+    raise NotPlain(f"the expression has a part of kind {kind}; expected sums, products, powers, exp and log")
+
+
+def _checked_tree(data: Any, budget: list[int], depth: int = 0) -> tuple[Any, ...]:
+    budget[0] -= 1
+    if not isinstance(data, list | tuple) or not data or budget[0] < 0 or depth > 60:
+        raise NotPlain("the expression is damaged or too large")
+    head, *rest = data
+    if head in ("Symbol", "Integer", "Float", "Rational"):
+        wanted = 2 if head == "Rational" else 1
+        if len(rest) != wanted or not all(isinstance(part, str) and len(part) <= 400 for part in rest):
+            raise NotPlain("the expression is damaged")
+        if head != "Symbol" and not all(math.isfinite(_number(part)) for part in rest):
+            raise NotPlain("the expression has a number that is not finite")
+        return (head, *rest)
+    if head in _CONSTANTS and not rest:
+        return (head,)
+    if head in _FUNCTIONS and (len(rest) == 2 or head in ("Add", "Mul", "exp", "log")):
+        return (head, *(_checked_tree(branch, budget, depth + 1) for branch in rest))
+    raise NotPlain(f"the expression has an unknown part {str(head)[:40]!r}")
+
+
+def _number(text: str) -> float:
+    try:
+        return float(mpmath.mpf(text))
+    except (ValueError, OverflowError, TypeError) as problem:
+        raise NotPlain(f"{text[:40]!r} is not a number") from problem
+
+
+def encode(value: Any) -> Any:
+    """Returns JSON-ready data for a plain value; anything else becomes its type's name (`Other`).
+
+    Raises:
+        NotPlain: when the value is nested too deeply, has too many items or too many bytes.
+    """
+    return _encode(value, 0, {"items": MAX_ITEMS, "bytes": MAX_BYTES})
+
+
+def _spend(budget: dict[str, int], what: str, amount: int) -> None:
+    budget[what] -= amount
+    if budget[what] < 0:
+        raise NotPlain(f"the value is too large (more than {MAX_ITEMS} items or {MAX_BYTES // 10**6} MB)")
+
+
+def _encode(value: Any, depth: int, budget: dict[str, int]) -> Any:
+    _spend(budget, "items", 1)
+    if depth > MAX_DEPTH:
+        raise NotPlain(f"the value is nested more than {MAX_DEPTH} levels deep")
+    if value is None or isinstance(value, bool):
+        return value
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
+        value = value.item()  # a numpy number is as good as a number
+    if isinstance(value, int):
+        if abs(value) >= 10**400:
+            raise NotPlain("the number has more than 400 digits")
+        return int(value) if abs(value) < 2**53 else {"int": str(int(value))}
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else {"float": str(float(value))}
+    if isinstance(value, str):
+        _spend(budget, "bytes", 4 * len(value))
+        if len(value) > MAX_TEXT:
+            raise NotPlain(f"the text has {len(value)} characters; at most {MAX_TEXT} are read")
+        return str(value)
+    if isinstance(value, Tensor):
+        return _encode_tensor(value, budget)
+    if isinstance(value, Expression):
+        return {"expression": value.tree}
+    if isinstance(value, Model):
+        arguments = _encode(value.arguments, depth + 1, budget)
+        return {"model": value.name, "arguments": arguments, "seed": value.seed, "noise": value.noise}
+    if isinstance(value, Other):
+        return {"other": value.type_name, "text": value.text}
+    if isinstance(value, list | tuple | set | frozenset):
+        kind = "list" if isinstance(value, list) else "tuple" if isinstance(value, tuple) else "set"
+        items = [_encode(item, depth + 1, budget) for item in value]
+        return items if kind == "list" else {kind: sorted(items, key=repr) if kind == "set" else items}
+    if isinstance(value, Mapping):
+        pairs = [[_encode(key, depth + 1, budget), _encode(item, depth + 1, budget)] for key, item in value.items()]
+        return {"dict": pairs}
+    if hasattr(value, "free_symbols") and hasattr(value, "is_Symbol"):
+        return {"expression": _tree(value, [2000])}
+    return {"other": type(value).__name__[:80], "text": ""}
+
+
+def _encode_tensor(value: Tensor, budget: dict[str, int]) -> dict[str, Any]:
+    if value.device.type == "meta" or value.layout != torch.strided:
+        return {"other": f"{value.layout} tensor on {value.device.type}".removeprefix("torch."), "text": ""}
+    _spend(budget, "bytes", value.numel() * value.element_size())
+    name = str(value.dtype).removeprefix("torch.")
+    if name not in DTYPES:
+        return {"other": f"tensor of {name}", "text": ""}
+    plain = value.detach().to("cpu").resolve_conj().resolve_neg().contiguous()
+    data = plain.reshape(-1).view(torch.uint8).numpy().tobytes() if plain.numel() else b""
+    return {"tensor": name, "shape": list(plain.shape), "base64": base64.b64encode(data).decode("ascii")}
+
+
+def decode(data: Any) -> Any:
+    """Returns the plain value that `encode` was given (a sympy expression comes back as `Expression`).
+
+    Raises:
+        NotPlain: when the data is not what `encode` makes, or beyond its limits. Safe on hostile data.
+    """
+    return _decode(data, 0, {"items": MAX_ITEMS, "bytes": MAX_BYTES})
+
+
+def _decode(data: Any, depth: int, budget: dict[str, int]) -> Any:
+    _spend(budget, "items", 1)
+    if depth > MAX_DEPTH:
+        raise NotPlain(f"the value is nested more than {MAX_DEPTH} levels deep")
+    if data is None or isinstance(data, bool | int | float):
+        return data
+    if isinstance(data, str):
+        _spend(budget, "bytes", 4 * len(data))
+        return data
+    if isinstance(data, list):
+        return [_decode(item, depth + 1, budget) for item in data]
+    if not isinstance(data, dict):
+        raise NotPlain(f"a {type(data).__name__} is not plain data")
+    if "tensor" in data:
+        return _decode_tensor(data, budget)
+    if "int" in data and str(data["int"]).lstrip("-").isdigit() and len(data["int"]) <= 401:
+        return int(data["int"])
+    if data.get("float") in ("inf", "-inf", "nan"):
+        return float(data["float"])
+    if "expression" in data:
+        return Expression(_checked_tree(data["expression"], [2001]))
+    for kind, make in (("tuple", tuple), ("set", set)):
+        if isinstance(data.get(kind), list):
+            return make(_decode(item, depth + 1, budget) for item in data[kind])
+    if isinstance(data.get("dict"), list):
+        pairs = [[_decode(part, depth + 1, budget) for part in pair] for pair in data["dict"] if len(pair) == 2]
+        return {_key(key): item for key, item in pairs}
+    if isinstance(data.get("model"), str):
+        arguments = _decode(data.get("arguments"), depth + 1, budget)
+        return Model(data["model"], dict(arguments), int(data.get("seed", 0)), float(data.get("noise", 0.0)))
+    if isinstance(data.get("other"), str):
+        return Other(data["other"][:80], str(data.get("text", ""))[:200])
+    raise NotPlain(f"unknown plain data with keys {sorted(map(str, data))[:5]}")
+
+
+def _key(key: Any) -> Any:
+    return key if isinstance(key, str | int | float | bool | tuple) else str(key)
+
+
+def _decode_tensor(data: dict[str, Any], budget: dict[str, int]) -> Tensor:
+    dtype, shape = DTYPES.get(str(data["tensor"])), data.get("shape")
+    if dtype is None or not isinstance(shape, list) or len(shape) > 12:
+        raise NotPlain("the tensor's dtype or shape is damaged")
+    if not all(isinstance(size, int) and 0 <= size < 2**31 for size in shape):
+        raise NotPlain("the tensor's shape is damaged")
+    if "values" in data:  # the readable form of helpers/check_examples.json
+        return torch.tensor([float(value) for value in data["values"]], dtype=torch.float64).to(dtype).reshape(shape)
+    try:
+        raw = base64.b64decode(data["base64"], validate=True)
+    except (KeyError, TypeError, ValueError) as problem:
+        raise NotPlain("the tensor's data is damaged") from problem
+    _spend(budget, "bytes", len(raw))
+    if len(raw) != math.prod(shape) * dtype.itemsize:
+        raise NotPlain("the tensor's data does not fit its shape")
+    if not raw:
+        return torch.empty(shape, dtype=dtype)
+    flat = torch.frombuffer(bytearray(raw), dtype=torch.uint8)
+    if dtype == torch.bool:
+        return (flat != 0).reshape(shape)
+    return flat.view(dtype).reshape(shape)
+
+
+def canonical(value: Any, at: Mapping[str, Any] | None = None) -> str:
+    """Returns a text that is the same for equal values: numbers and expressions to 20 digits, dicts sorted by key.
+
+    Two expressions that are algebraically equal have the same text when evaluated at the same point `at`.
+    """
+    if isinstance(value, Tensor) and value.numel() == 1:
+        value = value.item()
+    if isinstance(value, float):
+        value = Expression(("Float", str(float(value))))
+    if isinstance(value, bool | int):
+        value = Expression(("Integer", str(int(value))))
+    if isinstance(value, Expression):
+        with mpmath.workdps(50):
+            return str(mpmath.nstr(value.value(at or {}), 20))
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {canonical(value[key], at)}" for key in sorted(value, key=str)) + "}"
+    if isinstance(value, list | tuple | torch.Size):
+        return "(" + ", ".join(canonical(item, at) for item in value) + ")"
+    if isinstance(value, set | frozenset):
+        return "{" + ", ".join(sorted(canonical(item, at) for item in value)) + "}"
+    return repr(value)
+
+
+def digest(value: Any, at: Mapping[str, Any] | None, salt: str) -> str:
+    """Returns a fingerprint of `canonical(value, at)`: lets a check know a right number without telling it."""
+    return hashlib.sha256(f"{salt}|{canonical(value, at)}".encode()).hexdigest()[:16]

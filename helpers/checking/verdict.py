@@ -1,0 +1,306 @@
+"""Judge an answer on examples, stage by stage, and say it as HTML and as text."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from helpers.checking import plain
+from helpers.checking.answers import Answer, Ask, Reply, timed
+from helpers.checking.compare import VIEWS, QuotesValues, difference, name_of
+
+SECONDS = 2.0  # for one check, however many questions it asks
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """A wanted value known only by its fingerprint, so that the file of examples does not tell the answer."""
+
+    digest: str
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The wanted outcome is an exception of this class."""
+
+    error_type: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question, the wanted result, and what each known mistake makes of it (None where it gives no value)."""
+
+    ask: Ask
+    wanted: Any
+    mistakes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StageCases:
+    """A stage of a check: its name, where to look when it fails, its points, and its cases."""
+
+    name: str
+    look: str
+    points: float
+    view: str
+    tolerance: float
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """All that is needed to judge an answer to one exercise."""
+
+    name: str
+    signature: str
+    stages: tuple[StageCases, ...]
+    hints: Mapping[str, str]
+    salt: str = ""
+
+    @property
+    def points(self) -> float:
+        """The full mark."""
+        return sum(stage.points for stage in self.stages)
+
+
+@dataclass
+class Verdict:
+    """The outcome of a check; shown as HTML in a notebook and as text elsewhere.
+
+    `outcome` is "right", "wrong", "not attempted", "crashed" or "late"; `earned` are the points of passed stages.
+    """
+
+    name: str
+    outcome: str
+    earned: float
+    points: float
+    stages: list[tuple[str, bool]]
+    sentence: str = ""
+    look: str = ""
+    mistake: str = ""
+    hint: str = ""
+    notes: list[str] = field(default_factory=list)
+    pictures: list[tuple[str, Tensor]] = field(default_factory=list)
+    call: str = ""
+    graded: bool = False
+
+    @property
+    def headline(self) -> str:
+        """One line: which exercise, and how it went."""
+        said = {
+            "right": "all checks passed",
+            "wrong": "not yet right",
+            "not attempted": "not attempted yet",
+            "crashed": "stopped with an error",
+            "late": "took too long",
+        }[self.outcome]
+        mark = f" - {self.earned:g} of {self.points:g} points" if self.graded else ""
+        return f"{self.name}: {said}{mark}"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        """Returns (kind, text) for each line below the headline."""
+        lines = []
+        if self.outcome != "not attempted":
+            lines += [("passed" if passed else "failed", stage) for stage, passed in self.stages]
+        lines += [("said", text) for text in (self.call and f"Asked: {self.call}", self.sentence) if text]
+        if self.mistake:
+            lines += [("mistake", f"This looks like: {self.mistake}. {self.hint}")]
+        elif self.look and self.outcome in ("wrong", "crashed", "late"):
+            lines += [("look", f"Where to look: {self.look}")]
+        return lines + [("note", note) for note in self.notes]
+
+    def __str__(self) -> str:
+        marks = {"passed": "[passed] ", "failed": "[failed] ", "note": "Note: "}
+        return "\n".join([self.headline, *(f"  {marks.get(kind, '')}{text}" for kind, text in self._lines())])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        colour = {"right": "#117733", "not attempted": "#6b6b6b"}.get(self.outcome, "#aa4400")
+        signs = {"passed": "&#10003; ", "failed": "&#10007; ", "note": "Note: "}
+        rows = "".join(
+            f'<div style="margin-top:2px;{"font-weight:600" if kind == "mistake" else ""}">'
+            f"{signs.get(kind, '')}{html.escape(text)}</div>"
+            for kind, text in self._lines()
+        )
+        tables = "".join(_table(caption, tensor, dict(self.pictures).get("wanted")) for caption, tensor in self.pictures)
+        return (
+            f'<div role="status" style="border-left:6px solid {colour};background:#f7f7f7;color:#1a1a1a;'
+            f'padding:8px 12px;font-family:sans-serif;font-size:14px;line-height:1.45">'
+            f'<div style="font-weight:700;color:{colour}">{html.escape(self.headline)}</div>{rows}{tables}</div>'
+        )
+
+
+def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, pictures: bool = True) -> Verdict:
+    """Returns the verdict on an answer, asked every case of every stage within `seconds` in all.
+
+    With `pictures=False` nothing of the inputs and wanted values is told: for questions that must stay hidden.
+    """
+    questions = [case.ask for stage in examples.stages for case in stage.cases]
+    replies = timed(answer, questions, seconds)
+    asked = [[(case, next(replies)) for case in stage.cases] for stage in examples.stages]
+    flat = [pair for pairs in asked for pair in pairs]
+    problems = [
+        next(((problem, case, reply) for case, reply in pairs if (problem := _problem(stage, case, reply, examples.salt))), None)
+        for stage, pairs in zip(examples.stages, asked, strict=True)
+    ]
+    verdict = Verdict(
+        examples.name,
+        "right",
+        sum(stage.points for stage, problem in zip(examples.stages, problems, strict=True) if problem is None),
+        examples.points,
+        [(stage.name, problem is None) for stage, problem in zip(examples.stages, problems, strict=True)],
+    )
+    verdict.notes = _notes(flat)
+    if not any(problems):
+        return verdict
+    if flat[0][1].outcome == "not attempted":
+        verdict.outcome, verdict.sentence = "not attempted", flat[0][1].error
+        verdict.earned = 0.0
+        return verdict
+    index = next(i for i, problem in enumerate(problems) if problem)
+    stage, (problem, case, reply) = examples.stages[index], problems[index] or ("", flat[0][0], flat[0][1])
+    verdict.outcome = {"crashed": "crashed", "late": "late"}.get(reply.outcome, "wrong")
+    verdict.look = stage.look
+    verdict.mistake = _recognised(examples, flat) or _recognised(examples, asked[index])
+    verdict.hint = examples.hints.get(verdict.mistake, "")
+    if pictures:
+        verdict.call = _call(examples, case.ask)
+        verdict.sentence = problem
+        verdict.pictures = _pictures(case, reply)
+    else:
+        verdict.sentence = _without_values(stage, reply, problem)
+    return verdict
+
+
+def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | None:
+    """Returns None when a reply is as wanted, else one sentence."""
+    if isinstance(case.wanted, Raised):
+        if case.wanted.error_type in reply.error_types:
+            return None
+        got = reply.error or f"got {name_of(reply.value)}"
+        return f"expected a {case.wanted.error_type} with a clear sentence; {got}"
+    if reply.outcome != "value":
+        return f"it stopped with {reply.error}{reply.place}" if reply.outcome == "crashed" else reply.error
+    if isinstance(case.wanted, Sealed):
+        return _sealed_problem(case, reply.value, salt)
+    return difference(case.wanted, reply.value, stage.view, stage.tolerance, case.ask.at)
+
+
+def _sealed_problem(case: Case, value: Any, salt: str) -> str | None:
+    if value is None:
+        return "the function returns None: did you forget to return the result?"
+    try:
+        if plain.digest(value, case.ask.at, salt) == case.wanted.digest:
+            return None
+        shown = plain.canonical(value, case.ask.at).removesuffix(".0")
+    except plain.NotPlain as problem:
+        return str(problem)
+    if isinstance(value, plain.Expression | int | float) and case.ask.at:
+        place = ", ".join(f"{name} = {number}" for name, number in case.ask.at.items())
+        return QuotesValues(f"at {place} it gives {shown}, which is not the right value")
+    return QuotesValues(f"{name_of(value)[:80]} is not the right value")
+
+
+def _notes(flat: Iterable[tuple[Case, Reply]]) -> list[str]:
+    notes = []
+    replies = [reply for _, reply in flat]
+    if any(reply.changed_inputs for reply in replies):
+        notes.append("the function changes its input in place; work on a copy, the caller still needs the original.")
+    if any(reply.printed and reply.value is None for reply in replies):
+        notes.append("the function prints its result; what counts is what it returns.")
+    return notes
+
+
+def _without_values(stage: StageCases, reply: Reply, problem: str) -> str:
+    if reply.outcome == "crashed":  # an exception's message may quote the inputs
+        return f"stage '{stage.name}': it stopped with {reply.error_types[0]}{reply.place}"
+    if isinstance(problem, QuotesValues):
+        problem = "the result is not the wanted one"
+    return f"stage '{stage.name}' ({VIEWS[stage.view]}): {problem}"
+
+
+def _recognised(examples: Examples, pairs: list[tuple[Case, Reply]]) -> str:
+    """Returns the first known mistake whose results are the answer's in every case, and wrong in one; else ""."""
+    stage_of = {id(case): stage for stage in examples.stages for case in stage.cases}
+    for name in examples.hints:
+        if all(name in case.mistakes and _same(case, case.mistakes[name], reply, examples.salt) for case, reply in pairs) and any(
+            _problem(stage_of[id(case)], case, reply, examples.salt) for case, reply in pairs
+        ):
+            return name
+    return ""
+
+
+def _same(case: Case, expected: Any, reply: Reply, salt: str) -> bool:
+    """Says whether a reply is what a known mistake gives, an exception included."""
+    if isinstance(expected, Raised):
+        return reply.outcome == "crashed" and expected.error_type in reply.error_types
+    if reply.outcome != "value" or reply.value is None:
+        return reply.outcome == "value" and expected is None
+    if isinstance(expected, Sealed):
+        try:
+            return plain.digest(reply.value, case.ask.at, salt) == expected.digest
+        except plain.NotPlain:
+            return False
+    if expected is None:
+        return False
+    return difference(expected, reply.value, "values", 1e-4, case.ask.at) is None
+
+
+def _call(examples: Examples, ask: Ask) -> str:
+    parts = [_told(value) for value in ask.inputs] + [f"{k}={_told(v)}" for k, v in ask.keywords.items()]
+    at = f" at {', '.join(f'{k} = {v}' for k, v in ask.at.items())}" if ask.at else ""
+    return f"{examples.name}({', '.join(parts)}){at}"
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, Tensor):
+        if value.dim() == 1 and value.numel() <= 8 and not value.is_floating_point():
+            return f"tensor({value.tolist()})"
+        return f"tensor of shape {tuple(value.shape)}"
+    return f"a {value.name}" if isinstance(value, plain.Model) else repr(value)[:60]
+
+
+def _pictures(case: Case, reply: Reply) -> list[tuple[str, Tensor]]:
+    """Returns input, wanted and yours, where these are small tensors of at least one dimension."""
+    found = [("input", value) for value in case.ask.inputs if isinstance(value, Tensor)][:2]
+    if not isinstance(case.wanted, Tensor) or case.wanted.dim() == 0:
+        return []
+    yours = [("yours", reply.value)] if isinstance(reply.value, Tensor) and reply.value.dim() else []
+    return [*found, ("wanted", case.wanted), *yours]
+
+
+def _table(caption: str, tensor: Tensor, wanted: Tensor | None) -> str:
+    """Returns an HTML table of a tensor, its first rows and columns, with the cells that differ outlined."""
+    while tensor.dim() > 2:
+        caption, tensor = f"{caption} [0]", tensor[0]
+        wanted = wanted[0] if wanted is not None and wanted.dim() > 2 else wanted
+    rows = (tensor if tensor.dim() == 2 else tensor[None]).detach()[:8, :8]
+    goal = None if wanted is None else (wanted if wanted.dim() == 2 else wanted[None])[:8, :8]
+    numbers = rows.to(torch.float64)
+    finite = numbers[numbers.isfinite()].abs()
+    top = float(finite.max()) if finite.numel() and float(finite.max()) else 1.0
+    body = ""
+    for i, row in enumerate(numbers):
+        body += "<tr>"
+        for j, number in enumerate(row):
+            value = float(number)
+            shade = 0.0 if value != value or value in (float("inf"), float("-inf")) else abs(value) / top
+            back = "#d9d9d9" if not number.isfinite() else f"rgba({'0,114,178' if value >= 0 else '213,94,0'},{0.55 * shade:.2f})"
+            text = str(bool(value)) if rows.dtype == torch.bool else f"{value:.3g}"
+            differs = caption.startswith("yours") and (
+                goal is None or goal.shape != rows.shape or difference(goal[i, j].float(), rows[i, j].float()) is not None
+            )
+            edge = "2px solid #aa4400" if differs else "1px solid #ffffff"
+            body += f'<td style="border:{edge};background:{back};padding:1px 6px;text-align:right">{text}</td>'
+        body += "</tr>"
+    return (
+        '<table style="display:inline-table;margin:8px 14px 2px 0;border-collapse:collapse;font-size:12px;color:#1a1a1a">'
+        f'<caption style="caption-side:top;text-align:left;padding:0">{html.escape(caption)} {tuple(tensor.shape)}</caption>'
+        f"{body}</table>"
+    )

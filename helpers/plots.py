@@ -1,0 +1,165 @@
+"""Figures: each has a title, named axes, colours that colour-blind readers can tell apart, and a text.
+
+`show` displays a figure as an `<img>` with alternative text. JupyterLab, the feedback page and exported notebooks all
+keep that; a plain matplotlib output loses its alternative text in JupyterLab.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from typing import Any
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from IPython.display import display
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor
+
+# Okabe and Ito (2008), "Color Universal Design"; black and yellow left out: one is text, the other too light.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+MARKERS = ("o", "s", "^", "D", "v", "P")
+STYLE = {
+    "figure.dpi": 110,
+    "savefig.dpi": 110,
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.prop_cycle": matplotlib.cycler(color=COLOURS),
+    "legend.frameon": False,
+}
+
+
+def show(figure: Figure, alt: str) -> None:
+    """Displays a figure with its alternative text, and closes it.
+
+    Args:
+        figure: what to show.
+        alt: what a reader who cannot see the figure should know: the data's message, with numbers.
+    """
+    buffer = BytesIO()
+    with matplotlib.rc_context(STYLE):
+        figure.savefig(buffer, format="png", bbox_inches="tight", metadata={"Software": None})
+    plt.close(figure)
+    data = base64.b64encode(buffer.getvalue()).decode("ascii")
+    image = f'<img alt="{html.escape(alt, quote=True)}" style="max-width:100%" src="data:image/png;base64,{data}">'
+    display({"text/html": image, "text/plain": alt}, raw=True)
+
+
+def panels(count: int, width: float = 3.2, height: float = 3.0) -> tuple[Figure, list[Axes]]:
+    """Returns a figure of `count` axes side by side, each of the given size in inches."""
+    with matplotlib.rc_context(STYLE):
+        figure, axes = plt.subplots(1, count, figsize=(width * count, height), squeeze=False, layout="constrained")
+    return figure, list(axes[0])
+
+
+def matrix(
+    values: Tensor,
+    title: str,
+    *,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    row_label: str = "query (who looks)",
+    column_label: str = "key (who is looked at)",
+    digits: int | None = None,
+    axes: Axes | None = None,
+    limits: tuple[float, float] | None = None,
+) -> Axes:
+    """Draws a matrix `(n, m)` as coloured squares: grey where -inf, numbers in the squares where they fit.
+
+    Args:
+        values: the matrix; bool is drawn as 0 and 1.
+        rows, columns: names of the rows and columns, for example the tokens.
+        digits: decimals of the numbers in the squares; None writes none.
+        limits: smallest and largest value of the colour scale.
+    """
+    with matplotlib.rc_context(STYLE):
+        if axes is None:
+            size = max(2.6, 0.42 * max(values.shape))
+            axes = plt.subplots(figsize=(size + 0.8, size), layout="constrained")[1]
+        numbers = values.detach().to(torch.float64).numpy()
+        shown = np.ma.masked_invalid(numbers)
+        colours = matplotlib.colormaps["Blues"].copy()
+        colours.set_bad("#555555")
+        low, high = limits or (min(0.0, float(shown.min(initial=0))), max(1e-9, float(shown.max(initial=0))))
+        axes.imshow(shown, cmap=colours, vmin=low, vmax=max(high, low + 1e-9) * 1.25, aspect="equal")
+        axes.set(title=title, xlabel=column_label, ylabel=row_label)
+        axes.set_xticks(range(numbers.shape[1]), columns or [str(j) for j in range(numbers.shape[1])])
+        axes.set_yticks(range(numbers.shape[0]), rows or [str(i) for i in range(numbers.shape[0])])
+        if columns and max(map(len, columns)) > 3:
+            axes.tick_params(axis="x", rotation=50)
+        axes.tick_params(length=0)
+        axes.set_xticks(np.arange(numbers.shape[1] + 1) - 0.5, minor=True)
+        axes.set_yticks(np.arange(numbers.shape[0] + 1) - 0.5, minor=True)
+        axes.grid(which="minor", color="white", linewidth=1)
+        axes.tick_params(which="minor", length=0)
+        if digits is not None:
+            _write_numbers(axes, numbers, digits, high)
+    return axes
+
+
+def _write_numbers(axes: Axes, numbers: Any, digits: int, high: float) -> None:
+    for (i, j), number in np.ndenumerate(numbers):
+        text = "−∞" if number == -np.inf else "NaN" if np.isnan(number) else f"{number:.{digits}f}"
+        dark = not np.isfinite(number) or number > 0.65 * high > 0
+        axes.text(j, i, text, ha="center", va="center", fontsize=8, color="white" if dark else "#1a1a1a")
+
+
+def describe_matrix(values: Tensor, name: str) -> str:
+    """Returns a sentence on a matrix for its alternative text: size, range, blocked places."""
+    finite = values[values.isfinite()].to(torch.float64)
+    blocked = int((values == -torch.inf).sum()) if values.is_floating_point() else 0
+    span = f"values from {finite.min():.3g} to {finite.max():.3g}" if finite.numel() else "no finite value"
+    extra = f", {blocked} places of minus infinity" if blocked else ""
+    return f"{name}: a matrix of {values.shape[0]} rows and {values.shape[1]} columns, {span}{extra}."
+
+
+def curves(
+    lines: Mapping[str, Any],
+    x: Sequence[float],
+    *,
+    title: str,
+    x_label: str,
+    y_label: str,
+    axes: Axes | None = None,
+    log_x: bool = False,
+    log_y: bool = False,
+) -> Axes:
+    """Draws lines over `x`, with markers that differ too; a line of shape (runs, n) gets its mean and a band.
+
+    Args:
+        lines: name -> values, `(n,)` or `(runs, n)`; the band goes from the smallest to the largest run.
+    """
+    with matplotlib.rc_context(STYLE):
+        if axes is None:
+            axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")[1]
+        for index, (name, values) in enumerate(lines.items()):
+            runs = np.atleast_2d(np.asarray(values, dtype=float))
+            colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
+            every = max(1, len(x) // 10)
+            axes.plot(x, runs.mean(axis=0), label=name, color=colour, marker=marker, markevery=every, markersize=5)
+            if len(runs) > 1:
+                axes.fill_between(x, runs.min(axis=0), runs.max(axis=0), color=colour, alpha=0.18, linewidth=0)
+        axes.set(title=title, xlabel=x_label, ylabel=y_label)
+        if log_x:
+            axes.set_xscale("log", base=2)
+        if log_y:
+            axes.set_yscale("log")
+        axes.grid(color="#dddddd", linewidth=0.6)
+        axes.legend()
+    return axes
+
+
+def describe_curves(lines: Mapping[str, Any], x: Sequence[float], x_label: str) -> str:
+    """Returns a sentence for each line for the alternative text: where it starts and where it ends."""
+    parts = []
+    for name, values in lines.items():
+        mean = np.atleast_2d(np.asarray(values, dtype=float)).mean(axis=0)
+        parts.append(f"{name} goes from {mean[0]:.3g} at {x_label} {x[0]:g} to {mean[-1]:.3g} at {x[-1]:g}")
+    return "; ".join(parts) + "."

@@ -1,0 +1,23 @@
+"""A plain nbgrader course: the folders of this repository under nbgrader's names."""
+
+import os
+
+c = get_config()  # noqa: F821 - nbgrader defines it when it reads this file
+
+c.CourseDirectory.course_id = "transformers"
+c.CourseDirectory.root = os.path.dirname(os.path.abspath(__file__))
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "notebooks"
+c.CourseDirectory.submitted_directory = "gradebook/submitted"
+c.CourseDirectory.autograded_directory = "gradebook/autograded"
+c.CourseDirectory.feedback_directory = "gradebook/feedback"
+c.CourseDirectory.solution_directory = "gradebook/solution"
+c.CourseDirectory.db_url = "sqlite:///" + os.path.join(c.CourseDirectory.root, "gradebook", "gradebook.db")
+# The text sources lie beside the assignment folders; nothing but the notebook may be released from one.
+c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.py"]
+
+c.ClearSolutions.code_stub = {"python": 'raise NotImplementedError("Replace this line by your answer")'}
+c.ClearSolutions.text_stub = "*Your answer here: replace this line.*"
+
+c.Execute.timeout = 60  # seconds for one cell; an endless loop costs its own cell only
+c.ExportPlugin.to = "gradebook/grades.csv"
