@@ -8,6 +8,7 @@ A source is a jupytext percent script. A cell's marker says in one or two words 
     # %% [markdown] essay="why" points=2   a written answer, marked by hand; its text is the rubric
     # %% experiment                        a cell that no mark depends on
     # %% interactive                       an experiment with widgets, whose output is not kept
+    # %% measured                          an experiment with times, whose output no test compares
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from helpers.checking import plain
 from helpers.checking.verdict import Raised
 
 ROOT = Path(__file__).resolve().parent.parent
-WORDS = {"setup", "experiment", "interactive"}
+WORDS = {"setup", "experiment", "interactive", "measured"}
 KEYS = {"exercise", "check", "essay", "points"}
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
@@ -50,7 +51,7 @@ class BuildError(ValueError):
 class Cell:
     """One cell of a source, with the line of its marker."""
 
-    kind: str  # "prose", "code", "setup", "exercise", "check", "essay", "experiment" or "interactive"
+    kind: str  # "prose", "code", "setup", "exercise", "check", "essay" or one of WORDS
     name: str
     points: float | None
     source: str
@@ -74,7 +75,7 @@ def read(path: Path) -> list[Cell]:
 
 def _cell(path: Path, cell: NotebookNode, line: int) -> Cell:
     place = f"{path.name}:{line}"
-    metadata = dict(cell.metadata)
+    metadata = {key: value for key, value in cell.metadata.items() if key != "lines_to_next_cell"}
     word = metadata.pop("title", None)
     unknown = sorted(set(metadata) - KEYS) + ([word] if word is not None and word not in WORDS else [])
     if unknown:
@@ -191,8 +192,12 @@ def solution_notebook(path: Path, cells: Sequence[Cell], repository: str) -> Not
         elif cell.kind == "essay":
             identifier = cell.name
             metadata["nbgrader"] = _nbgrader(identifier, grade=True, solution=True, points=cell.points)
-        elif cell.kind in ("experiment", "interactive"):
-            metadata["tags"] = ["experiment"] + ["nbval-ignore-output"] * (cell.kind == "interactive")
+        elif cell.kind in ("experiment", "interactive", "measured"):
+            metadata["tags"] = {
+                "experiment": ["experiment"],
+                "interactive": ["experiment", "nbval-ignore-output", "widget"],
+                "measured": ["experiment", "nbval-ignore-output"],
+            }[cell.kind]
         make = nbformat.v4.new_markdown_cell if cell.language == "markdown" else nbformat.v4.new_code_cell
         made = make(source, metadata=metadata)
         made.id = identifier.replace("_", "-") if not metadata.get("nbgrader") else identifier
@@ -228,8 +233,8 @@ def execute(notebook: NotebookNode, folder: Path, *, experiments: bool = True) -
         raise BuildError(f"{folder.name}: the solution notebook does not run: {problem}") from problem
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            ignored = "nbval-ignore-output" in cell.metadata.get("tags", ())
-            cell.outputs = [] if ignored else [_steady(output) for output in cell.outputs]
+            widget = "widget" in cell.metadata.get("tags", ())  # its picture lives in the kernel only
+            cell.outputs = [] if widget else [_steady(output) for output in cell.outputs]
     notebook.metadata = {key: notebook.metadata[key] for key in ("kernelspec", "language_info")}
     notebook.metadata.language_info = {"name": "python"}
     return notebook

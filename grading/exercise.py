@@ -39,6 +39,7 @@ class Stage:
         view: the part of the result that is compared, one of `helpers.checking.compare.VIEWS`.
         tolerance: allowed error, relative and absolute, for floating point numbers.
         sealed: ship only a fingerprint of the public results, because they are the answer itself.
+        raises: the class of the exception that is wanted in place of a value.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Stage:
     view: str = "values"
     tolerance: float = 1e-4
     sealed: bool = False
+    raises: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,16 +106,16 @@ class Exercise:
                 stage.points,
                 stage.view,
                 stage.tolerance,
-                tuple(Case(ask, self._wanted(reference.ask(ask, 20)), _Results(self, ask)) for ask in questions),
+                tuple(Case(ask, self._wanted(stage, reference.ask(ask, 20)), _Results(self, ask)) for ask in questions),
             )
             for stage, questions in zip(self.stages, asks, strict=True)
         )
         return Examples(self.name, self.signature, stages, {m.name: m.hint for m in self.mistakes}, salt=self.name)
 
-    def _wanted(self, reply: Reply) -> Any:
+    def _wanted(self, stage: Stage, reply: Reply) -> Any:
         result = outcome(reply)
-        if reply.outcome in ("late", "unreadable", "not attempted"):
-            raise ExerciseError(f"{self.name}: the reference gives no result: {reply.error}")
+        if (result.error_type if isinstance(result, Raised) else "") != stage.raises:
+            raise ExerciseError(f"{self.name}, stage '{stage.name}': the reference gives {reply.error or result!r}.")
         return result
 
 

@@ -147,7 +147,13 @@ def main() -> int:
     sentence, works = device_line()
     print(sentence)
     complaints = [remedy(item) for item in requirements if not item.fits and not item.extra]
-    optional = [remedy(item) for item in requirements if not item.fits and item.extra]
+    optional = [
+        remedy(item) for item in requirements if item.found and item.extra and not item.fits
+    ]
+    for extra, (purpose, command) in PURPOSES.items():
+        absent = [item.name for item in requirements if item.extra == extra and not item.found]
+        if extra and absent:
+            optional.append(f"Only {purpose} need {', '.join(absent)}: `{command}` installs them.")
     for line in complaints + optional:
         print(line)
     if complaints or not works:

@@ -36,7 +36,11 @@ def _decode_examples(name: str, entry: dict[str, Any]) -> Examples:
     def value(data: Any) -> Any:
         if isinstance(data, dict) and "sealed" in data:
             return Sealed(data["sealed"])
-        return Raised(data["raised"]) if isinstance(data, dict) and "raised" in data else plain.decode(data)
+        return (
+            Raised(data["raised"])
+            if isinstance(data, dict) and "raised" in data
+            else plain.decode(data)
+        )
 
     stages = tuple(
         StageCases(
@@ -46,7 +50,11 @@ def _decode_examples(name: str, entry: dict[str, Any]) -> Examples:
             stage["view"],
             stage["tolerance"],
             tuple(
-                Case(Ask.decode(case["ask"]), value(case["wanted"]), {k: value(v) for k, v in case["mistakes"].items()})
+                Case(
+                    Ask.decode(case["ask"]),
+                    value(case["wanted"]),
+                    {k: value(v) for k, v in case["mistakes"].items()},
+                )
                 for case in stage["cases"]
             ),
         )
@@ -72,7 +80,9 @@ def check(answer: Any, name: str | None = None) -> Verdict | None:
     name = name or _name_of_answer(answer, sys._getframe(1).f_globals)
     if name not in examples:
         known = ", ".join(sorted(examples))
-        raise LookupError(f"no exercise is called {name!r}; expected one of: {known}. Say check(answer, 'its_name').")
+        raise LookupError(
+            f"no exercise is called {name!r}; expected one of: {known}. Say check(answer, 'its_name')."
+        )
     verdict = judge(examples[name], InProcess(answer))
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.outcome != "right":
         raise AssertionError(str(verdict))

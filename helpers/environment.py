@@ -598,7 +598,8 @@ def run_lab(python: str, folder: str, port: int, arguments: Sequence[str], root:
         "with `token=` that appears below. Ctrl-C stops it.".format(folder, chosen)
     )
     command = lab_command(python, folder, chosen, arguments, os.environ, is_root)
-    return start(command, folder, inside(os.environ, root))
+    # From the project's root, where nbgrader looks for nbgrader_config.py.
+    return start(command, root, inside(os.environ, root))
 
 
 def port_number(text: str) -> int:

@@ -366,8 +366,9 @@ def _transposed_influence(model: Any, tokens: Tensor, vocab_size: int) -> Tensor
 
 
 def _model(causal: bool, vocab_size: int, seed: int, noise: float = 0.0) -> Model:
-    arguments = {"vocab_size": vocab_size, "d_model": 16, "n_layers": 2, "n_heads": 2, "dropout": 0.0, "causal": causal}
-    return Model("LanguageModel", arguments, seed, noise)
+    shape = {"vocab_size": vocab_size, "d_model": 16, "n_layers": 2, "n_heads": 2, "dropout": 0.0}
+    base = Model("TransformerBase", shape | {"causal": causal}, seed)
+    return Model("LanguageModel", {"base": base}, seed, noise)
 
 
 def _tokens(size: int, vocab_size: int, seed: int) -> Tensor:
@@ -383,6 +384,14 @@ def _draw_influence(causal: bool) -> Any:
         return [Ask((_model(causal, vocab_size, seed), tokens, vocab_size))]
 
     return draw
+
+
+def _draw_weak_influence(rng: random.Random) -> list[Ask]:
+    first, second = rng.randrange(10**6), rng.randrange(10**6)
+    return [
+        Ask((_model(True, 12, first, 1e-6), _tokens(6, 12, first), 12)),
+        Ask((_model(True, 12, second), _tokens(14, 12, second), 12)),
+    ]
 
 
 FUTURE_INFLUENCE = Exercise(
@@ -404,11 +413,15 @@ FUTURE_INFLUENCE = Exercise(
             _draw_influence(True),
         ),
         Stage(
-            "rounding is not influence",
+            "a weak influence counts, rounding does not",
             0.5,
-            "Two runs of the same model may differ by rounding, near 1e-6. Count a change only above a tolerance such as 1e-5.",
-            [Ask((_model(True, 10, 4, 1e-6), torch.tensor([1, 8, 2, 8]), 10))],
-            lambda rng: [Ask((_model(True, 12, rng.randrange(10**6), 1e-6), _tokens(6, 12, rng.randrange(10**6)), 12))],
+            "Two runs of the same model may differ by rounding, near 1e-6, and a distant token may change an output by "
+            "as little as 0.001. Count a change above a tolerance between the two, such as 1e-5.",
+            [
+                Ask((_model(True, 10, 4, 1e-6), torch.tensor([1, 8, 2, 8]), 10)),
+                Ask((_model(True, 10, 5), _tokens(12, 10, 5), 10)),
+            ],
+            _draw_weak_influence,
         ),
         Stage(
             "a model without a mask: everything from everywhere",
@@ -428,7 +441,8 @@ FUTURE_INFLUENCE = Exercise(
     [
         Mistake(
             "the token is replaced by itself",
-            "Nothing changes if the new token equals the old one. Add 1 to it, modulo the size of the vocabulary.",
+            "Nothing changes if the new token equals the old one: add 1 to it, modulo the size of the vocabulary. (A tolerance "
+            "that is far too wide gives the same picture.)",
             lambda model, tokens, vocab_size: _influence(model, tokens, vocab_size, step=0),
         ),
         Mistake(
@@ -447,9 +461,9 @@ FUTURE_INFLUENCE = Exercise(
             _transposed_influence,
         ),
         Mistake(
-            "the tolerance is so wide that nothing counts as a change",
-            "Outputs of a small model change by less than your tolerance. Rounding errors are near 1e-7: take 1e-5.",
-            lambda model, tokens, vocab_size: _influence(model, tokens, vocab_size, tolerance=100.0),
+            "the tolerance is so wide that weak influences are lost",
+            "A distant token may change an output by as little as 0.001. Rounding stays near 1e-6: take a tolerance of 1e-5.",
+            lambda model, tokens, vocab_size: _influence(model, tokens, vocab_size, tolerance=0.1),
         ),
         Mistake(
             "the tolerance is so small that rounding counts as a change",

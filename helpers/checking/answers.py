@@ -153,7 +153,7 @@ def _real(value: Any) -> Any:
         kinds = {name: kind for name, kind in vars(models).items() if inspect.isclass(kind)}
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(value.seed)
-            model = kinds[value.name](**value.arguments).eval()
+            model = kinds[value.name](**_real(value.arguments)).eval()
         if value.noise:
             generator = torch.Generator().manual_seed(value.seed)
             model.register_forward_hook(lambda module, inputs, output: _noisy(output, value.noise, generator))

@@ -1,0 +1,499 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 01 · The causal mask
+#
+# A language model reads a sentence once and answers, at *every* position, "which word comes next?".
+# For that to be an honest question, no position may look at the words that follow it. One small square of
+# zeros and minus infinities makes sure of it. In this notebook you build that square, use it, and then
+# test from the outside whether a model keeps to it.
+#
+# **When you are done, you can**
+# - write the causal mask and say what each of its rows means;
+# - turn masked scores into attention weights, for any number of batches and heads;
+# - count what the mask throws away, and prove from outside that a model does not look ahead;
+# - mask padding without making a single NaN.
+#
+# **Time**: about 1 h 30 min. **Before this**: notebook 00; you know what a softmax is.
+#
+# | exercise | what it asks | points |
+# |---|---|---|
+# | `causal_mask` | the square of 0 and minus infinity | 3 |
+# | `attention_weights` | softmax of masked scores | 3 |
+# | `wasted_scores` | a formula: how much of the square is thrown away | 2 |
+# | `future_influence` | a measurement: which token changes which output | 3 |
+# | `padding_mask` | True where a batch is padded | 3 |
+# | *essay* `mask_essay` | why the mask, in training and in generation | 2 |
+# | **total** | | **16** |
+
+# %% setup
+try:
+    import helpers  # noqa: F401
+except ModuleNotFoundError:  # in Colab: install the course's helpers, once
+    import subprocess
+    import sys
+
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "git+{repository}"], check=True)
+
+import sympy
+import torch
+from torch import Tensor
+
+from helpers import plots
+from helpers.check import check
+from helpers.models import LanguageModel, TransformerBase
+
+# %% [markdown]
+# ## 1. One sentence, many questions
+#
+# Take the sentence *Le chat dort sur le canapé*. It holds not one exercise for a language model but five:
+#
+# | the model sees | the model must guess |
+# |---|---|
+# | Le | chat |
+# | Le chat | dort |
+# | Le chat dort | sur |
+# | Le chat dort sur | le |
+# | Le chat dort sur le | canapé |
+#
+# The slow way is to run the model once for each line. The fast way is to run it **once** on the whole
+# sentence and to read five answers, one at each position. But then all the words are in the input at the
+# same time, including the answers. Attention lets every token look at every other token; nothing in it
+# knows what "before" and "after" mean.
+#
+# So we forbid it. Write $s_{ij}$ for the score that says how much token $i$ (the one that looks, the *query*)
+# wants to look at token $j$ (the one looked at, the *key*). Before the softmax turns each row of scores into
+# weights, we add to each score a number $m_{ij}$:
+#
+# $$ m_{ij} = \begin{cases} 0 & \text{if } j \le i \quad\text{(the past and the token itself: nothing changes)} \\
+# -\infty & \text{if } j > i \quad\text{(the future: forbidden)} \end{cases} $$
+#
+# Why minus infinity? Because the softmax takes $e^{s_{ij} + m_{ij}}$ first, and $e^{-\infty} = 0$: a weight of
+# exactly zero, before the row is divided by its sum.
+
+# %% [markdown]
+# ### By hand, with three tokens
+#
+# Here are nine scores. Take a pencil and compute the three rows of weights **with** the mask; you need
+# $e^0 = 1$, $e^1 \approx 2.72$, $e^2 \approx 7.39$ and $e^3 \approx 20.09$. The first row needs no pencil at all.
+#
+# | | Le | chat | dort |
+# |---|---|---|---|
+# | **Le** | 2 | 1 | 0 |
+# | **chat** | 1 | 3 | 1 |
+# | **dort** | 0 | 1 | 2 |
+#
+# Then run the next cell. It shows your result on the right, and on the left what the same scores give
+# when nobody is forbidden anything.
+
+# %% experiment
+words = ["Le", "chat", "dort"]
+scores = torch.tensor([[2.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 2.0]])
+mask = torch.tensor([[0.0, -torch.inf, -torch.inf], [0.0, 0.0, -torch.inf], [0.0, 0.0, 0.0]])
+
+free = torch.softmax(scores, dim=-1)
+masked = torch.softmax(scores + mask, dim=-1)
+
+figure, axes = plots.panels(3)
+plots.matrix(free, "weights without a mask", rows=words, columns=words, digits=2, axes=axes[0])
+plots.matrix(mask, "the mask", rows=words, columns=words, digits=0, axes=axes[1])
+plots.matrix(masked, "weights with the mask", rows=words, columns=words, digits=2, axes=axes[2])
+plots.show(figure, "Three matrices side by side. " + plots.describe_matrix(masked, "Weights with the mask"))
+
+# %% [markdown]
+# Read the right-hand picture row by row. *Le* can look only at itself, so all its weight goes there. *chat*
+# shares its weight between *Le* and *chat*. Only *dort*, the last one, sees everything, and its row is the
+# same with and without the mask. Each row still sums to 1.
+#
+# ### A mistake worth making once
+#
+# Could we not take the softmax first and put zeros into the future afterwards? Look at the sums of the rows:
+
+# %% experiment
+too_late = torch.softmax(scores, dim=-1) * (mask == 0)  # the future is removed after the softmax
+
+print("weights:\n", too_late.round(decimals=2))
+print("sums of the rows:", too_late.sum(dim=-1).round(decimals=2))
+
+# %% [markdown]
+# The first row sums to 0.67: the future has already taken its share, and removing it afterwards leaves a hole.
+# (Dividing each row by its new sum would repair it; that is exactly what the mask before the softmax does for us.)
+#
+# ## 2. Exercise: the mask
+#
+# Now for any size. `torch.full`, `torch.triu`, `torch.where` or a plain double loop will all do: what counts is
+# the square that comes out. `float("-inf")` or `-torch.inf` writes minus infinity.
+
+# %% exercise="causal_mask"
+def causal_mask(size: int) -> Tensor:
+    """Returns the causal mask `(size, size)` as floating point numbers.
+
+    Row i is the token that looks, column j the token looked at:
+    0 where j <= i, minus infinity where j > i.
+
+    Example: causal_mask(2) is [[0, -inf], [0, 0]].
+    """
+    ### BEGIN SOLUTION
+    blocked = torch.full((size, size), -torch.inf)
+    return torch.triu(blocked, diagonal=1)  # keeps what lies above the diagonal, zeros elsewhere
+    ### END SOLUTION
+
+
+# %% check="causal_mask" points=3
+check(causal_mask)
+
+# %% [markdown]
+# With your mask, here is the sentence from the beginning. Each row is one of the lines of the table in section 1: what
+# is white is what the model may use, what is grey does not exist for it.
+
+# %% experiment
+sentence = ["Le", "chat", "dort", "sur", "le", "canapé"]
+square = causal_mask(len(sentence))
+
+axes = plots.matrix(square, "Who may look at whom", rows=sentence, columns=sentence, digits=0)
+plots.show(axes.figure, plots.describe_matrix(square, "The causal mask of a sentence of six words"))
+
+# %% [markdown]
+# ## 3. Exercise: the weights
+#
+# A real model has a batch of sentences and several heads, so its scores have the shape `(b, h, n, n)`: one square
+# for each sentence and each head. The mask stays `(n, n)`; adding it works for all squares at once, because torch
+# lines up shapes **from the end**. Count the axis of your softmax from the end, too.
+
+# %% exercise="attention_weights"
+def attention_weights(scores: Tensor, mask: Tensor) -> Tensor:
+    """Returns the attention weights: the softmax over the keys of the masked scores.
+
+    Args:
+        scores: any leading axes, then one row per query and one column per key: `(..., n, n)`.
+        mask: `(n, n)`, 0 where looking is allowed and minus infinity where it is not.
+
+    Returns:
+        Weights `(..., n, n)`; each row sums to 1.
+    """
+    ### BEGIN SOLUTION
+    return torch.softmax(scores + mask, dim=-1)  # (..., n, n), the last axis runs over the keys
+    ### END SOLUTION
+
+
+# %% check="attention_weights" points=3
+check(attention_weights)
+
+# %% [markdown]
+# > **A trap from real code.** Some implementations build the mask from the scores themselves: "take the upper
+# > triangle of the scores, and where it is not zero put minus infinity". It looks right and passes most tests. Now
+# > imagine that a score above the diagonal happens to be exactly 0. It is not blocked, and the future leaks through
+# > that one hole. Scores of exactly 0 are common: after a ReLU, with zero-initialised weights, for padding. Your
+# > check has such a score in it.
+#
+# Move the slider with the mouse or with the arrow keys. The scores are random but always the same; only the number of
+# tokens changes. Watch the first row, the last row, and how the weight of one token shrinks as rows get longer.
+
+# %% interactive
+from ipywidgets import IntSlider, interact
+
+
+def show_weights(size: int) -> None:
+    """Draws mask and weights for `size` tokens."""
+    numbers = torch.randn(12, 12, generator=torch.Generator().manual_seed(1))[:size, :size]
+    weights = attention_weights(numbers, causal_mask(size))
+    figure, (left, right) = plots.panels(2, width=3.8, height=3.6)
+    plots.matrix(causal_mask(size), "mask", axes=left)
+    plots.matrix(weights, "weights", axes=right, limits=(0, 1))
+    plots.show(figure, plots.describe_matrix(weights, f"Weights for {size} tokens"))
+
+
+interact(show_weights, size=IntSlider(value=6, min=1, max=12, description="tokens", continuous_update=False));
+
+# %% experiment
+# The same picture for those who only read: six tokens.
+show_weights(6)
+
+# %% [markdown]
+# ## 4. Exercise: what is thrown away
+#
+# Count the grey squares in the picture of *Le chat dort sur le canapé*. For five tokens it would be 10 of 25. These
+# scores were computed (a product of a query and a key each), and then thrown away. How many are there for $L$ tokens?
+#
+# Answer with a formula: an expression of `sympy` in the symbol $L$. Any form will do, `(L + 1) * 3` is as good as
+# `3 * L + 3`: the check compares what they mean.
+
+# %% setup
+L = sympy.Symbol("L", positive=True, integer=True)  # the number of tokens
+
+# %% exercise="wasted_scores"
+def wasted_scores() -> sympy.Expr:
+    """Returns, as a formula in L, how many of the L * L scores the causal mask throws away (10 for L = 5)."""
+    ### BEGIN SOLUTION
+    return L * (L - 1) / 2  # the square without its diagonal, halved
+    ### END SOLUTION
+
+
+# %% check="wasted_scores" points=2
+check(wasted_scores)
+
+# %% experiment
+share = sympy.simplify(wasted_scores() / L**2)
+print("share of the scores that is wasted:", share)
+print("for a very long text:", sympy.limit(share, L, sympy.oo))
+
+lengths = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
+shares = {"wasted": [float(share.subs(L, n)) for n in lengths]}
+axes = plots.curves(
+    shares, lengths, title="Half of the square is never used", x_label="number of tokens L",
+    y_label="share of scores thrown away", log_x=True,
+)
+plots.show(axes.figure, plots.describe_curves(shares, lengths, "length"))
+
+# %% [markdown]
+# Nearly half of the work, for long texts. Fast kernels know it: torch's `scaled_dot_product_attention(..., is_causal=True)`
+# skips whole blocks above the diagonal and never builds the mask. The models in `helpers/models.py` use it.
+#
+# ## 5. Exercise: catch a model that looks ahead
+#
+# Suppose that somebody gives you a model and says: "it is causal". You cannot see its code. How do you test it?
+#
+# Change one word and look at what moves. If you change token $j$ and output $i$ changes, then $j$ has an influence on
+# $i$. In a causal model that must never happen for $j > i$. Two things to watch:
+# - outputs are floating point numbers. Run twice, on a GPU say, and they may differ by rounding, near $10^{-6}$: that is no influence. But a
+#   distant token in a long sentence may have a very small one, near $10^{-3}$: that counts.
+# - the changed token must still be a word of the vocabulary, and another one than before.
+
+# %% exercise="future_influence"
+def future_influence(model: LanguageModel, tokens: Tensor, vocab_size: int) -> Tensor:
+    """Returns a bool matrix `(n, n)`: True at [i, j] when changing token j changes output i.
+
+    Args:
+        model: called on a batch of tokens `(1, n)`, it returns outputs `(1, n, k)`.
+        tokens: one sentence, `(n,)`, whole numbers from 0 to vocab_size - 1.
+        vocab_size: the number of words; a changed token must stay below it.
+    """
+    ### BEGIN SOLUTION
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens.unsqueeze(0))[0]  # (n, k)
+        for j in range(n):
+            changed = tokens.clone()
+            changed[j] = (changed[j] + 1) % vocab_size
+            after = model(changed.unsqueeze(0))[0]  # (n, k)
+            influence[:, j] = (after - before).abs().amax(dim=-1) > 1e-5
+    return influence
+    ### END SOLUTION
+
+
+# %% check="future_influence" points=3
+check(future_influence)
+
+# %% [markdown]
+# Now put it to use: two models with the same weights. One has the mask, the other has not.
+
+# %% experiment
+torch.manual_seed(0)
+honest = LanguageModel(TransformerBase(50, d_model=32, n_layers=2, n_heads=4, causal=True)).eval()
+cheating = LanguageModel(TransformerBase(50, d_model=32, n_layers=2, n_heads=4, causal=False)).eval()
+cheating.load_state_dict(honest.state_dict())
+
+tokens = torch.tensor([3, 14, 15, 9, 26, 5])
+names = {"with the mask": honest, "without the mask": cheating}
+figure, axes = plots.panels(2, width=3.8, height=3.8)
+for (name, model), place in zip(names.items(), axes):
+    influence = future_influence(model, tokens, vocab_size=50)
+    plots.matrix(
+        influence, name, rows=sentence, columns=sentence, row_label="output i", column_label="changed token j", axes=place,
+    )
+    print(f"{name}: {int(influence.triu(1).sum())} influences from the future")
+plots.show(figure, "Left, with the mask: only the lower triangle is filled. Right, without: every square is filled.")
+
+# %% [markdown]
+# ### What goes wrong without it
+#
+# Let both models train on sentences of *random* words. There is nothing to learn in random words: the best anybody can do is
+# to guess each of 20 words with probability 1/20, a loss of $\ln 20 \approx 3.00$. What do you expect from the model
+# without a mask? Decide before you run the cell.
+
+# %% experiment
+def train_on_noise(causal: bool, steps: int = 250) -> list[float]:
+    """Returns the loss after each step of training on fresh random words."""
+    torch.manual_seed(0)
+    model = LanguageModel(TransformerBase(20, d_model=32, n_layers=1, n_heads=2, causal=causal, dropout=0.0))
+    optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
+    losses = []
+    for _ in range(steps):
+        words = torch.randint(20, (32, 13))  # 32 sentences of 13 words
+        logits = model(words[:, :-1])  # (32, 12, 20), the guess for each next word
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), words[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+losses = {"with the mask": train_on_noise(causal=True), "without the mask": train_on_noise(causal=False)}
+steps = range(1, 251)
+axes = plots.curves(losses, steps, title="Training on random words", x_label="step", y_label="loss (nats per word)")
+axes.axhline(torch.tensor(20.0).log().item(), color="#555555", linestyle=":")
+axes.text(60, 3.08, "best possible without looking ahead: ln 20", color="#333333")
+plots.show(axes.figure, plots.describe_curves(losses, steps, "step"))
+print({name: round(values[-1], 1) for name, values in losses.items()})
+
+# %% [markdown]
+# Without the mask, the loss falls far below what is possible: the model has found that the answer to question $i$ stands in its input, one
+# place to the right. It has become excellent at copying and knows nothing about words. When it then has to write, there
+# is no next word to copy, and it fails. A training loss that is too good to be true usually is.
+#
+# ## 6. One pass in place of $n$
+#
+# Section 1 promised that one masked pass gives the same answers as $n$ runs, one for each beginning of the sentence. First
+# the proof by numbers, then the gain.
+
+# %% experiment
+@torch.no_grad()
+def one_by_one(model: LanguageModel, tokens: Tensor) -> Tensor:
+    """Returns the last output of each prefix, `(n, V)`: n runs of the model."""
+    return torch.stack([model(tokens[None, :length])[0, -1] for length in range(1, len(tokens) + 1)])
+
+
+@torch.no_grad()
+def in_one_pass(model: LanguageModel, tokens: Tensor) -> Tensor:
+    """Returns all outputs, `(n, V)`: one run of the model."""
+    return model(tokens[None])[0]
+
+
+difference = (one_by_one(honest, tokens) - in_one_pass(honest, tokens)).abs().max()
+print("the same answers with the mask:   ", bool(difference < 1e-5))
+difference = (one_by_one(cheating, tokens) - in_one_pass(cheating, tokens)).abs().max()
+print("the same answers without the mask:", bool(difference < 1e-5))
+
+# %% measured
+from time import perf_counter
+
+
+def milliseconds(run, *arguments) -> float:
+    """Returns the median time of five runs."""
+    times = []
+    for _ in range(5):
+        start = perf_counter()
+        run(*arguments)
+        times.append(1000 * (perf_counter() - start))
+    return sorted(times)[2]
+
+
+lengths = [4, 8, 16, 32, 64, 128]
+texts = [torch.arange(length) % 50 for length in lengths]
+times = {
+    "one run for each prefix": [milliseconds(one_by_one, honest, text) for text in texts],
+    "one masked pass": [milliseconds(in_one_pass, honest, text) for text in texts],
+}
+axes = plots.curves(
+    times, lengths, title="The same answers, measured on this machine", x_label="number of tokens", y_label="time (ms)",
+    log_x=True, log_y=True,
+)
+plots.show(axes.figure, plots.describe_curves(times, lengths, "length"))
+print(f"at {lengths[-1]} tokens, one pass is {times['one run for each prefix'][-1] / times['one masked pass'][-1]:.0f} times faster")
+
+# %% [markdown]
+# That factor is the reason why Transformers are trained with a mask: every sentence of $n$ words gives $n$ training
+# examples for the price of one pass.
+#
+# ## 7. Exercise: padding
+#
+# Sentences in a batch have different lengths, a tensor has not. The short ones are filled up on the right with a special
+# token `<pad>`. No real token should look at it: we need a second mask, one row per *sentence* this time.
+#
+# With lengths 2 and 4 and a batch of width 4:
+#
+# | | place 0 | place 1 | place 2 | place 3 |
+# |---|---|---|---|---|
+# | length 2 | False | False | **True** | **True** |
+# | length 4 | False | False | False | False |
+#
+# True means "padding, ignore it": torch's own convention for `key_padding_mask`.
+#
+# **The trap.** What is the softmax of a row in which *everything* is minus infinity?
+
+# %% experiment
+nothing_to_see = torch.tensor([-torch.inf, -torch.inf, -torch.inf])
+print("softmax:", torch.softmax(nothing_to_see, dim=-1))
+
+# %% [markdown]
+# Zero divided by zero: NaN, "not a number". And NaN is contagious: one such row makes the loss NaN, then the
+# gradients, then all the weights of the model. It happens when a batch holds an **empty** text (length 0): all its places are padding.
+# So leave the first place of an empty text visible. What it computes there is of no use, but it is a number, and
+# nobody looks at it.
+
+# %% exercise="padding_mask"
+def padding_mask(lengths: Tensor, size: int) -> Tensor:
+    """Returns a bool mask `(b, size)`: True where a sentence is padded.
+
+    Args:
+        lengths: number of real tokens of each sentence, `(b,)`; padding stands on the right.
+        size: the width of the batch; no length is larger.
+
+    A sentence of length 0 keeps its first place visible (False), so that no softmax is NaN.
+    """
+    ### BEGIN SOLUTION
+    places = torch.arange(size)  # (size,)
+    return places >= lengths.clamp(min=1).unsqueeze(1)  # (b, size), each row against its own length
+    ### END SOLUTION
+
+
+# %% check="padding_mask" points=3
+check(padding_mask)
+
+# %% [markdown]
+# The two masks work together: a score is blocked if the causal mask blocks it **or** the key is padding. In shapes: the
+# causal mask is `(n, n)`, the padding mask becomes `(b, 1, n)`, and together they are `(b, n, n)`.
+
+# %% experiment
+lengths = torch.tensor([6, 3, 0])
+future = causal_mask(6) == -torch.inf  # (n, n), True where blocked
+padded = padding_mask(lengths, 6).unsqueeze(1)  # (b, 1, n)
+joined = torch.zeros(3, 6, 6).masked_fill(future | padded, -torch.inf)  # (b, n, n)
+weights = attention_weights(torch.zeros(3, 6, 6), joined)
+
+figure, axes = plots.panels(3)
+for place, length, square in zip(axes, lengths, weights):
+    plots.matrix(square, f"length {length}", axes=place, digits=2, limits=(0, 1))
+plots.show(figure, "Weights of three sentences of length 6, 3 and 0 with equal scores: no weight on padding, no NaN.")
+print("any NaN:", bool(weights.isnan().any()))
+
+# %% [markdown]
+# ## 8. Essay
+#
+# In at most ten lines, in English or in French: **why does a language model need the causal mask during training, and what is its role
+# when the model generates text word by word?** Use the experiment on random words, and say what would change in the outputs at earlier
+# positions if there were no mask while generating.
+
+# %% [markdown] essay="mask_essay" points=2
+# **Rubric** (half a point for each, 2 points in all)
+#
+# - *Training*: the target of position $i$ is the input of position $i + 1$. Without a mask the model copies it; the loss falls
+#   below what is possible (as on random words) and nothing about language is learned.
+# - *Training*: with the mask, one pass over $n$ tokens gives $n$ honest predictions, the same as $n$ runs on the prefixes.
+# - *Generation*: the future does not exist yet, so nothing has to be hidden from the last position; but the mask keeps the states of earlier
+#   positions the same as in training, whatever is appended.
+# - *Generation*: since earlier states do not change, keys and values can be kept, and only the new position is computed.
+#
+# **Misconceptions that cost marks**: "the mask hides the padding" (another mask); "the mask makes the model faster" as the only reason; "at generation the
+# mask is useless, so a model trained without one works too"; "the mask sets the scores to zero".
+
+# %% [markdown]
+# ## What to remember
+#
+# - The causal mask is 0 where $j \le i$ and $-\infty$ where $j > i$, **added before** the softmax.
+# - Rows are queries, columns are keys; the softmax runs along the last axis; each row sums to 1.
+# - $L(L-1)/2$ of the $L^2$ scores are thrown away: nearly half.
+# - To test causality, change a token and see what moves. To distrust a model, look for a loss that is too good.
+# - A padding mask has one row per sentence; a row with nothing to see gives NaN.
+#
+# **Go further.** Read section 3.2.3 of [Vaswani et al. (2017)](https://arxiv.org/abs/1706.03762): the mask takes one sentence there. Then change the rule: let each
+# token see only the last three (`j <= i` **and** `j > i - 3`, a *sliding window*). How many layers does it take until the first token can
+# influence the tenth? `future_influence` can tell you. Notebook 02 asks the next question: how does a model know the *order* of what it sees?
