@@ -17,6 +17,11 @@ def words(text: str) -> list[str]:
     return WORD.findall(text.lower())
 
 
+def listed(text: str) -> list[str]:
+    """The words of a list that is written as running text."""
+    return text.split()
+
+
 class Draw:
     """Seeded draws built on `random.Random.random` alone.
 

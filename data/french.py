@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from corpus import listed
+
 VOWELS = "aeiouyàâäéèêëîïôöùûüœæ"
 # An h that blocks elision: "le héros", but "l'héroïne", "l'histoire", "l'humour".
 ASPIRATED = frozenset(
-    "hache haine hall halte hamac hameau hangar hanter harangue hasard hausse haut haute hautes "
-    "hauts hauteur hauteurs haletant haletante haletantes haletants havre hérisson héros hêtre hibou "
-    "hideux hideuse hiérarchie hollandais hollandaise homard honte honteux honteuse hors hublot huit "
-    "huitième hurlement".split()
+    listed("""hache haches haché hachée hachés hachées haine hall halte hamac hameau hangar hasard
+    hausse haut haute hautes hauts hauteur haletant haletante haletantes haletants havre hérisson
+    hérissons héros hêtre hibou hideux hideuse hiérarchie homard honte honteux honteuse hors hublot
+    huit huitième hurlement""")
 )
 NEVER_ELIDED_BEFORE = ASPIRATED | {"onze", "onzième", "oui", "yacht", "yaourt"}
 
@@ -154,7 +156,7 @@ class NounPhrase:
         return " ".join([determiner(self.determiner, gender, number, phrase[0]), *phrase])
 
 
-ELIDED = "je me te se le la de ne que ce jusque lorsque puisque quoique".split()
+ELIDED = listed("je me te se le la de ne que ce jusque lorsque puisque quoique")
 _ELISION = re.compile(rf"\b({'|'.join(ELIDED)}) (?=[\w])", re.IGNORECASE)
 _CONTRACTIONS = {"de le": "du", "de les": "des", "à le": "au", "à les": "aux"}
 _CONTRACTION = re.compile(r"(?<![\w'-])(de le|de les|à le|à les)(?= )", re.IGNORECASE)

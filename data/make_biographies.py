@@ -9,27 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from corpus import Draw, lines, table
+from corpus import Draw, lines, listed, table
 
 SEED = 20_01
 READ_ABOUT, UNSEEN = 480, 240  # people; the first half of those read about is for training
 TEXTS_EACH = 4
 
-WOMEN = """Adele Agnes Alma Anna Beatrice Berta Carla Celia Clara Cora Diana Edith Elena Ella Emma
+WOMEN = listed("""Adele Agnes Alma Anna Beatrice Berta Carla Celia Clara Cora Diana Edith Elena Ella Emma
 Flora Greta Helga Ida Irene Iris Julia Karin Laura Lena Lydia Maria Martha Nina Nora Odile Olga
-Paula Petra Rosa Ruth Sara Sofia Vera Wanda""".split()
-MEN = """Adam Alan Albert Anton Boris Bruno Carl Cesar David Denis Edgar Emil Erik Felix Frank Georg
+Paula Petra Rosa Ruth Sara Sofia Vera Wanda""")
+MEN = listed("""Adam Alan Albert Anton Boris Bruno Carl Cesar David Denis Edgar Emil Erik Felix Frank Georg
 Gustav Hans Henri Hugo Igor Ivan Jakob Jonas Klaus Leon Louis Lukas Marco Martin Oscar Otto Pablo
-Paul Peter Robert Simon Tomas Victor Walter""".split()
-OPENINGS = """Al An Ar Bar Bel Ber Bor Bran Cal Car Chal Cor Dal Dan Del Dor Fal Far Fer Fon Gal
+Paul Peter Robert Simon Tomas Victor Walter""")
+OPENINGS = listed("""Al An Ar Bar Bel Ber Bor Bran Cal Car Chal Cor Dal Dan Del Dor Fal Far Fer Fon Gal
 Gar Gol Gren Hal Har Hel Hol Jan Jor Kal Kar Kel Lam Lar Len Lor Mal Mar Mel Mon Nar Nel Nor Ol
 Or Pal Par Pel Per Quin Ral Ran Ros Sal San Sel Sor Tal Tar Tol Tren Val Van Vel Vin Wal War Wen
-Zan Zor""".split()
+Zan Zor""")
 MIDDLES = ["", "", "a", "be", "chi", "da", "do", "e", "ga", "go", "i", "ka", "li", "ma", "mi", "o",
            "ri", "te", "ve"]  # fmt: skip
-ENDINGS = """berg cini court dale dini don eau feld ford gard gren kins land lett lin lund mann mer
+ENDINGS = listed("""berg cini court dale dini don eau feld ford gard gren kins land lett lin lund mann mer
 mont nard nell ner nier nov quist reau rell rini sen ser ski son stein tado tello ton tti veld vic
-vin wick win zek""".split()
+vin wick win zek""")
 
 # city -> weight: most towns are rare, and the best constant answer is right for about 7 % of people
 CITIES = {
@@ -38,8 +38,8 @@ CITIES = {
     "Verona": 6, "Delft": 6, "Bonn": 5, "Lille": 5, "Zagreb": 5, "Athens": 5, "Malaga": 4,
     "Uppsala": 4, "Bristol": 4, "Odessa": 4,
 }  # fmt: skip
-TRADES = """painter composer poet sculptor botanist chemist architect physician historian novelist
-printer pianist engineer surgeon geologist dancer singer lawyer baker clockmaker""".split()
+TRADES = listed("""painter composer poet sculptor botanist chemist architect physician historian novelist
+printer pianist engineer surgeon geologist dancer singer lawyer baker clockmaker""")
 WORKS = {
     "painter": "portraits", "composer": "quartets", "poet": "sonnets", "sculptor": "bronzes",
     "botanist": "work on mosses", "chemist": "work on salts", "architect": "bridges",

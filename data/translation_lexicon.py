@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from corpus import listed
 from french import Adjective, Noun
 
 
@@ -55,6 +56,8 @@ NOUNS = [
         "lamp lampe f, axe hache f, umbrella parapluie m, bag sac m, shirt chemise f",
     ),
 ]
+# People one does not call "my ..." without saying something else
+NOBODYS = frozenset(listed("man woman girl boy tourist singer hero queen"))
 PLACES = [
     *_nouns(
         "place",
@@ -69,13 +72,13 @@ PREPOSITIONS = (
     ("near", "près de", "house river bridge station church school market hotel tree island wall"),
     ("behind", "derrière", "house station church school hotel tree wall"),
     ("in front of", "devant", "house station church school hotel"),
-    ("at", "à", "market station school harbour"),
+    ("at", "à", "market station harbour"),
     ("on", "sur", "bridge island wall"),
     ("under", "sous", "bridge tree"),
 )
 
 ANY = "person animal text food opening thing"
-# English adjective, comparative ("" for "more ..."), the French one, the kinds it suits
+# English adjective, comparative ("" for "more ...", "-" for none), French adjective, kinds of noun
 ADJECTIVES: tuple[tuple[str, str, Adjective, str], ...] = (
     ("big", "bigger", Adjective("grand", before=True), "animal opening thing place"),
     ("small", "smaller", Adjective("petit", before=True), "animal food opening thing place"),
@@ -83,14 +86,14 @@ ADJECTIVES: tuple[tuple[str, str, Adjective, str], ...] = (
     ("old", "older", Adjective("vieux", "vieille", "vieux", "vieil", True),
      "person animal text opening thing place"),
     ("beautiful", "", Adjective("beau", "belle", "", "bel", True), "animal text thing place"),
-    ("new", "newer", Adjective("nouveau", "nouvelle", "", "nouvel", True),
+    ("new", "-", Adjective("nouveau", "nouvelle", "", "nouvel", True),
      "text opening thing place"),
     ("good", "better", Adjective("bon", before=True), "text food"),
-    ("red", "", Adjective("rouge"), "food opening thing"),
-    ("white", "", Adjective("blanc", "blanche"), "animal opening thing"),
-    ("black", "", Adjective("noir"), "animal opening thing"),
-    ("green", "", Adjective("vert"), "food opening thing"),
-    ("blue", "", Adjective("bleu", "", "bleus"), "opening thing"),
+    ("red", "-", Adjective("rouge"), "food opening thing"),
+    ("white", "-", Adjective("blanc", "blanche"), "animal opening thing"),
+    ("black", "-", Adjective("noir"), "animal opening thing"),
+    ("green", "-", Adjective("vert"), "food opening thing"),
+    ("blue", "-", Adjective("bleu", "", "bleus"), "opening thing"),
     ("heavy", "heavier", Adjective("lourd"), "opening thing"),
     ("clean", "cleaner", Adjective("propre"), "opening thing"),
     ("cold", "colder", Adjective("froid"), "food"),
@@ -118,6 +121,14 @@ class Verb:
     infinitive: str
     forms: dict[str, str]  # "je", "il", "nous", "vous", "ils" -> form
     objects: str  # the kinds of noun it takes; "" for none
+
+    def en(self, person: str) -> str:
+        """The English present for a French person."""
+        return self.english_third if person == "il" else self.english
+
+    def fr(self, person: str) -> str:
+        """The French present."""
+        return self.forms[person]
 
 
 def _verb(english: str, third: str, infinitive: str, forms: str, objects: str) -> Verb:
@@ -161,6 +172,7 @@ VERBS = (
     _verb("lose", "loses", "perdre", "perds perd perdons perdez perdent", "thing text"),
     _regular("keep", "keeps", "garder", "thing text animal"),
 )  # fmt: skip
+UNWILLED = ("like", "lose", "hear", "see")  # not for orders and wishes
 INTRANSITIVE = (
     _verb("sleep", "sleeps", "dormir", "dors dort dormons dormez dorment", ""),
     _regular("sing", "sings", "chanter", ""),
@@ -193,8 +205,9 @@ OBJECTS = (("him", "le", "person"), ("her", "la", "person"), ("it", "le", "thing
            ("them", "les", "any"))  # fmt: skip
 TIMES = (
     ("every day", "tous les jours"), ("in the evening", "le soir"), ("on Mondays", "le lundi"),
-    ("this morning", "ce matin"), ("now", "maintenant"), ("together", "ensemble"),
+    ("this morning", "ce matin"), ("now", "maintenant"),
 )  # fmt: skip
+TOGETHER = ("together", "ensemble")
 # English adverb before the verb, French adverb after it
 ADVERBS = (("often", "souvent"), ("always", "toujours"), ("sometimes", "parfois"),
            ("rarely", "rarement"))  # fmt: skip

@@ -311,8 +311,8 @@ def _entry(exercise: exercises.Exercise) -> dict[str, Any]:
         if isinstance(value, Raised):
             return {"raised": value.error_type}
         if stage.sealed:
-            return {"sealed": plain.digest(value, case.ask.at, exercise.name)}
-        return _readable(plain.encode(value))
+            return {"sealed": plain.seal(value, case.ask.at, exercise.name)}
+        return _readable(plain.encode(plain.evaluated(value, case.ask.at)))  # numbers, not formulas
 
     return {
         "signature": made.signature,

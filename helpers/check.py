@@ -22,7 +22,8 @@ EXAMPLES = Path(__file__).with_name("check_examples.json")
 
 
 @cache
-def _examples() -> dict[str, Examples]:
+def public_examples() -> dict[str, Examples]:
+    """Returns the public examples of every exercise, by name."""
     try:
         data = json.loads(EXAMPLES.read_text(encoding="utf-8"))
     except FileNotFoundError as problem:
@@ -76,7 +77,7 @@ def check(answer: Any, name: str | None = None) -> Verdict | None:
     """
     if os.environ.get("NBGRADER_EXECUTION") == "autograde":
         return None  # the examiner's own line in the same cell gives the verdict
-    examples = _examples()
+    examples = public_examples()
     name = name or _name_of_answer(answer, sys._getframe(1).f_globals)
     if name not in examples:
         known = ", ".join(sorted(examples))
@@ -102,5 +103,5 @@ def _show(verdict: Verdict) -> None:
 
 def _name_of_answer(answer: Any, variables: Mapping[str, Any]) -> str:
     """Returns the exercise's name: the variable that holds the answer, else the answer's own name."""
-    names = [name for name, value in variables.items() if value is answer and name in _examples()]
+    names = [name for name, value in variables.items() if value is answer and name in public_examples()]
     return names[0] if names else str(getattr(answer, "__name__", type(answer).__name__))

@@ -350,6 +350,11 @@ class Batch:
         return moved
 
 
+def scored_places(target: Tensor) -> Tensor:
+    """Return the places in `target.flatten()` that are not `IGNORE`, `(k,)`."""
+    return (target.flatten() != IGNORE).nonzero().squeeze(1)
+
+
 class Batches:
     """The batches of a split, in a new order at every pass when its role is "train".
 
@@ -413,7 +418,10 @@ class Batches:
         generator = torch.Generator().manual_seed(1_000_003 * self.seed + epoch)
         for rows in self.plan(epoch):
             batch = self.collate(rows)
-            yield batch if self.change is None else self.change(batch, generator)
+            if self.change is not None:
+                batch = self.change(batch, generator)
+                batch.scored = scored_places(batch.target)
+            yield batch
 
     def __len__(self) -> int:
         return len(self.plan(self.epoch))
@@ -434,7 +442,7 @@ class Batches:
             pad([example.tokens for example in examples]),
             torch.tensor([len(example.tokens) for example in examples]),
             target,
-            (target.flatten() != IGNORE).nonzero().squeeze(1),
+            scored_places(target),
             n_tokens=sum(self.sizes[row] for row in rows),
         )
         if examples[0].source:

@@ -30,6 +30,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 STAMP = "course.json"  # in .venv: what is installed there
 MARKER = "course-unfinished"  # in .venv, while something is being installed: the process's number
 LOG = "course-pip.log"
+TIME_OF_LOG = r"^\d{4}-\d\d-\d\dT[\d:,]+ ?"  # at the start of each line of pip's log
 
 # JupyterLab without the question whether it may fetch news, and without messages about updates.
 LAB_SETTINGS = {
@@ -248,17 +249,20 @@ def why_remake(root: str) -> Optional[str]:
 
 def explain_failure(log: str, what: str) -> str:
     """Return one sentence on why pip failed, from the text of its log."""
-    if re.search(r"No space left on device|Errno 28|disk quota exceeded", log, re.I):
+    # The log also has what pip tried on its way, and only the end of a failure says its cause.
+    lines = [re.sub(TIME_OF_LOG, "", line) for line in log.splitlines()]
+    errors = "\n".join(line for line in lines if re.match(r"\s*(ERROR|[\w.]+Error)\b", line))
+    if re.search(r"No space left on device|Errno 28|disk quota exceeded", errors, re.I):
         return "The disk is full, so {} could not be installed: free some gigabytes.".format(what)
+    if re.search(r"PermissionError|Permission denied|Read-only file system", errors):
+        return (
+            "pip may not write where it must, so {} could not be installed: make the clone's "
+            "folder your own, or clone into a folder that is.".format(what)
+        )
     if re.search(r"CERTIFICATE_VERIFY_FAILED|certificate verify failed", log):
         return (
             "The certificate of the package index could not be verified, so {} could not be "
             "fetched: if your network has its own certificate, name it in PIP_CERT.".format(what)
-        )
-    if re.search(r"PermissionError|Permission denied|Read-only file system", log):
-        return (
-            "pip may not write where it must, so {} could not be installed: make the clone's "
-            "folder your own, or clone into a folder that is.".format(what)
         )
     no_answer = re.search(
         r"NewConnectionError|NameResolutionError|Failed to establish a new connection|ProxyError"
@@ -268,12 +272,12 @@ def explain_failure(log: str, what: str) -> str:
         log,
     )
     # A build or a conflict that failed after the network had stumbled is not the network's fault.
-    if no_answer and not re.search(r"ResolutionImpossible|Failed building wheel", log):
+    if no_answer and not re.search(r"ERROR: (ResolutionImpossible|Failed building)", errors):
         return (
             "There is no network: pip did not reach the package index, so {} could not be "
             "fetched; connect and run this again (behind a proxy, set HTTPS_PROXY).".format(what)
         )
-    if re.search(r"No matching distribution found for torch\b", log):
+    if re.search(r"No matching distribution found for torch\b", errors):
         return (
             "The index has no {} for Python {}.{} on {} {}: name another that is at least the one "
             "in pyproject.toml, for example `make lab TORCH=torch`.".format(
@@ -289,17 +293,18 @@ def explain_failure(log: str, what: str) -> str:
 
 def last_lines(log: str, count: int = 12) -> List[str]:
     """Return the last lines of pip's log that are for people, without their times."""
-    lines = [re.sub(r"^\d{4}-\d\d-\d\dT[\d:,]+ ?", "", line).rstrip() for line in log.splitlines()]
+    lines = [re.sub(TIME_OF_LOG, "", line).rstrip() for line in log.splitlines()]
     errors = [line for line in lines if re.match(r"\s*(ERROR|WARNING|error)\b", line)]
     return (errors or [line for line in lines if line])[-count:]
 
 
-def run_pip(python: str, arguments: Sequence[str], log: str) -> int:
-    """Run `pip install` with pip's own progress on the screen and its log in a file."""
-    return subprocess.call([python, "-m", "pip", "install", "--log", log, *arguments])
+def run_pip(python: str, arguments: Sequence[str], log: str, quiet: bool) -> int:
+    """Run `pip install`, with its log in a file and, if not quiet, its progress on the screen."""
+    volume = ["--quiet"] if quiet else []
+    return subprocess.call([python, "-m", "pip", "install", "--log", log, *volume, *arguments])
 
 
-def pip_install(root: str, arguments: Sequence[str], what: str) -> None:
+def pip_install(root: str, arguments: Sequence[str], what: str, quiet: bool = False) -> None:
     """Install with pip.
 
     Raises:
@@ -308,7 +313,7 @@ def pip_install(root: str, arguments: Sequence[str], what: str) -> None:
     log = os.path.join(environment_folder(root), LOG)
     if os.path.exists(log):
         os.remove(log)
-    status = run_pip(environment_python(root), arguments, log)
+    status = run_pip(environment_python(root), arguments, log, quiet)
     if status == 0:
         return
     text = ""
@@ -342,7 +347,9 @@ def make_environment(root: str) -> None:
     )
     output = process.communicate()[0].strip()
     if process.returncode:
-        if re.search(r"ensurepip", output):
+        if shutil.disk_usage(root).free < 100 * 2**20:
+            remedy = "the disk is full; free some gigabytes and run this again"
+        elif "ensurepip is not available" in output:
             remedy = "on Debian and Ubuntu, `apt install python3-venv` mends it"
         else:
             remedy = "its lines above say why"
@@ -405,7 +412,9 @@ def has_no_gpu_but_large_torch() -> bool:
     )
 
 
-def install(root: str, extras: Sequence[str], torch: Optional[str], say: Any = print) -> None:
+def install(
+    root: str, extras: Sequence[str], torch: Optional[str], quiet: bool, say: Any = print
+) -> None:
     """Install the project, in editable form, with these extras."""
     with open(os.path.join(root, "pyproject.toml"), encoding="utf-8") as file:
         requirements = read_requirements(file.read())
@@ -426,11 +435,11 @@ def install(root: str, extras: Sequence[str], torch: Optional[str], say: Any = p
         # environment itself, or they do not find each other.
         others = [name for extra in ["", *extras] for name in requirements[extra]]
         others = [name for name in others if not re.match(r"torch\b", name)]
-        pip_install(root, others, "what the course needs")
+        pip_install(root, others, "what the course needs", quiet)
         share_packages(root, True)
-        pip_install(root, ["--no-deps", "--editable", root], "the course")
+        pip_install(root, ["--no-deps", "--editable", root], "the course", quiet)
     else:
-        pip_install(root, ["--editable", project], "the course and what it needs")
+        pip_install(root, ["--editable", project], "the course and what it needs", quiet)
     settings = os.path.join(environment_folder(root), "etc", "jupyter", "labconfig")
     if not os.path.isdir(settings):
         os.makedirs(settings)
@@ -479,9 +488,12 @@ def ensure(
         if is_new:
             say("Making the environment {}: a few minutes, once.".format(folder))
             make_environment(root)
+        else:
+            say("Bringing the environment {} up to date.".format(folder))
         all_extras = sorted(set(extras) | set(stamp.get("extras", ())))
         try:
-            install(root, all_extras, torch, say)
+            # Where most is there already, pip would say so of each package on a line of its own.
+            install(root, all_extras, torch, not is_new, say)
         except SetUpError:
             # pip undoes what it could not complete, so what it did complete need not be redone.
             os.remove(marker)

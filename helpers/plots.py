@@ -89,10 +89,8 @@ def matrix(
         shown = np.ma.masked_invalid(numbers)
         colours = matplotlib.colormaps["Blues"].copy()
         colours.set_bad("#555555")
-        low, high = limits or (
-            min(0.0, float(shown.min(initial=0))),
-            max(1e-9, float(shown.max(initial=0))),
-        )
+        finite = numbers[np.isfinite(numbers)] if np.isfinite(numbers).any() else np.zeros(1)
+        low, high = limits or (min(0.0, float(finite.min())), max(1e-9, float(finite.max())))
         axes.imshow(
             shown, cmap=colours, vmin=low, vmax=max(high, low + 1e-9) * 1.25, aspect="equal"
         )

@@ -262,7 +262,7 @@ class FakePip:
             return None
         return {"python": version, **self.installed}
 
-    def run_pip(self, python: str, arguments: Sequence[str], log: str) -> int:
+    def run_pip(self, python: str, arguments: Sequence[str], log: str, quiet: bool) -> int:
         assert python == environment.environment_python(str(self.root))
         self.calls.append(list(arguments))
         if self.fails_at and any(self.fails_at in argument for argument in arguments):
@@ -442,6 +442,8 @@ NO_NETWORK = """\
 2026-01-02T03:04:05,678 WARNING: Retrying (Retry(total=0, connect=None)) after connection broken \
 by 'NewConnectionError('<HTTPSConnection>: Failed to establish a new connection: [Errno -3] \
 Temporary failure in name resolution')': /simple/torch/
+2026-01-02T03:04:05,679 pip._vendor.resolvelib.resolvers.ResolutionImpossible: [(None)]
+2026-01-02T03:04:05,679 The above exception was the direct cause of the following exception:
 2026-01-02T03:04:05,679 ERROR: Could not find a version that satisfies the requirement torch
 2026-01-02T03:04:05,680 ERROR: No matching distribution found for torch==2.13.0
 """
@@ -465,7 +467,9 @@ def test_no_network_is_one_sentence_after_the_last_lines_of_pip(
     ("log", "beginning"),
     [
         ("ERROR: Could not install packages due to an OSError: [Errno 28] No space", "The disk is"),
+        ("ERROR: Exception:\nOSError: [Errno 28] No space left on device", "The disk is full"),
         ("ERROR: [Errno 13] Permission denied: '/x'", "pip may not write"),
+        ("WARNING: cache: Permission denied\nERROR: bad", "pip could not install numpy"),
         ("SSLError(SSLCertVerificationError('CERTIFICATE_VERIFY_FAILED'))", "The certificate"),
         ("ERROR: No matching distribution found for torch==2.13.0", "The index has no numpy for"),
         ("ERROR: ResolutionImpossible: for help visit", "pip could not install numpy"),

@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from io import StringIO
 from typing import Any, Protocol
 
@@ -43,7 +44,9 @@ class Ask:
         at: values of the symbols of a sympy answer, as `{"L": 5}`.
         build: for a module answer, the arguments of its constructor; the call is then made on the module.
         weights: for a module answer, tensors for its parameters by name; None keeps those of the seed.
-        take: "result" of the call, or "parameters": names, shapes and which are trainable, without a call.
+        take: "result" of the call; "names": the keys of a dict that it returns; or "parameters": names, shapes and
+            which are trainable, without a call.
+        entries: patterns such as `*.bias`; of a dict that it returns, only the entries they fit count.
     """
 
     inputs: tuple[Any, ...] = ()
@@ -52,6 +55,7 @@ class Ask:
     build: dict[str, Any] | None = None
     weights: dict[str, Any] | None = None
     take: str = "result"
+    entries: tuple[str, ...] = ()
 
     def encode(self) -> dict[str, Any]:
         """Returns JSON-ready data, without the parts left at their defaults."""
@@ -127,7 +131,7 @@ class InProcess:
 
     def _call(self, question: Ask, inputs: list[Any], keywords: dict[str, Any]) -> Any:
         if question.build is None:
-            return self.answer(*inputs, **keywords)
+            return _taken(question, self.answer(*inputs, **keywords))
         module = self.answer(**question.build)
         if not isinstance(module, nn.Module):
             raise TypeError(f"expected a class of nn.Module, got one that makes a {type(module).__name__}")
@@ -137,6 +141,17 @@ class InProcess:
             module.load_state_dict(question.weights)
         module.eval()
         return module(*inputs, **keywords)
+
+
+def _taken(question: Ask, result: Any) -> Any:
+    """Returns the part of a result that the question is about: all of it, but for dicts maybe less."""
+    if not isinstance(result, dict):
+        return result
+    if question.take == "names":
+        return {str(name) for name in result}
+    if not question.entries:
+        return result
+    return {k: v for k, v in result.items() if any(fnmatch(str(k), p) for p in question.entries)}
 
 
 def _parameters(module: nn.Module) -> dict[str, Any]:
@@ -154,6 +169,11 @@ def _real(value: Any) -> Any:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(value.seed)
             model = kinds[value.name](**_real(value.arguments)).eval()
+        if value.tie:
+            _tie(model, *value.tie)
+        for name, parameter in model.named_parameters():
+            if name.startswith(value.freeze):
+                parameter.requires_grad_(False)
         if value.noise:
             generator = torch.Generator().manual_seed(value.seed)
             model.register_forward_hook(lambda module, inputs, output: _noisy(output, value.noise, generator))
@@ -165,6 +185,12 @@ def _real(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _real(item) for key, item in value.items()}
     return value
+
+
+def _tie(model: nn.Module, name: str, shared: str) -> None:
+    """Makes the parameter `name` the very same object as the parameter `shared`."""
+    owner, _, leaf = name.rpartition(".")
+    setattr(model.get_submodule(owner), leaf, model.get_parameter(shared))
 
 
 def _noisy(output: torch.Tensor, size: float, generator: torch.Generator) -> torch.Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import torch
@@ -81,6 +81,9 @@ def difference(
         return str(problem)
     if isinstance(wanted, set) and isinstance(got, tuple | list):
         got = set(got)
+    if isinstance(wanted, set) and isinstance(got, set):
+        problem = keys_difference(sorted(wanted, key=str), sorted(got, key=str))
+        return QuotesValues(problem) if problem else None
     if type(wanted) is not type(got):
         return f"expected {name_of(wanted)}, got {name_of(got)}"
     return None if wanted == got else QuotesValues(f"expected {_short(wanted)}, got {_short(got)}")
@@ -167,18 +170,26 @@ def _sequence_difference(
     return None
 
 
+def keys_difference(wanted: Collection[Any], got: Collection[Any]) -> str | None:
+    """Returns None when the keys of two dicts, or the members of two sets, agree, else one sentence."""
+    missing, extra = [k for k in wanted if k not in got], [k for k in got if k not in wanted]
+    if missing:
+        more = f" ({len(missing)} are)" if len(missing) > 1 else ""
+        return f"the entry {missing[0]!r} is missing{more}"
+    if extra:
+        more = f" ({len(extra)} are not)" if len(extra) > 1 else ""
+        return f"the entry {extra[0]!r} is not expected{more}"
+    return None
+
+
 def _dict_difference(
     wanted: dict[Any, Any], got: Any, view: str, tolerance: float, at: Mapping[str, Any] | None
 ) -> str | None:
     if not isinstance(got, dict):
         return f"expected a dict with {len(wanted)} entries, got {name_of(got)}"
-    missing, extra = [k for k in wanted if k not in got], [k for k in got if k not in wanted]
-    if missing:
-        return f"the entry {missing[0]!r} is missing" + (f" ({len(missing)} are)" if len(missing) > 1 else "")
-    if extra:
-        return f"the entry {extra[0]!r} is not expected" + (f" ({len(extra)} are not)" if len(extra) > 1 else "")
-    if view == "shape":
-        return None
+    problem = keys_difference(wanted, got)
+    if problem or view == "shape":
+        return problem
     for key, value in wanted.items():
         problem = difference(value, got[key], view, tolerance, at)
         if problem:

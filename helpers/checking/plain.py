@@ -55,12 +55,16 @@ class Model:
     """A model of `helpers.models` told by its recipe: class name, arguments, and seed of its initial weights.
 
     With `noise`, each call adds different normal noise of this size to the output, as rounding does on a GPU.
+    `tie` names a parameter and the one it shall share: `("head.weight", "base.embedding.weight")`. `freeze` holds
+    beginnings of names: these parameters do not train.
     """
 
     name: str
     arguments: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
     noise: float = 0.0
+    tie: tuple[str, ...] = ()
+    freeze: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -227,7 +231,9 @@ def _encode(value: Any, depth: int, budget: dict[str, int]) -> Any:
         return {"expression": value.tree}
     if isinstance(value, Model):
         arguments = _encode(value.arguments, depth + 1, budget)
-        return {"model": value.name, "arguments": arguments, "seed": value.seed, "noise": value.noise}
+        recipe = {"model": value.name, "arguments": arguments, "seed": value.seed, "noise": value.noise}
+        changes = {"tie": list(value.tie), "freeze": list(value.freeze)}
+        return recipe | {name: names for name, names in changes.items() if names}
     if isinstance(value, Other):
         return {"other": value.type_name, "text": value.text}
     if isinstance(value, list | tuple | set | frozenset):
@@ -292,7 +298,9 @@ def _decode(data: Any, depth: int, budget: dict[str, int]) -> Any:
         return {_key(key): item for key, item in pairs}
     if isinstance(data.get("model"), str):
         arguments = _decode(data.get("arguments"), depth + 1, budget)
-        return Model(data["model"], dict(arguments), int(data.get("seed", 0)), float(data.get("noise", 0.0)))
+        tie, freeze = (tuple(map(str, data.get(name, ()))) for name in ("tie", "freeze"))
+        seed, noise = int(data.get("seed", 0)), float(data.get("noise", 0.0))
+        return Model(data["model"], dict(arguments), seed, noise, tie, freeze)
     if isinstance(data.get("other"), str):
         return Other(data["other"][:80], str(data.get("text", ""))[:200])
     raise NotPlain(f"unknown plain data with keys {sorted(map(str, data))[:5]}")
@@ -346,6 +354,25 @@ def canonical(value: Any, at: Mapping[str, Any] | None = None) -> str:
     if isinstance(value, set | frozenset):
         return "{" + ", ".join(sorted(canonical(item, at) for item in value)) + "}"
     return repr(value)
+
+
+def evaluated(value: Any, at: Mapping[str, Any] | None) -> Any:
+    """Returns the value with each expression replaced by its number at the point `at`, which does not tell the formula."""
+    if isinstance(value, Expression):
+        number = value.value(at or {})
+        return int(number) if mpmath.isint(number) else float(number)
+    if isinstance(value, dict):
+        return {key: evaluated(item, at) for key, item in value.items()}
+    return type(value)(evaluated(item, at) for item in value) if isinstance(value, list | tuple) else value
+
+
+def seal(value: Any, at: Mapping[str, Any] | None, salt: str) -> Any:
+    """Returns the fingerprint of a value; of a dict or a sequence, one fingerprint for each of its parts."""
+    if isinstance(value, dict):
+        return {str(key): seal(item, at, salt) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [seal(item, at, salt) for item in value]
+    return digest(value, at, salt)
 
 
 def digest(value: Any, at: Mapping[str, Any] | None, salt: str) -> str:

@@ -12,16 +12,19 @@ from torch import Tensor
 
 from helpers.checking import plain
 from helpers.checking.answers import Answer, Ask, Reply, timed
-from helpers.checking.compare import VIEWS, QuotesValues, difference, name_of
+from helpers.checking.compare import VIEWS, QuotesValues, difference, keys_difference, name_of
 
 SECONDS = 2.0  # for one check, however many questions it asks
 
 
 @dataclass(frozen=True)
 class Sealed:
-    """A wanted value known only by its fingerprint, so that the file of examples does not tell the answer."""
+    """A wanted value known only by its fingerprints, so that the file of examples does not tell the answer.
 
-    digest: str
+    `seal` is what `plain.seal` gives: a text, or for a dict or a sequence a text for each part.
+    """
+
+    seal: Any
 
 
 @dataclass(frozen=True)
@@ -188,23 +191,46 @@ def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | No
     if reply.outcome != "value":
         return f"it stopped with {reply.error}{reply.place}" if reply.outcome == "crashed" else reply.error
     if isinstance(case.wanted, Sealed):
-        return _sealed_problem(case, reply.value, salt)
+        return _sealed_problem(case.wanted.seal, reply.value, case.ask.at, salt)
     return difference(case.wanted, reply.value, stage.view, stage.tolerance, case.ask.at)
 
 
-def _sealed_problem(case: Case, value: Any, salt: str) -> str | None:
+def _sealed_problem(seal: Any, value: Any, at: Mapping[str, Any] | None, salt: str) -> str | None:
     if value is None:
         return "the function returns None: did you forget to return the result?"
+    if isinstance(seal, dict):
+        if not isinstance(value, dict):
+            return f"expected a dict with {len(seal)} entries, got {name_of(value)}"
+        value = {str(key): item for key, item in value.items()}
+        problem = keys_difference(seal, value)
+        parts = {f"at entry {key!r}": (part, value.get(key)) for key, part in seal.items()}
+        return problem or _sealed_parts(parts, at, salt)
+    if isinstance(seal, list):
+        if not isinstance(value, tuple | list) or len(value) != len(seal):
+            return f"expected {len(seal)} values, got {name_of(value)}"
+        pairs = enumerate(zip(seal, value, strict=True))
+        return _sealed_parts({f"value {n} of {len(seal)}": pair for n, pair in pairs}, at, salt)
     try:
-        if plain.digest(value, case.ask.at, salt) == case.wanted.digest:
+        if plain.digest(value, at, salt) == seal:
             return None
-        shown = plain.canonical(value, case.ask.at).removesuffix(".0")
+        shown = plain.canonical(value, at).removesuffix(".0")
     except plain.NotPlain as problem:
         return str(problem)
-    if isinstance(value, plain.Expression | int | float) and case.ask.at:
-        place = ", ".join(f"{name} = {number}" for name, number in case.ask.at.items())
+    if isinstance(value, plain.Expression | int | float) and at:
+        place = ", ".join(f"{name} = {number}" for name, number in at.items())
         return QuotesValues(f"at {place} it gives {shown}, which is not the right value")
-    return QuotesValues(f"{name_of(value)[:80]} is not the right value")
+    said = shown if isinstance(value, str) else name_of(value)
+    return QuotesValues(f"{said[:80]} is not the right value")
+
+
+def _sealed_parts(
+    parts: Mapping[str, tuple[Any, Any]], at: Mapping[str, Any] | None, salt: str
+) -> str | None:
+    for place, (seal, value) in parts.items():
+        problem = _sealed_problem(seal, value, at, salt)
+        if problem:
+            return type(problem)(f"{place}: {problem}")
+    return None
 
 
 def _notes(flat: Iterable[tuple[Case, Reply]]) -> list[str]:
@@ -243,10 +269,7 @@ def _same(case: Case, expected: Any, reply: Reply, salt: str) -> bool:
     if reply.outcome != "value" or reply.value is None:
         return reply.outcome == "value" and expected is None
     if isinstance(expected, Sealed):
-        try:
-            return plain.digest(reply.value, case.ask.at, salt) == expected.digest
-        except plain.NotPlain:
-            return False
+        return _sealed_problem(expected.seal, reply.value, case.ask.at, salt) is None
     if expected is None:
         return False
     return difference(expected, reply.value, "values", 1e-4, case.ask.at) is None
@@ -263,7 +286,15 @@ def _told(value: Any) -> str:
         if value.dim() == 1 and value.numel() <= 8 and not value.is_floating_point():
             return f"tensor({value.tolist()})"
         return f"tensor of shape {tuple(value.shape)}"
-    return f"a {value.name}" if isinstance(value, plain.Model) else repr(value)[:60]
+    if isinstance(value, plain.Model):
+        shared = f" whose {value.tie[0]} is {value.tie[1]}" if value.tie else ""
+        frozen = f" with {', '.join(value.freeze)}* frozen" if value.freeze else ""
+        return f"a {value.name}{shared}{frozen}"
+    if isinstance(value, plain.Expression):
+        return str(value.to_sympy())[:80]
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {_told(item)}" for key, item in value.items()) + "}"
+    return repr(value)[:60]
 
 
 def _pictures(case: Case, reply: Reply) -> list[tuple[str, Tensor]]:

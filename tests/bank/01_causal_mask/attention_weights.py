@@ -1,0 +1,82 @@
+# %% right: softmax of the sum
+def attention_weights(scores, mask):
+    return torch.softmax(scores + mask, dim=-1)
+
+
+# %% right: exponentials by hand, the largest taken off
+def attention_weights(scores, mask):
+    masked = scores + mask
+    exponentials = torch.exp(masked - masked.max(dim=-1, keepdim=True).values)
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
+
+
+# %% right: masked after the softmax and normalised again
+def attention_weights(scores, mask):
+    weights = scores.softmax(-1) * (mask == 0)
+    return weights / weights.sum(-1, keepdim=True)
+
+
+# %% right: masked_fill, functional
+def attention_weights(scores, mask):
+    import torch.nn.functional as F
+
+    return F.softmax(scores.masked_fill(mask < 0, float("-inf")), dim=scores.dim() - 1)
+
+
+# %% right: row by row
+def attention_weights(scores, mask):
+    flat = (scores + mask).reshape(-1, scores.shape[-1])
+    return torch.stack([torch.softmax(row, 0) for row in flat]).reshape(scores.shape)
+
+
+# %% wrong: softmax down the columns -> softmax over the wrong axis (down the columns)
+def attention_weights(scores, mask):
+    return torch.softmax(scores + mask, dim=-2)
+
+
+# %% wrong: dim 0 -> softmax over the first axis
+def attention_weights(scores, mask):
+    return torch.softmax(scores + mask, dim=0)
+
+
+# %% wrong: zeros after the softmax -> the mask comes after the softmax
+def attention_weights(scores, mask):
+    return torch.softmax(scores, dim=-1) * torch.exp(mask)
+
+
+# %% wrong: softmax plus mask -> the mask is added after the softmax
+def attention_weights(scores, mask):
+    return torch.softmax(scores, dim=-1) + mask
+
+
+# %% wrong: times the mask -> the mask is multiplied
+def attention_weights(scores, mask):
+    return torch.softmax(scores * mask, dim=-1)
+
+
+# %% wrong: blocked scores become 0 -> blocked scores are set to 0
+def attention_weights(scores, mask):
+    return torch.softmax(torch.where(mask == 0, scores, 0.0), dim=-1)
+
+
+# %% wrong: mask built by triu of the scores -> the mask is built from the scores
+def attention_weights(scores, mask):
+    future = torch.triu(scores, diagonal=1)
+    return torch.softmax(scores.masked_fill(future != 0, float("-inf")), dim=-1)
+
+
+# %% wrong: mask forgotten -> the mask is not used
+def attention_weights(scores, mask):
+    return scores.softmax(dim=-1)
+
+
+# %% wrong: dim 1 works for two axes only ->
+def attention_weights(scores, mask):
+    return torch.softmax(scores + mask, dim=1)
+
+
+# %% wrong: its own causal mask in place of the given one ->
+def attention_weights(scores, mask):
+    n = scores.shape[-1]
+    own = torch.triu(torch.full((n, n), float("-inf")), diagonal=1)
+    return torch.softmax(scores + own, dim=-1)

@@ -1,0 +1,74 @@
+# %% right: broadcasting
+def padding_mask(lengths, size):
+    return torch.arange(size)[None, :] >= lengths.clamp(min=1)[:, None]
+
+
+# %% right: two loops
+def padding_mask(lengths, size):
+    mask = torch.zeros(len(lengths), size, dtype=torch.bool)
+    for b, length in enumerate(lengths):
+        for place in range(max(int(length), 1), size):
+            mask[b, place] = True
+    return mask
+
+
+# %% right: slices, then the first column
+def padding_mask(lengths, size):
+    mask = torch.ones(len(lengths), size, dtype=torch.bool)
+    for row, length in zip(mask, lengths.tolist()):
+        row[:length] = False
+    mask[:, 0] = False
+    return mask
+
+
+# %% right: cumulative sum of ends
+def padding_mask(lengths, size):
+    ends = torch.zeros(len(lengths), size + 1)
+    ends[torch.arange(len(lengths)), torch.maximum(lengths, torch.tensor(1))] = 1
+    return ends.cumsum(dim=1)[:, :size] > 0
+
+
+# %% wrong: inverted -> the mask is inverted
+def padding_mask(lengths, size):
+    return torch.arange(size)[None, :] < lengths.clamp(min=1)[:, None]
+
+
+# %% wrong: inverted without care for length 0 -> the mask is inverted, and an empty sequence has nothing to see
+def padding_mask(lengths, size):
+    return torch.arange(size)[None, :] < lengths[:, None]
+
+
+# %% wrong: one too early -> off by one: the last real token is marked as padding
+def padding_mask(lengths, size):
+    return torch.arange(1, size + 1)[None, :] >= lengths[:, None]
+
+
+# %% wrong: one too late -> off by one: the first padding is taken for a token
+def padding_mask(lengths, size):
+    return torch.arange(size)[None, :] > lengths[:, None]
+
+
+# %% wrong: padded on the left -> padding at the start in place of the end
+def padding_mask(lengths, size):
+    return torch.arange(size).flip(0)[None, :] >= lengths[:, None]
+
+
+# %% wrong: length 0 forgotten -> an empty sequence has nothing to see
+def padding_mask(lengths, size):
+    return torch.arange(size) >= lengths.unsqueeze(1)
+
+
+# %% wrong: transposed ->
+def padding_mask(lengths, size):
+    return (torch.arange(size)[None, :] >= lengths.clamp(min=1)[:, None]).T
+
+
+# %% wrong: already the additive mask ->
+def padding_mask(lengths, size):
+    padded = torch.arange(size)[None, :] >= lengths.clamp(min=1)[:, None]
+    return torch.zeros(len(lengths), size).masked_fill(padded, -torch.inf)
+
+
+# %% wrong: width of the longest sentence ->
+def padding_mask(lengths, size):
+    return torch.arange(int(lengths.max()))[None, :] >= lengths.clamp(min=1)[:, None]
