@@ -2,6 +2,10 @@
 
 import os
 
+from nbgrader import preprocessors
+
+from grading.preprocessors import MendCells
+
 c = get_config()  # noqa: F821 - nbgrader defines it when it reads this file
 
 c.CourseDirectory.course_id = "transformers"
@@ -20,4 +24,13 @@ c.ClearSolutions.code_stub = {"python": 'raise NotImplementedError("Replace this
 c.ClearSolutions.text_stub = "*Your answer here: replace this line.*"
 
 c.Execute.timeout = 60  # seconds for one cell; an endless loop costs its own cell only
+c.Execute.skip_cells_with_tag = "experiment"  # training runs and plots: no mark depends on them
+c.Autograde.sanitize_preprocessors = [
+    preprocessors.ClearOutput,
+    preprocessors.DeduplicateIds,
+    preprocessors.OverwriteKernelspec,
+    preprocessors.OverwriteCells,
+    MendCells,
+    preprocessors.CheckCellMetadata,
+]
 c.ExportPlugin.to = "gradebook/grades.csv"

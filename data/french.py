@@ -39,7 +39,7 @@ def plural(word: str) -> str:
         return word
     if word.endswith(("eau", "eu")):
         return word + "x"
-    if word.endswith("al") and word not in ("banal", "bal", "fatal", "festival"):
+    if word.endswith("al") and word not in ("bal", "banal", "bancal", "fatal", "natal"):
         return word[:-2] + "aux"
     return word + "s"
 

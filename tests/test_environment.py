@@ -106,6 +106,19 @@ def test_every_extra_has_a_command_that_installs_it(repository: Path) -> None:
 # --- make and CI ------------------------------------------------------------------------------
 
 
+def make(repository: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run make as from a terminal, also when `make test` runs this test."""
+    own = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "PYTEST_ARGS", "CHROMIUM"}
+    return subprocess.run(
+        ["make", "--no-print-directory", *arguments],
+        cwd=repository,
+        env={name: value for name, value in os.environ.items() if name not in own},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 def test_ci_runs_make_test_and_then_the_browser(repository: Path) -> None:
     script = repository / ".ci" / "run"
     assert os.access(script, os.X_OK)
@@ -121,18 +134,14 @@ def test_make_lists_every_target(repository: Path) -> None:
     text = (repository / "Makefile").read_text("utf-8")
     phony = re.search(r"^\.PHONY: (.*)$", text, re.M)
     assert phony
-    output = subprocess.run(
-        ["make", "--no-print-directory"], cwd=repository, capture_output=True, text=True, check=True
-    ).stdout
+    output = make(repository).stdout
     listed = [line.split()[1] for line in output.splitlines()]
     assert listed == phony.group(1).split()
     assert all(len(line.split()) > 3 for line in output.splitlines())
 
 
 def test_make_test_is_one_pytest_run_of_everything(repository: Path) -> None:
-    plan = subprocess.run(
-        ["make", "-n", "test"], cwd=repository, capture_output=True, text=True, check=True
-    ).stdout
+    plan = make(repository, "-n", "test").stdout
     command = plan.replace("\\\n", " ").split()
     assert command.count("pytest") == 1
     assert command[-2:] == ["tests", "solutions"]
@@ -144,13 +153,7 @@ def test_make_test_is_one_pytest_run_of_everything(repository: Path) -> None:
 
 def test_a_missing_chromium_is_one_sentence(repository: Path, tmp_path: Path) -> None:
     absent = tmp_path / "chromium"
-    result = subprocess.run(
-        ["make", "--no-print-directory", "test-browser", f"CHROMIUM={absent}"],
-        cwd=repository,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    result = make(repository, "test-browser", f"CHROMIUM={absent}")
     assert result.returncode != 0
     assert f"There is no Chromium at {absent}: install it" in result.stderr
 

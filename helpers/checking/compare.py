@@ -147,13 +147,15 @@ def _number_difference(wanted: Any, got: Any, tolerance: float, at: Mapping[str,
         return None
     if at:
         values = ", ".join(f"{name} = {value}" for name, value in at.items())
-        return QuotesValues(f"at {values} expected {_plain_number(wanted, at)}, got {_plain_number(got, at)}")
-    return QuotesValues(f"expected {_plain_number(wanted, at)}, got {_plain_number(got, at)}")
+        return QuotesValues(f"at {values} expected {number_text(wanted, at)}, got {number_text(got, at)}")
+    return QuotesValues(f"expected {number_text(wanted, at)}, got {number_text(got, at)}")
 
 
-def _plain_number(value: Any, at: Mapping[str, Any] | None) -> str:
+def number_text(value: Any, at: Mapping[str, Any] | None) -> str:
+    """Returns a number, or an expression's number at the point `at`, whole or with six digits."""
     text = canonical(value, at) if isinstance(value, Expression) else str(value)
-    return text.removesuffix(".0") if "." in text else text
+    whole = text.removesuffix(".0") if "." in text else text
+    return f"{float(whole):.6g}" if "." in whole else whole
 
 
 def _sequence_difference(

@@ -360,7 +360,7 @@ def evaluated(value: Any, at: Mapping[str, Any] | None) -> Any:
     """Returns the value with each expression replaced by its number at the point `at`, which does not tell the formula."""
     if isinstance(value, Expression):
         number = value.value(at or {})
-        return int(number) if mpmath.isint(number) else float(number)
+        return int(number) if mpmath.isint(number) else Expression(("Float", mpmath.nstr(number, 30)))
     if isinstance(value, dict):
         return {key: evaluated(item, at) for key, item in value.items()}
     return type(value)(evaluated(item, at) for item in value) if isinstance(value, list | tuple) else value

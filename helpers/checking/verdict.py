@@ -12,7 +12,14 @@ from torch import Tensor
 
 from helpers.checking import plain
 from helpers.checking.answers import Answer, Ask, Reply, timed
-from helpers.checking.compare import VIEWS, QuotesValues, difference, keys_difference, name_of
+from helpers.checking.compare import (
+    VIEWS,
+    QuotesValues,
+    difference,
+    keys_difference,
+    name_of,
+    number_text,
+)
 
 SECONDS = 2.0  # for one check, however many questions it asks
 
@@ -213,13 +220,14 @@ def _sealed_problem(seal: Any, value: Any, at: Mapping[str, Any] | None, salt: s
     try:
         if plain.digest(value, at, salt) == seal:
             return None
-        shown = plain.canonical(value, at).removesuffix(".0")
+        numeric = isinstance(value, plain.Expression | int | float)
+        shown = number_text(value, at) if numeric else repr(value)
     except plain.NotPlain as problem:
         return str(problem)
-    if isinstance(value, plain.Expression | int | float) and at:
+    if numeric and at:
         place = ", ".join(f"{name} = {number}" for name, number in at.items())
         return QuotesValues(f"at {place} it gives {shown}, which is not the right value")
-    said = shown if isinstance(value, str) else name_of(value)
+    said = shown if numeric or isinstance(value, str) else name_of(value)
     return QuotesValues(f"{said[:80]} is not the right value")
 
 

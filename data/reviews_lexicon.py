@@ -1,0 +1,225 @@
+"""The words of the book reviews: polarity words by kind, and the neutral nouns around them.
+
+A polarity word is written once, with marks: `^` may stand before its noun, `^^` always does;
+`+` has degrees ("très fluide", "plus fluide que"), which a word such as "sublime" has not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from corpus import Draw, listed
+from french import Adjective, Noun
+
+# kinds of noun an adjective suits: w(ork), p(lot), s(tyle), c(haracters)
+ADJECTIVES: dict[int, dict[str, str]] = {
+    1: {
+        "wpsc": """remarquable^ magnifique^ superbe^ formidable^ admirable^ inoubliable éblouissant
+        merveilleux^ extraordinaire^ exceptionnel irrésistible fascinant sublime^ splendide^ génial
+        séduisant+ délicieux^ brillant^+ touchant+ émouvant+ savoureux+ réjouissant+
+        """,
+        "wps": "beau^^+ joli^^+",
+        "w": """réussi+ captivant+ passionnant+ envoûtant+ prenant+ stimulant+ divertissant+
+        poignant+ lumineux indispensable""",
+        "p": "haletant ingénieux+ trépidant palpitant+ saisissant+ subtil+",
+        "s": """fluide+ limpide élégant+ poétique+ raffiné+ soigné+ mélodieux alerte délicat+
+        inspiré+""",
+        "c": "attachant+ nuancé+ crédible+ charismatique+ vibrant authentique humain+ généreux+",
+    },
+    0: {
+        "wpsc": """médiocre^ décevant+ raté fade+ insipide pitoyable^ lamentable^ affligeant navrant
+        insupportable^ pénible+ consternant exécrable^ ridicule+ quelconque agaçant+ irritant+
+        exaspérant creux+ terne+ banal+ affreux^ désastreux""",
+        "wps": "mauvais^^+ vilain^^+",
+        "w": """ennuyeux+ soporifique indigeste+ interminable assommant poussif+ rébarbatif
+        fastidieux+ laborieux+ inutile""",
+        "p": "prévisible+ décousu+ incohérent+ embrouillé+ bancal absurde",
+        "s": """lourd+ ampoulé+ maladroit+ pompeux+ monotone+ scolaire+ boursouflé verbeux+
+        prétentieux+ pataud+""",
+        "c": """caricatural+ stéréotypé superficiel+ artificiel+ inconsistant schématique+
+        invraisemblable antipathique+""",
+    },
+}
+IRREGULAR = {
+    "beau": Adjective("beau", "belle", "", "bel", True),
+}
+ADVERBS = {
+    1: """admirablement brillamment magistralement superbement merveilleusement remarquablement
+    finement habilement subtilement élégamment""",
+    0: """platement lourdement maladroitement péniblement laborieusement médiocrement grossièrement
+    pauvrement lamentablement paresseusement""",
+}
+# "un régal": noun and gender
+NOUNS = {
+    1: """régal m bonheur m délice m merveille f bijou m pépite f enchantement m réussite f trésor m
+    révélation f perle f éblouissement m""",
+    0: """déception f ratage m désastre m gâchis m corvée f naufrage m catastrophe f calvaire m
+    supplice m échec m fiasco m épreuve f""",
+}
+# "écrit avec finesse"
+QUALITIES = {
+    1: """finesse f élégance f talent m tendresse f grâce f justesse f virtuosité f brio m
+    délicatesse f intelligence f""",
+    0: """lourdeur f maladresse f platitude f paresse f complaisance f prétention f mollesse f
+    froideur f mièvrerie f emphase f""",
+}
+# "lu avec enthousiasme"
+EMOTIONS = {
+    1: """enthousiasme m jubilation f émerveillement m gourmandise f avidité f joie f admiration f
+    délectation f""",
+    0: """ennui m agacement m lassitude f exaspération f dépit m résignation f consternation f
+    irritation f""",
+}
+# "m'a captivé": past participle, present singular, present plural
+VERBS = {
+    1: """captivé captive captivent, ému émeut émeuvent, bouleversé bouleverse bouleversent,
+    enchanté enchante enchantent, séduit séduit séduisent, passionné passionne passionnent,
+    charmé charme charment, émerveillé émerveille émerveillent, ébloui éblouit éblouissent,
+    transporté transporte transportent, conquis conquiert conquièrent, comblé comble comblent""",
+    0: """ennuyé ennuie ennuient, déçu déçoit déçoivent, lassé lasse lassent,
+    agacé agace agacent, irrité irrite irritent, fatigué fatigue fatiguent,
+    endormi endort endorment, exaspéré exaspère exaspèrent, découragé décourage découragent,
+    rebuté rebute rebutent, consterné consterne consternent, assommé assomme assomment""",
+}
+# "j'ai adoré": past participles
+PARTICIPLES = {
+    1: "adoré dévoré savouré aimé apprécié admiré",
+    0: "détesté subi enduré exécré maudit déploré",
+}
+# "un livre à savourer"
+INFINITIVES = {
+    1: "offrir conseiller recommander relire partager lire",
+    0: "fuir éviter oublier bannir jeter proscrire",
+}
+PARTS = ("train", "valid", "test")
+
+
+@dataclass(frozen=True)
+class PolarityWord:
+    """A word that says what the reviewer thinks; `forms` are its spellings."""
+
+    lemma: str
+    sign: int  # 1 positive, 0 negative
+    kind: str
+    domains: str = ""  # nouns an adjective suits
+    gradable: bool = False
+    adjective: Adjective | None = None
+    before: str = ""  # "" after its noun, "^" either, "^^" before
+    gender: str = ""  # of a noun
+    forms: tuple[str, ...] = ()
+
+
+def _adjective(entry: str, sign: int, domains: str) -> PolarityWord:
+    lemma = entry.rstrip("+^")
+    adjective = IRREGULAR.get(lemma, Adjective(lemma))
+    before = "^^" if "^^" in entry else "^" if "^" in entry else ""
+    return PolarityWord(
+        lemma, sign, "adjective", domains, "+" in entry, adjective, before,
+        forms=tuple(adjective.forms()),
+    )  # fmt: skip
+
+
+def _nouns(texts: dict[int, str], kind: str) -> list[PolarityWord]:
+    found = []
+    for sign, text in texts.items():
+        entries = listed(text)
+        for lemma, gender in zip(entries[::2], entries[1::2], strict=True):
+            found.append(PolarityWord(lemma, sign, kind, gender=gender, forms=(lemma,)))
+    return found
+
+
+def _verbs() -> list[PolarityWord]:
+    found = []
+    for sign, text in VERBS.items():
+        for entry in text.split(","):
+            participle, singular, plural = entry.split()
+            forms = (*Adjective(participle).forms(), singular, plural)
+            found.append(PolarityWord(participle, sign, "verb", forms=tuple(dict.fromkeys(forms))))
+    return found
+
+
+def polarity_words() -> list[PolarityWord]:
+    """Every polarity word, in the order of this file."""
+    found = [
+        _adjective(entry, sign, domains)
+        for sign, groups in ADJECTIVES.items()
+        for domains, text in groups.items()
+        for entry in listed(text)
+    ]
+    for kind, texts in (("noun", NOUNS), ("quality", QUALITIES), ("emotion", EMOTIONS)):
+        found += _nouns(texts, kind)
+    found += _verbs()
+    plain = (("adverb", ADVERBS), ("participle", PARTICIPLES), ("infinitive", INFINITIVES))
+    for kind, texts in plain:
+        for sign, text in texts.items():
+            found += [PolarityWord(word, sign, kind, forms=(word,)) for word in listed(text)]
+    return found
+
+
+def parts(draw: Draw) -> dict[str, str]:
+    """Lemma -> the labelled part that may show it: a quarter train, a seventh valid, rest test.
+
+    Every group (kind, sign, domain, degrees) is divided by itself, so each part can say everything.
+    """
+    groups: dict[tuple[str, int, str, bool], list[str]] = {}
+    for word in polarity_words():
+        group = (word.kind, word.sign, word.domains, word.gradable)
+        groups.setdefault(group, []).append(word.lemma)
+    result = {}
+    for lemmas in groups.values():
+        for rank, lemma in enumerate(draw.shuffled(lemmas)):
+            first, second = round(len(lemmas) / 4 + 0.1), max(1, round(len(lemmas) / 7))
+            part = "train" if rank < first else "valid" if rank < first + second else "test"
+            result[lemma] = part
+    return result
+
+
+def _table(text: str) -> tuple[tuple[Noun, str], ...]:
+    """Nouns as "roman m s": singular, gender, number used here."""
+    found = []
+    for entry in text.split(","):
+        singular, gender, number = entry.split()
+        found.append((Noun(singular, gender), number))
+    return tuple(found)
+
+
+# class -> (domain of adjectives, nouns with the number they are used in)
+NOUN_CLASSES: dict[str, tuple[str, tuple[tuple[Noun, str], ...]]] = {
+    "livre": ("w", _table("roman m s, livre m s, récit m s, ouvrage m s, texte m s")),
+    "œuvre": (
+        "w",
+        _table(
+            "roman m s, livre m s, récit m s, ouvrage m s, histoire f s, œuvre f s, fresque f s,"
+            "chronique f s, fable f s, conte m s, saga f s, fiction f s"
+        ),
+    ),
+    "intrigue": (
+        "p",
+        _table(
+            "intrigue f s, histoire f s, scénario m s, suspense m s, trame f s, enquête f s,"
+            "rebondissement m p, péripétie f p, aventure f p"
+        ),
+    ),
+    "récit": ("p", _table("intrigue f s, histoire f s, récit m s, enquête f s, narration f s")),
+    "fin": (
+        "p",
+        _table("fin f s, dénouement m s, conclusion f s, épilogue m s, chute f s"),
+    ),
+    "moment": ("p", _table("chapitre m p, scène f p, passage m p, épisode m p, page f p")),
+    "style": (
+        "s",
+        _table(
+            "style m s, écriture f s, plume f s, prose f s, dialogue m p, phrase f p, ton m s,"
+            "description f p, langue f s"
+        ),
+    ),
+    "voix": ("s", _table("écriture f s, plume f s, prose f s, langue f s, style m s")),
+    "gens": (
+        "c",
+        _table(
+            "personnage m p, héros m s, héroïne f s, protagoniste m p, narrateur m s,"
+            "narratrice f s, héros m p"
+        ),
+    ),
+    "figure": ("c", _table("figure f p, personnage m p, silhouette f p")),
+}

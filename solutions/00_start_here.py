@@ -1,0 +1,142 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 00 · Start here
+#
+# This notebook is about the tools. Ten minutes now save an hour later: you will run a cell, fill one, have it checked, read a
+# hint, and hand the notebook in. All the other notebooks work the same way.
+#
+# **When you are done, you can**
+# - run cells, and start again from a clean state when something is odd;
+# - answer an exercise and read what `check` says about it;
+# - have the whole notebook validated, and hand it in.
+#
+# **Time**: about 10 minutes. **Before this**: nothing but a little Python.
+#
+# | exercise | what it asks | points |
+# |---|---|---|
+# | `batch_shape` | the shape of a batch | 1 |
+# | **total** | | **1** |
+
+# %% [markdown]
+# ## 1. Run a cell
+#
+# Click into the next cell and press **Shift+Enter**: it runs, and the next one is selected. The first cell of each notebook
+# brings in what the notebook needs; always run it first.
+#
+# - The number in brackets on the left says in which order cells were run. `[*]` means: still running.
+# - To stop a cell that runs too long: the square ■ in the toolbar, or press `I` twice.
+# - When something is odd, start again from a clean state: menu **Kernel → Restart Kernel and Run All Cells**.
+
+# %% setup
+try:
+    import helpers  # noqa: F401
+except ModuleNotFoundError:  # in Colab: install the course's helpers, once
+    import subprocess
+    import sys
+
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "git+{repository}"], check=True)
+
+import torch
+
+from helpers import device, plots
+from helpers.check import check
+
+# %% [markdown]
+# ## 2. Your computer
+#
+# Everything in this course runs on a laptop without a graphics card. If you have one that torch can use, the notebooks use it.
+# The next cell says what you have. (In a terminal, `python -m helpers` says the same in more detail, with a remedy for each thing that is
+# missing.)
+
+# %% measured
+print(device.explain_device(device.choose_device()))
+
+# %% [markdown]
+# ## 3. A batch, by hand
+#
+# A Transformer never sees words. It sees numbers: each token becomes a row of $d$ numbers, a sentence of $n$ tokens becomes $n$ such rows,
+# and $b$ sentences are stacked into a *batch*. Here is a small one, two sentences of three tokens, with four numbers for each token.
+
+# %% experiment
+batch = torch.arange(24.0).reshape(2, 3, 4)  # (b, n, d)
+
+figure, axes = plots.panels(2, width=3.6)
+tokens = [["Le", "chat", "dort"], ["La", "souris", "court"]]
+for index, place in enumerate(axes):
+    plots.matrix(
+        batch[index], f"sentence {index}", rows=tokens[index], row_label="token", column_label="number", digits=0, axes=place,
+    )
+plots.show(figure, "Two sentences of three tokens, each token a row of four numbers, counted from 0 to 23.")
+
+# %% [markdown]
+# Count: how many sentences, how many tokens in each, how many numbers for each token? In this order, these three numbers are the *shape* of the
+# batch. We write it `(b, n, d)`, batch first, in every notebook.
+#
+# ## 4. An exercise
+#
+# The next cell is an exercise. Yours says `raise NotImplementedError("Replace this line by your answer")`: replace that line, run the cell, then
+# run the check below it.
+#
+# Try this first, to see what the check can tell you:
+# 1. Run the check **before** you write anything: *not attempted yet*.
+# 2. Write `return (n, b, d)`, run both cells: *not yet right*, and it names the mistake.
+# 3. Write `print((b, n, d))` without `return`: it asks whether you forgot the `return`.
+# 4. Now write the right answer.
+
+# %% exercise="batch_shape"
+def batch_shape(b: int, n: int, d: int) -> tuple[int, int, int]:
+    """Returns the shape of a batch: b sentences of n tokens, each token d numbers.
+
+    Example: batch_shape(2, 3, 4) is the shape of the picture above.
+    """
+    ### BEGIN SOLUTION
+    return (b, n, d)
+    ### END SOLUTION
+
+
+# %% check="batch_shape" points=1
+check(batch_shape)
+
+# %% [markdown]
+# ### What a check does
+#
+# - It calls your function on a few small examples, in stages from easy to hard. **The first stage that fails says where to look.**
+# - If it recognises the mistake, it says which one it is. That is the only hint you need to ask for: run the check.
+# - It never changes your variables, and stops after two seconds if your function does not come back.
+# - You may run it as often as you like; only what you hand in counts. Your mark comes from *other* inputs, drawn for you: an answer that fits
+#   only the examples will not do.
+# - Points are given by stage, so half an answer is worth handing in.
+
+# %% experiment
+print("the picture above has the shape", tuple(batch.shape))
+print("your function says:           ", tuple(batch_shape(2, 3, 4)))
+
+# %% [markdown]
+# ## 5. Validate and hand in
+#
+# 1. **Kernel → Restart Kernel and Run All Cells**: your notebook must run from top to bottom, as the person who marks it will run it.
+# 2. **Validate**, the button in the toolbar above: it runs the checks once more in a clean state and says *Success!* or which cell is not right yet.
+# 3. **Save** (Ctrl+S, ⌘S on a Mac).
+# 4. Hand in the file `00_start_here.ipynb` under its own name, in the way your course says: by *Nbgrader → Assignment List → Submit* on a course
+#    server, or by uploading the file.
+#
+# Some cells cannot be edited: checks and set-up cells. That protects you too. If you damage something, get a fresh copy of the
+# notebook and copy your answers into it.
+#
+# Written questions, marked *essay*, are read by a person. Validate only sees whether you have written something.
+#
+# ## What to remember
+#
+# - Shapes are `(b, n, d)`: batch, tokens, width.
+# - Run the check early; the first stage that fails says where to look.
+# - Before you hand in: restart, run all, validate, save.
+#
+# **Go further.** Put the cursor inside the brackets of `torch.zeros(` and press Shift+Tab: the documentation appears. Add `?` after any
+# name and run the cell for the same: `plots.matrix?`. Then open notebook 01: it asks what a word may look at.
