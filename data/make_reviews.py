@@ -64,13 +64,17 @@ class Reviewer:
 
     def _steady(self, writer: Writer) -> Review:
         sentences = self._opening(writer)
-        body = [self._judged(writer) for _ in range(self.draw.between(1, 3))]
+        body = [self._judged(writer, index > 0) for index in range(self.draw.between(1, 3))]
         return Review(" ".join([*sentences, *body, *self._closing(writer)]), writer.sign)
 
     def _opening(self, writer: Writer) -> list[str]:
         neutral = self.draw.happens(0.35)
         first = patterns.NEUTRAL_OPENINGS if neutral else patterns.OPENINGS
-        sentences = [writer.sentence(writer.fresh(first))]
+        pattern = writer.fresh(first)
+        sentences = [writer.sentence(pattern)]
+        if pattern[0] == "=" and self.draw.happens(0.4):  # a reaction and its reason
+            reason = writer.fresh(_clauses(self.draw.one(BODIES), "~"))
+            sentences = [_joined(writer, pattern, self.draw.one(patterns.BECAUSE), reason)]
         if self.draw.happens(0.4):
             sentences.append(writer.sentence(writer.fresh(patterns.PLOTS)))
         return sentences
@@ -85,22 +89,15 @@ class Reviewer:
             sentences.append(writer.sentence(writer.fresh(patterns.VERDICTS)))
         return sentences
 
-    def _judged(self, writer: Writer, first: bool = False) -> str:
-        """A sentence that judges, sometimes two clauses in one or after a connective."""
+    def _judged(self, writer: Writer, connected: bool = True) -> str:
+        """A sentence that judges: sometimes two clauses, sometimes after a connective."""
         pattern = writer.fresh(self.draw.one(BODIES))
         if pattern[0] in "~=" and self.draw.happens(0.3):
-            clause = writer.clause(pattern)
-            joint, other = self._joint(writer, pattern)
-            return sentence(f"{clause}{joint} {writer.clause(other)}.")
-        if not first and pattern[0] in "~=" and self.draw.happens(0.15):
+            other = writer.fresh(_clauses(self.draw.one(BODIES), "~="))
+            return _joined(writer, pattern, self.draw.one(patterns.JOINTS), other)
+        if connected and pattern[0] in "~=" and self.draw.happens(0.15):
             return f"{writer.fresh(patterns.CONNECTIVES)} {writer.clause(pattern)}."
         return writer.sentence(pattern)
-
-    def _joint(self, writer: Writer, pattern: str) -> tuple[str, str]:
-        """How a second clause follows, and its pattern."""
-        because = pattern[0] == "=" and self.draw.happens(0.7)
-        joint = self.draw.one(patterns.BECAUSE if because else patterns.JOINTS)
-        return joint, writer.fresh(_clauses(self.draw.one(BODIES), "~" if because else "~="))
 
     def _turning(self, writer: Writer, place: str) -> Review:
         """The other judgement first, "mais", then the label's."""
@@ -111,8 +108,7 @@ class Reviewer:
         if self.draw.happens(0.5) and place != "early":
             sentences.append(writer.sentence(writer.fresh(patterns.NEUTRAL_OPENINGS)))
         writer.sign = 1 - label
-        for _ in range(before[place]):
-            sentences.append(self._judged(writer, first=not sentences))
+        sentences += [self._judged(writer, index > 0) for index in range(before[place])]
         turning = writer.clause(writer.fresh(_clauses(self.draw.one(BODIES), "~=")))
         writer.sign = label
         turning += ", mais " + writer.clause(writer.fresh(_clauses(self.draw.one(BODIES), "~=")))
@@ -123,6 +119,11 @@ class Reviewer:
             sentences.append(writer.sentence(writer.fresh(patterns.VERDICTS)))
         text = " ".join(sentences)
         return Review(text, label, words(text).index("mais"), turn_sentence, place)
+
+
+def _joined(writer: Writer, pattern: str, joint: str, other: str) -> str:
+    first = writer.clause(pattern)
+    return sentence(f"{first}{joint} {writer.clause(other)}.")
 
 
 def _clauses(group: Sequence[str], marks: str) -> list[str]:

@@ -16,9 +16,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     builder.add_argument("--check", action="store_true", help="change nothing; fail when a made file is stale")
     demo = commands.add_parser("demo", help="build a small class under gradebook/ and grade it with plain nbgrader")
     demo.add_argument("--folder", default=None, help="course folder to build in (default: this one)")
+    grade = commands.add_parser("grade", help="autograde one assignment with plain nbgrader, print marks and reasons")
+    grade.add_argument("assignment", help="its full name: 01_causal_mask")
     options = parser.parse_args(arguments)
     if options.command == "build":
         return _build(options.notebook, options.check)
+    if options.command == "grade":
+        from grading import classroom
+
+        return classroom.run(options.assignment)
     from grading.demo import run
 
     return run(options.folder)
@@ -27,17 +33,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _build(selected: Sequence[str], check: bool) -> int:
     from grading import build
     from grading.exercise import ExerciseError
+    from grading.source import BuildError
 
     try:
         if not check:
             build.build(selected)
             return 0
         stale = build.check(selected)
-    except (build.BuildError, ExerciseError) as problem:
+    except (BuildError, ExerciseError) as problem:
         print(problem, file=sys.stderr)
         return 1
     except OSError as problem:
-        print(f"a file could not be written ({problem}); what was made before is whole.", file=sys.stderr)
+        print(
+            f"a file could not be written ({problem}); what was made before is whole.",
+            file=sys.stderr,
+        )
         return 1
     for line in stale:
         print(line)

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from grading import build
+from grading import build, source
 
 FOLDER = build.ROOT / "tests" / "bank"
 MARKER = re.compile(r"# %% (right|wrong): (.+?)(?:\s*->\s*(.*))?$")
@@ -56,7 +56,11 @@ def read(path: Path) -> list[BankAnswer]:
 
     def finish() -> None:
         if head is not None:
-            kind, title, mistake = head.group(1), head.group(2).strip(), (head.group(3) or "").strip()
+            kind, title, mistake = (
+                head.group(1),
+                head.group(2).strip(),
+                (head.group(3) or "").strip(),
+            )
             source = "\n".join(lines).strip("\n")
             answers.append(BankAnswer(path.parent.name, path.stem, kind == "right", title, mistake, source))
 
@@ -83,9 +87,9 @@ def answers(notebook: str) -> list[BankAnswer]:
 
 
 @cache
-def cells(notebook: str) -> Sequence[build.Cell]:
+def cells(notebook: str) -> Sequence[source.Cell]:
     """Returns the cells of a notebook's source."""
-    return build.read(build.ROOT / "solutions" / f"{notebook}.py")
+    return source.read(build.ROOT / "solutions" / f"{notebook}.py")
 
 
 def namespace(notebook: str, exercise: str) -> dict[str, Any]:

@@ -39,7 +39,11 @@ def nbgrader(course: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     command = [sys.executable, "-m", "nbgrader", *arguments]
     return subprocess.run(
-        command, cwd=course, env=os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"}, text=True, capture_output=True
+        command,
+        cwd=course,
+        env=os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"},
+        text=True,
+        capture_output=True,
     )
 
 
@@ -56,8 +60,8 @@ def submissions(course: Path, assignment: str) -> list[Path]:
     found = sorted(path for path in submitted.glob(f"*/{assignment}") if path.is_dir())
     if not found:
         raise ClassroomError(
-            f"nothing was submitted for {assignment}: expected folders {submitted}/STUDENT/{assignment}/ with a notebook; "
-            "put the collected files there."
+            f"nothing was submitted for {assignment}: expected folders {submitted}/STUDENT/{assignment}/ with a "
+            "notebook; put the collected files there."
         )
     return found
 
@@ -115,12 +119,27 @@ def row(course: Path, assignment: str, student: str, reported: str = "") -> Row:
         points = float(gradebook.find_assignment(assignment).max_score)
         graded = course / "gradebook" / "autograded" / student / assignment / f"{assignment}.ipynb"
         if not graded.exists():
-            return Row(student, None, points, f"could not be graded: {_why_not(course, assignment, student, reported)}")
+            return Row(
+                student,
+                None,
+                points,
+                f"could not be graded: {_why_not(course, assignment, student, reported)}",
+            )
         try:
             submission = gradebook.find_submission(assignment, student)
         except MissingEntry:
-            return Row(student, None, points, "could not be graded: nbgrader has no entry for it; grade again")
-        return Row(student, float(submission.score), points, "; ".join(reasons(graded)) or "all checks passed")
+            return Row(
+                student,
+                None,
+                points,
+                "could not be graded: nbgrader has no entry for it; grade again",
+            )
+        return Row(
+            student,
+            float(submission.score),
+            points,
+            "; ".join(reasons(graded)) or "all checks passed",
+        )
 
 
 def _why_not(course: Path, assignment: str, student: str, reported: str) -> str:
@@ -205,5 +224,6 @@ def run(assignment: str, course: Path = ROOT) -> int:
         return 2
     print_table(rows)
     missing = [entry.student for entry in rows if entry.mark is None]
-    print(f"\n{len(rows) - len(missing)} of {len(rows)} submissions have a mark; feedback is in {course / 'gradebook' / 'feedback'}.")
+    feedback = course / "gradebook" / "feedback"
+    print(f"\n{len(rows) - len(missing)} of {len(rows)} submissions have a mark; feedback is in {feedback}.")
     return 1 if missing else 0

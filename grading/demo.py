@@ -70,7 +70,8 @@ def make(course: Path, assignment: str = ASSIGNMENT) -> None:
     gradebook = course / "gradebook"
     if gradebook.exists() and any(gradebook.iterdir()) and not (gradebook / MARKER).exists():
         raise classroom.ClassroomError(
-            f"{gradebook} holds a class that the demo has not made; expected an empty folder. Move it away, or say --folder."
+            f"{gradebook} holds a class that the demo has not made; expected an empty folder. Move it away, or say "
+            "--folder OTHER."
         )
     released = nbformat.read(ROOT / "notebooks" / assignment / f"{assignment}.ipynb", as_version=4)
     made = submissions(released, assignment)

@@ -93,9 +93,7 @@ class Exercise:
 
     def drawn_examples(self, seed: str) -> Examples:
         """Returns fresh examples for grading; the same seed draws the same."""
-        return self._examples(
-            [stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}")) for stage in self.stages]
-        )
+        return self._examples([stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}")) for stage in self.stages])
 
     def _examples(self, asks: Sequence[Sequence[Ask]]) -> Examples:
         reference = InProcess(self.reference)
@@ -110,7 +108,13 @@ class Exercise:
             )
             for stage, questions in zip(self.stages, asks, strict=True)
         )
-        return Examples(self.name, self.signature, stages, {m.name: m.hint for m in self.mistakes}, salt=self.name)
+        return Examples(
+            self.name,
+            self.signature,
+            stages,
+            {m.name: m.hint for m in self.mistakes},
+            salt=self.name,
+        )
 
     def _wanted(self, stage: Stage, reply: Reply) -> Any:
         result = outcome(reply)

@@ -16,9 +16,7 @@ class MendCells(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no 
     and locked cells lose their tags.
     """
 
-    def preprocess_cell(
-        self, cell: NotebookNode, resources: Any, cell_index: int
-    ) -> tuple[NotebookNode, Any]:
+    def preprocess_cell(self, cell: NotebookNode, resources: Any, cell_index: int) -> tuple[NotebookNode, Any]:
         """Returns the cell, mended in place."""
         if "nbgrader" in cell.metadata:
             if cell.metadata.nbgrader:

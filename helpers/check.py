@@ -37,11 +37,7 @@ def _decode_examples(name: str, entry: dict[str, Any]) -> Examples:
     def value(data: Any) -> Any:
         if isinstance(data, dict) and "sealed" in data:
             return Sealed(data["sealed"])
-        return (
-            Raised(data["raised"])
-            if isinstance(data, dict) and "raised" in data
-            else plain.decode(data)
-        )
+        return Raised(data["raised"]) if isinstance(data, dict) and "raised" in data else plain.decode(data)
 
     stages = tuple(
         StageCases(
@@ -81,9 +77,7 @@ def check(answer: Any, name: str | None = None) -> Verdict | None:
     name = name or _name_of_answer(answer, sys._getframe(1).f_globals)
     if name not in examples:
         known = ", ".join(sorted(examples))
-        raise LookupError(
-            f"no exercise is called {name!r}; expected one of: {known}. Say check(answer, 'its_name')."
-        )
+        raise LookupError(f"no exercise is called {name!r}; expected one of: {known}. Say check(answer, 'its_name').")
     verdict = judge(examples[name], InProcess(answer))
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.outcome != "right":
         raise AssertionError(str(verdict))

@@ -55,9 +55,7 @@ def show(figure: Figure, alt: str) -> None:
 def panels(count: int, width: float = 3.2, height: float = 3.0) -> tuple[Figure, list[Axes]]:
     """Returns a figure of `count` axes side by side, each of the given size in inches."""
     with matplotlib.rc_context(STYLE):
-        figure, axes = plt.subplots(
-            1, count, figsize=(width * count, height), squeeze=False, layout="constrained"
-        )
+        figure, axes = plt.subplots(1, count, figsize=(width * count, height), squeeze=False, layout="constrained")
     return figure, list(axes[0])
 
 
@@ -91,13 +89,9 @@ def matrix(
         colours.set_bad("#555555")
         finite = numbers[np.isfinite(numbers)] if np.isfinite(numbers).any() else np.zeros(1)
         low, high = limits or (min(0.0, float(finite.min())), max(1e-9, float(finite.max())))
-        axes.imshow(
-            shown, cmap=colours, vmin=low, vmax=max(high, low + 1e-9) * 1.25, aspect="equal"
-        )
+        axes.imshow(shown, cmap=colours, vmin=low, vmax=max(high, low + 1e-9) * 1.25, aspect="equal")
         axes.set(title=title, xlabel=column_label, ylabel=row_label)
-        axes.set_xticks(
-            range(numbers.shape[1]), columns or [str(j) for j in range(numbers.shape[1])]
-        )
+        axes.set_xticks(range(numbers.shape[1]), columns or [str(j) for j in range(numbers.shape[1])])
         axes.set_yticks(range(numbers.shape[0]), rows or [str(i) for i in range(numbers.shape[0])])
         if columns and max(map(len, columns)) > 3:
             axes.tick_params(axis="x", rotation=50)
@@ -115,24 +109,16 @@ def _write_numbers(axes: Axes, numbers: Any, digits: int, high: float) -> None:
     for (i, j), number in np.ndenumerate(numbers):
         text = "−∞" if number == -np.inf else "NaN" if np.isnan(number) else f"{number:.{digits}f}"
         dark = not np.isfinite(number) or number > 0.65 * high > 0
-        axes.text(
-            j, i, text, ha="center", va="center", fontsize=8, color="white" if dark else "#1a1a1a"
-        )
+        axes.text(j, i, text, ha="center", va="center", fontsize=8, color="white" if dark else "#1a1a1a")
 
 
 def describe_matrix(values: Tensor, name: str) -> str:
     """Returns a sentence on a matrix for its alternative text: size, range, blocked places."""
     finite = values[values.isfinite()].to(torch.float64)
     blocked = int((values == -torch.inf).sum()) if values.is_floating_point() else 0
-    span = (
-        f"values from {finite.min():.3g} to {finite.max():.3g}"
-        if finite.numel()
-        else "no finite value"
-    )
+    span = f"values from {finite.min():.3g} to {finite.max():.3g}" if finite.numel() else "no finite value"
     extra = f", {blocked} places of minus infinity" if blocked else ""
-    return (
-        f"{name}: a matrix of {values.shape[0]} rows and {values.shape[1]} columns, {span}{extra}."
-    )
+    return f"{name}: a matrix of {values.shape[0]} rows and {values.shape[1]} columns, {span}{extra}."
 
 
 def curves(
@@ -168,9 +154,7 @@ def curves(
                 markersize=5,
             )
             if len(runs) > 1:
-                axes.fill_between(
-                    x, runs.min(axis=0), runs.max(axis=0), color=colour, alpha=0.18, linewidth=0
-                )
+                axes.fill_between(x, runs.min(axis=0), runs.max(axis=0), color=colour, alpha=0.18, linewidth=0)
         axes.set(title=title, xlabel=x_label, ylabel=y_label)
         if log_x:
             axes.set_xscale("log", base=2)
@@ -186,7 +170,5 @@ def describe_curves(lines: Mapping[str, Any], x: Sequence[float], x_label: str) 
     parts = []
     for name, values in lines.items():
         mean = np.atleast_2d(np.asarray(values, dtype=float)).mean(axis=0)
-        parts.append(
-            f"{name} goes from {mean[0]:.3g} at {x_label} {x[0]:g} to {mean[-1]:.3g} at {x[-1]:g}"
-        )
+        parts.append(f"{name} goes from {mean[0]:.3g} at {x_label} {x[0]:g} to {mean[-1]:.3g} at {x[-1]:g}")
     return "; ".join(parts) + "."

@@ -247,6 +247,7 @@ def train(
     clip: float = 1.0,
     log_every: int | None = None,
     patience: int | None = None,
+    after_epoch: Callable[[], dict[str, float]] | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
     seed: int = 0,
@@ -271,6 +272,7 @@ def train(
         log_every: steps between two rows of the history; without it, one row per epoch.
         patience: stop after so many epochs without a lower loss on `valid`, and go back to the
             weights of the best one.
+        after_epoch: called after every epoch; what it returns joins the last row of the history.
         checkpoint: file to write after every epoch; the old one stays until the new one is whole.
         resume: go on from `checkpoint` if it is there.
         seed: of dropout. The order of the batches has its own.
@@ -342,6 +344,8 @@ def train(
                     bar.set_postfix_str(run.log(rate))
                 if valid is not None:
                     run.validated(evaluate(model, valid, loss), patience is not None)
+                if after_epoch is not None:
+                    run.rows[-1] |= after_epoch()
                 run.epoch, run.batch = run.epoch + 1, 0
             if path:
                 run.save(path)

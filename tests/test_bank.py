@@ -74,11 +74,7 @@ def test_drawn_questions_depend_on_the_student_and_are_the_same_each_time() -> N
     defined = exercise.load("01_causal_mask")["padding_mask"]
 
     def questions(seed: str) -> list[object]:
-        return [
-            case.ask.encode()
-            for stage in defined.drawn_examples(seed).stages
-            for case in stage.cases
-        ]
+        return [case.ask.encode() for stage in defined.drawn_examples(seed).stages for case in stage.cases]
 
     assert questions("ada") == questions("ada")
     assert questions("ada") != questions("blaise")

@@ -97,6 +97,12 @@ def test_it_learns(loss: str) -> None:
     assert history["seconds"].is_monotonic_increasing
 
 
+def test_what_follows_an_epoch_joins_the_history() -> None:
+    found = iter([0.25, 0.5, 0.75])
+    history = fit(model_of("classifier"), "classifier", after_epoch=lambda: {"bleu": next(found)})
+    assert history["bleu"].tolist() == [0.25, 0.5, 0.75]
+
+
 def test_losses_are_torchs_own() -> None:
     """The padding-free short cut gives what the plain way gives."""
     for loss in ("language_model", "translation"):
@@ -158,9 +164,7 @@ STEPS = len(batches_of("classifier"))
 
 
 @pytest.mark.parametrize("stop", [1, STEPS - 1, STEPS, STEPS + 2, 2 * STEPS])
-def test_ctrl_c_and_resume_change_no_bit(
-    stop: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ctrl_c_and_resume_change_no_bit(stop: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     settings: dict[str, object] = {
         "valid": batches_of("classifier", "valid"),
         "patience": 2,
@@ -210,9 +214,7 @@ def test_a_run_goes_on_with_more_epochs(tmp_path: Path) -> None:
     assert same(whole, parts)
 
 
-def test_a_checkpoint_is_whole_or_the_old_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_checkpoint_is_whole_or_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run.pt"
     fit(model_of("classifier"), "classifier", checkpoint=path)
     before = path.read_bytes()
@@ -285,7 +287,7 @@ def test_what_goes_wrong_gets_a_sentence() -> None:
         return torch.randn(2, 3) @ torch.randn(2, 3), batch.target
 
     for score, kind, sentence in (
-        (no_memory, MemoryError, r"a batch of \d+ x \d tokens does not fit .* lower the token_bud"),
+        (no_memory, MemoryError, r"a batch of \d+ x \d+ tokens does not fit .* lower token_budget"),
         (not_a_number, FloatingPointError, r"the loss is nan after step \d+: lower learning_rate"),
         (wrong_shape, RuntimeError, "shapes cannot be multiplied"),
         ("perplexity", ValueError, "no loss 'perplexity': take one of language_model, classifier"),

@@ -245,7 +245,7 @@ ATTENTION_WEIGHTS = Exercise(
         ),
         Mistake(
             "the mask comes after the softmax",
-            "The blocked scores have already taken their share, so the rows no longer sum to 1. Mask first, then softmax "
+            "The blocked scores have already taken their share, so rows no longer sum to 1. Mask first, then softmax "
             "(or divide each row by its new sum).",
             _mask_after_softmax,
         ),
@@ -266,7 +266,8 @@ ATTENTION_WEIGHTS = Exercise(
         ),
         Mistake(
             "the mask is built from the scores",
-            "Where a score happens to be 0, `triu(scores)` is 0 too and the future leaks through. Use the mask you are given.",
+            "Where a score happens to be 0, `triu(scores)` is 0 too and the future leaks through. "
+            "Use the mask you are given.",
             _mask_from_scores,
         ),
         Mistake(
@@ -304,7 +305,8 @@ WASTED_SCORES = Exercise(
         Stage(
             "any number of tokens",
             1.5,
-            "Row i throws away L - 1 - i scores. Sum this over the rows, or take the square without its diagonal and halve it.",
+            "Row i throws away L - 1 - i scores. Sum over the rows, or take the square without its diagonal and "
+            "halve it.",
             [Ask(at={"L": 1}), Ask(at={"L": 8}), Ask(at={"L": 31})],
             _at("L", 6, 5000, 4),
             sealed=True,
@@ -316,13 +318,21 @@ WASTED_SCORES = Exercise(
             "The L scores of the diagonal are kept: each token looks at itself. Take them off.",
             lambda: L * (L + 1) / 2,
         ),
-        Mistake("all scores are counted", "The scores of the past and of the token itself are used; only j > i is wasted.", lambda: L**2),
+        Mistake(
+            "all scores are counted",
+            "The scores of the past and of the token itself are used; only j > i is wasted.",
+            lambda: L**2,
+        ),
         Mistake(
             "both triangles are counted",
             "The scores below the diagonal are the past, which is used. Only one of the two triangles is wasted.",
             lambda: L * (L - 1),
         ),
-        Mistake("half of all scores", "Exactly half would split the diagonal in two. First take the diagonal off, then halve.", lambda: L**2 / 2),
+        Mistake(
+            "half of all scores",
+            "Exactly half would split the diagonal in two. First take the diagonal off, then halve.",
+            lambda: L**2 / 2,
+        ),
         Mistake(
             "one row in place of all",
             "L - 1 is what the first row throws away; the second one throws away L - 2, and so on. Sum over the rows.",
@@ -349,7 +359,13 @@ def future_influence(model: Any, tokens: Tensor, vocab_size: int) -> Tensor:
 
 
 def _influence(
-    model: Any, tokens: Tensor, vocab_size: int, *, tolerance: float = 1e-5, only: int | None = None, step: int = 1
+    model: Any,
+    tokens: Tensor,
+    vocab_size: int,
+    *,
+    tolerance: float = 1e-5,
+    only: int | None = None,
+    step: int = 1,
 ) -> Tensor:
     size = tokens.shape[0]
     before = model(tokens.unsqueeze(0))[0]
@@ -380,7 +396,9 @@ def _draw_influence(causal: bool) -> Any:
         vocab_size, size = rng.randint(5, 40), rng.randint(4, 8)
         seed = rng.randrange(10**6)
         tokens = _tokens(size, vocab_size, seed)
-        tokens[rng.randrange(size)] = vocab_size - 1  # the last word: adding 1 without a remainder leaves the vocabulary
+        tokens[rng.randrange(size)] = (
+            vocab_size - 1
+        )  # the last word: adding 1 without a remainder leaves the vocabulary
         return [Ask((_model(causal, vocab_size, seed), tokens, vocab_size))]
 
     return draw
@@ -441,8 +459,8 @@ FUTURE_INFLUENCE = Exercise(
     [
         Mistake(
             "the token is replaced by itself",
-            "Nothing changes if the new token equals the old one: add 1 to it, modulo the size of the vocabulary. (A tolerance "
-            "that is far too wide gives the same picture.)",
+            "Nothing changes if the new token equals the old one: add 1 to it, modulo the size of the vocabulary. "
+            "(A tolerance that is far too wide gives the same picture.)",
             lambda model, tokens, vocab_size: _influence(model, tokens, vocab_size, step=0),
         ),
         Mistake(
@@ -457,12 +475,14 @@ FUTURE_INFLUENCE = Exercise(
         ),
         Mistake(
             "rows and columns are exchanged",
-            "Row i is the output that is read, column j the token that was changed: fill column j with the changes of all outputs.",
+            "Row i is the output that is read, column j the token that was changed: fill column j with the changes "
+            "of all outputs.",
             _transposed_influence,
         ),
         Mistake(
             "the tolerance is so wide that weak influences are lost",
-            "A distant token may change an output by as little as 0.001. Rounding stays near 1e-6: take a tolerance of 1e-5.",
+            "A distant token may change an output by as little as 0.001. Rounding stays near 1e-6: "
+            "take a tolerance of 1e-5.",
             lambda model, tokens, vocab_size: _influence(model, tokens, vocab_size, tolerance=0.1),
         ),
         Mistake(
@@ -573,7 +593,7 @@ PADDING_MASK = Exercise(
         ),
         Mistake(
             "padding at the start in place of the end",
-            "Our batches are padded on the right. With padding at the start, the first rows of the causal mask would see "
+            "Our batches are padded on the right. With padding at the start, the first rows of the causal mask see "
             "nothing but padding, and their softmax would be NaN.",
             lambda lengths, size: torch.arange(size) < size - lengths.unsqueeze(1),
         ),

@@ -35,7 +35,11 @@ def _draw_points(
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
         for _ in range(count):
-            values = {"V": rng.randint(900, 60_000), "M": rng.randint(3, 24), "A": rng.randint(3, 16)}
+            values = {
+                "V": rng.randint(900, 60_000),
+                "M": rng.randint(3, 24),
+                "A": rng.randint(3, 16),
+            }
             values["D"] = rng.randint(20, 800)
             choices = {"F": values["D"] + rng.randint(7, 3000), "C": rng.randint(3, 40)}
             values |= {name: choices[name] for name in free}
@@ -165,7 +169,9 @@ COUNT_PARAMETERS = Exercise(
             "parameters.",
             [Ask((_language_model("sinusoidal"),)), Ask((_language_model("learned"),))],
             _draw_models(
-                lambda rng: [(_language_model(p, **_shape(rng)),) for p in ("sinusoidal", "learned")]
+                lambda rng: [
+                    (_language_model(p, **_shape(rng)),) for p in ("sinusoidal", "learned")
+                ]
             ),
         ),
         Stage(
@@ -301,7 +307,10 @@ def _formulas(
         formulas[f"{LAYER}.attention.{name}.weight"] = projection
         formulas[f"{LAYER}.attention.{name}.bias"] = projection_bias
     for name, pair in {"hidden": (hidden, hidden_bias), "output": (output, output_bias)}.items():
-        formulas[f"{LAYER}.feed_forward.{name}.weight"], formulas[f"{LAYER}.feed_forward.{name}.bias"] = pair
+        (
+            formulas[f"{LAYER}.feed_forward.{name}.weight"],
+            formulas[f"{LAYER}.feed_forward.{name}.bias"],
+        ) = pair
     for name in ("attention_norm", "feed_forward_norm"):
         formulas[f"{LAYER}.{name}.weight"] = formulas[f"{LAYER}.{name}.bias"] = norm
     return formulas | {"head.weight": head, "head.bias": head_bias}
@@ -317,7 +326,11 @@ def _entries(*patterns: str) -> dict[str, Any]:
     def draw(rng: random.Random) -> list[Ask]:
         return [Ask(at=ask.at, entries=patterns) for ask in _draw_points(2, "F", "C")(rng)]
 
-    return {"public": [Ask(at=point, entries=patterns) for point in points], "draw": draw, "sealed": True}
+    return {
+        "public": [Ask(at=point, entries=patterns) for point in points],
+        "draw": draw,
+        "sealed": True,
+    }
 
 
 PARAMETER_FORMULAS = Exercise(
@@ -406,9 +419,7 @@ PARAMETER_FORMULAS = Exercise(
         Mistake(
             "a norm is taken for a matrix",
             "A norm keeps the D numbers apart: a vector of weights and a vector of biases, D numbers each.",
-            lambda: {
-                n: D**2 if n.endswith("norm.weight") else f for n, f in _formulas().items()
-            },
+            lambda: {n: D**2 if n.endswith("norm.weight") else f for n, f in _formulas().items()},
         ),
         Mistake(
             "the norms are lost",
@@ -767,7 +778,10 @@ def _claims(*claims: Expr) -> list[Ask]:
 def _draw_claims(rng: random.Random) -> list[Ask]:
     """Claims that are right for exactly one A: k * A + rest linears, k * A + rest = 6 at that A."""
     times = rng.sample([1, 2, 3], 2)
-    return _claims(*(A * k * LINEAR + (6 - k * (6 // k - 1)) * LINEAR + 4 * D for k in times if k < 3), PUBLISHED)
+    return _claims(
+        *(A * k * LINEAR + (6 - k * (6 // k - 1)) * LINEAR + 4 * D for k in times if k < 3),
+        PUBLISHED,
+    )
 
 
 def _draw_never_right(rng: random.Random) -> list[Ask]:
@@ -866,7 +880,9 @@ def _total(terms: Mapping[str, Expr]) -> Expr:
 
 
 def _wrong_term(claim: Mapping[str, Expr], right: Mapping[str, Expr] = RIGHT) -> Any:
-    return next((name for name, term in claim.items() if sympy.expand(term - right[name]) != 0), None)
+    return next(
+        (name for name, term in claim.items() if sympy.expand(term - right[name]) != 0), None
+    )
 
 
 def _with_right(**changes: Expr) -> Callable[[dict[str, Expr]], Any]:
@@ -875,14 +891,13 @@ def _with_right(**changes: Expr) -> Callable[[dict[str, Expr]], Any]:
 
     def answer(claim: dict[str, Expr]) -> Any:
         name = _wrong_term(claim, right)
-        return None if name is None else (name, _total(claim | {name: right[name]}))
+        return None if name is None else (name, _total(right))
 
     return answer
 
 
 def _by_form(claim: dict[str, Expr]) -> Any:
-    name = next(name for name, term in claim.items() if term != RIGHT[name])
-    return name, _total(claim | {name: RIGHT[name]})
+    return next(name for name, term in claim.items() if term != RIGHT[name]), _total(RIGHT)
 
 
 def _uncorrected(claim: dict[str, Expr]) -> Any:
@@ -954,7 +969,12 @@ REPAIR = Exercise(
                 _draw_repairs(claim),
                 sealed=True,
             )
-            for word, claim in (("first", FIRST), ("second", SECOND), ("third", THIRD), ("fourth", FOURTH))
+            for word, claim in (
+                ("first", FIRST),
+                ("second", SECOND),
+                ("third", THIRD),
+                ("fourth", FOURTH),
+            )
         ),
         Stage(
             "right terms in another form are left alone",
@@ -968,7 +988,9 @@ REPAIR = Exercise(
             "other wrong counts",
             0.5,
             "Any term can be the wrong one, and wrong in any way: compare all of them with the right ones.",
-            _repairs(_wrong_claim("embedding", 2 * V * D), _wrong_claim("feed-forward", 2 * M * D**2)),
+            _repairs(
+                _wrong_claim("embedding", 2 * V * D), _wrong_claim("feed-forward", 2 * M * D**2)
+            ),
             _draw_other_errors,
             sealed=True,
         ),
@@ -1148,7 +1170,9 @@ TRAINING_BYTES = Exercise(
             0.5,
             "What is frozen has no gradient and no moments: its weights are all that is kept.",
             [Ask((_classifier(),))],
-            _draw_models(lambda rng: [(_classifier(rng.randint(2, 9), **_shape(rng)),) for _ in range(2)]),
+            _draw_models(
+                lambda rng: [(_classifier(rng.randint(2, 9), **_shape(rng)),) for _ in range(2)]
+            ),
         ),
         Stage(
             "shared weights once, buffers not at all",

@@ -60,9 +60,7 @@ class Ask:
     def encode(self) -> dict[str, Any]:
         """Returns JSON-ready data, without the parts left at their defaults."""
         return {
-            name: plain.encode(value)
-            for name, value in vars(self).items()
-            if value not in ((), {}, None, "result")
+            name: plain.encode(value) for name, value in vars(self).items() if value not in ((), {}, None, "result")
         }
 
     @classmethod
@@ -117,7 +115,10 @@ class InProcess:
             changed = plain.encode(_plain(inputs)) != plain.encode(_plain([_real(v) for v in question.inputs]))
             return Reply("value", plain.decode(data), printed=_shortened(printed), changed_inputs=changed)
         except TooSlow:
-            return Reply("late", error=f"it was stopped after {seconds:.1f} s; is there a loop that never ends?")
+            return Reply(
+                "late",
+                error=f"it was stopped after {seconds:.1f} s; is there a loop that never ends?",
+            )
         except plain.NotPlain as problem:
             return Reply("unreadable", error=f"the result cannot be read: {problem}")
         except NotImplementedError as problem:
@@ -165,7 +166,7 @@ def _real(value: Any) -> Any:
     if isinstance(value, plain.Model):
         from helpers import models
 
-        kinds = {name: kind for name, kind in vars(models).items() if inspect.isclass(kind)}
+        kinds: dict[str, Any] = {name: kind for name, kind in vars(models).items() if inspect.isclass(kind)}
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(value.seed)
             model = kinds[value.name](**_real(value.arguments)).eval()
@@ -211,7 +212,7 @@ def _crash(problem: BaseException, printed: StringIO) -> Reply:
             break
     try:
         message = " ".join(str(problem).split())[:300]
-    except Exception as second:  # a student's own exception class may fail to tell its text
+    except Exception as second:  # noqa: BLE001 - a student's own exception class may fail in any way
         message = f"an exception whose text cannot be read ({type(second).__name__})"
     text = f"{type(problem).__name__}: {message}" if message else type(problem).__name__
     return Reply("crashed", error=text, error_types=kinds, place=place, printed=_shortened(printed))
@@ -334,5 +335,3 @@ def timed(answer: Answer, questions: list[Ask], seconds: float) -> Iterator[Repl
         reply = answer.ask(question, left)
         late = reply.outcome == "late"
         yield reply
-
-

@@ -63,7 +63,11 @@ def look(value: Any, view: str) -> Any:
 
 
 def difference(
-    wanted: Any, got: Any, view: str = "values", tolerance: float = 1e-4, at: Mapping[str, Any] | None = None
+    wanted: Any,
+    got: Any,
+    view: str = "values",
+    tolerance: float = 1e-4,
+    at: Mapping[str, Any] | None = None,
 ) -> str | None:
     """Returns None when `got` is as wanted in this view, else one sentence that says what differs."""
     if got is None and wanted is not None:
@@ -82,8 +86,8 @@ def difference(
     if isinstance(wanted, set) and isinstance(got, tuple | list):
         got = set(got)
     if isinstance(wanted, set) and isinstance(got, set):
-        problem = keys_difference(sorted(wanted, key=str), sorted(got, key=str))
-        return QuotesValues(problem) if problem else None
+        told = keys_difference(sorted(wanted, key=str), sorted(got, key=str))
+        return QuotesValues(told) if told else None
     if type(wanted) is not type(got):
         return f"expected {name_of(wanted)}, got {name_of(got)}"
     return None if wanted == got else QuotesValues(f"expected {_short(wanted)}, got {_short(got)}")
@@ -97,7 +101,9 @@ def _short(value: Any) -> str:
 def _tensor_difference(wanted: Tensor, got: Any, view: str, tolerance: float) -> str | None:
     if not isinstance(got, Tensor):
         if isinstance(got, tuple | list) and got and isinstance(got[0], Tensor):
-            return f"expected one tensor of shape {tuple(wanted.shape)}, got a {type(got).__name__} of {len(got)} values"
+            return (
+                f"expected one tensor of shape {tuple(wanted.shape)}, got a {type(got).__name__} of {len(got)} values"
+            )
         return f"expected a tensor of shape {tuple(wanted.shape)}, got {name_of(got)}"
     if wanted.shape != got.shape:
         return f"expected shape {tuple(wanted.shape)}, got {tuple(got.shape)}"

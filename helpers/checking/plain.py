@@ -109,9 +109,7 @@ def _evaluate(tree: tuple[Any, ...], at: Mapping[str, Any]) -> mpmath.mpf:
     head, *rest = tree
     if head == "Symbol":
         if rest[0] not in at:
-            raise NotPlain(
-                f"the expression has a symbol {rest[0]}; expected only {', '.join(sorted(at)) or 'numbers'}"
-            )
+            raise NotPlain(f"the expression has a symbol {rest[0]}; expected only {', '.join(sorted(at)) or 'numbers'}")
         return mpmath.mpf(at[rest[0]])
     if head in ("Integer", "Float"):
         return mpmath.mpf(rest[0])
@@ -231,7 +229,12 @@ def _encode(value: Any, depth: int, budget: dict[str, int]) -> Any:
         return {"expression": value.tree}
     if isinstance(value, Model):
         arguments = _encode(value.arguments, depth + 1, budget)
-        recipe = {"model": value.name, "arguments": arguments, "seed": value.seed, "noise": value.noise}
+        recipe = {
+            "model": value.name,
+            "arguments": arguments,
+            "seed": value.seed,
+            "noise": value.noise,
+        }
         changes = {"tie": list(value.tie), "freeze": list(value.freeze)}
         return recipe | {name: names for name, names in changes.items() if names}
     if isinstance(value, Other):
@@ -250,14 +253,21 @@ def _encode(value: Any, depth: int, budget: dict[str, int]) -> Any:
 
 def _encode_tensor(value: Tensor, budget: dict[str, int]) -> dict[str, Any]:
     if value.device.type == "meta" or value.layout != torch.strided:
-        return {"other": f"{value.layout} tensor on {value.device.type}".removeprefix("torch."), "text": ""}
+        return {
+            "other": f"{value.layout} tensor on {value.device.type}".removeprefix("torch."),
+            "text": "",
+        }
     _spend(budget, "bytes", value.numel() * value.element_size())
     name = str(value.dtype).removeprefix("torch.")
     if name not in DTYPES:
         return {"other": f"tensor of {name}", "text": ""}
     plain = value.detach().to("cpu").resolve_conj().resolve_neg().contiguous()
     data = plain.reshape(-1).view(torch.uint8).numpy().tobytes() if plain.numel() else b""
-    return {"tensor": name, "shape": list(plain.shape), "base64": base64.b64encode(data).decode("ascii")}
+    return {
+        "tensor": name,
+        "shape": list(plain.shape),
+        "base64": base64.b64encode(data).decode("ascii"),
+    }
 
 
 def decode(data: Any) -> Any:
@@ -357,7 +367,7 @@ def canonical(value: Any, at: Mapping[str, Any] | None = None) -> str:
 
 
 def evaluated(value: Any, at: Mapping[str, Any] | None) -> Any:
-    """Returns the value with each expression replaced by its number at the point `at`, which does not tell the formula."""
+    """Returns the value with each expression replaced by its number at `at`, which does not tell the formula."""
     if isinstance(value, Expression):
         number = value.value(at or {})
         return int(number) if mpmath.isint(number) else Expression(("Float", mpmath.nstr(number, 30)))

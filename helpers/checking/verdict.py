@@ -138,7 +138,9 @@ class Verdict:
             f"{signs.get(kind, '')}{html.escape(text)}</div>"
             for kind, text in self._lines()
         )
-        tables = "".join(_table(caption, tensor, dict(self.pictures).get("wanted")) for caption, tensor in self.pictures)
+        tables = "".join(
+            _table(caption, tensor, dict(self.pictures).get("wanted")) for caption, tensor in self.pictures
+        )
         return (
             f'<div role="status" style="border-left:6px solid {colour};background:#f7f7f7;color:#1a1a1a;'
             f'padding:8px 12px;font-family:sans-serif;font-size:14px;line-height:1.45">'
@@ -156,7 +158,14 @@ def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, pictures
     asked = [[(case, next(replies)) for case in stage.cases] for stage in examples.stages]
     flat = [pair for pairs in asked for pair in pairs]
     problems = [
-        next(((problem, case, reply) for case, reply in pairs if (problem := _problem(stage, case, reply, examples.salt))), None)
+        next(
+            (
+                (problem, case, reply)
+                for case, reply in pairs
+                if (problem := _problem(stage, case, reply, examples.salt))
+            ),
+            None,
+        )
         for stage, pairs in zip(examples.stages, asked, strict=True)
     ]
     verdict = Verdict(
@@ -174,7 +183,10 @@ def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, pictures
         verdict.earned = 0.0
         return verdict
     index = next(i for i, problem in enumerate(problems) if problem)
-    stage, (problem, case, reply) = examples.stages[index], problems[index] or ("", flat[0][0], flat[0][1])
+    stage, (problem, case, reply) = (
+        examples.stages[index],
+        problems[index] or ("", flat[0][0], flat[0][1]),
+    )
     verdict.outcome = {"crashed": "crashed", "late": "late"}.get(reply.outcome, "wrong")
     verdict.look = stage.look
     verdict.mistake = _recognised(examples, flat) or _recognised(examples, asked[index])
@@ -231,9 +243,7 @@ def _sealed_problem(seal: Any, value: Any, at: Mapping[str, Any] | None, salt: s
     return QuotesValues(f"{said[:80]} is not the right value")
 
 
-def _sealed_parts(
-    parts: Mapping[str, tuple[Any, Any]], at: Mapping[str, Any] | None, salt: str
-) -> str | None:
+def _sealed_parts(parts: Mapping[str, tuple[Any, Any]], at: Mapping[str, Any] | None, salt: str) -> str | None:
     for place, (seal, value) in parts.items():
         problem = _sealed_problem(seal, value, at, salt)
         if problem:
@@ -263,9 +273,9 @@ def _recognised(examples: Examples, pairs: list[tuple[Case, Reply]]) -> str:
     """Returns the first known mistake whose results are the answer's in every case, and wrong in one; else ""."""
     stage_of = {id(case): stage for stage in examples.stages for case in stage.cases}
     for name in examples.hints:
-        if all(name in case.mistakes and _same(case, case.mistakes[name], reply, examples.salt) for case, reply in pairs) and any(
-            _problem(stage_of[id(case)], case, reply, examples.salt) for case, reply in pairs
-        ):
+        if all(
+            name in case.mistakes and _same(case, case.mistakes[name], reply, examples.salt) for case, reply in pairs
+        ) and any(_problem(stage_of[id(case)], case, reply, examples.salt) for case, reply in pairs):
             return name
     return ""
 
@@ -330,16 +340,23 @@ def _table(caption: str, tensor: Tensor, wanted: Tensor | None) -> str:
         for j, number in enumerate(row):
             value = float(number)
             shade = 0.0 if value != value or value in (float("inf"), float("-inf")) else abs(value) / top
-            back = "#d9d9d9" if not number.isfinite() else f"rgba({'0,114,178' if value >= 0 else '213,94,0'},{0.55 * shade:.2f})"
+            back = (
+                "#d9d9d9"
+                if not number.isfinite()
+                else f"rgba({'0,114,178' if value >= 0 else '213,94,0'},{0.55 * shade:.2f})"
+            )
             text = str(bool(value)) if rows.dtype == torch.bool else f"{value:.3g}"
             differs = caption.startswith("yours") and (
-                goal is None or goal.shape != rows.shape or difference(goal[i, j].float(), rows[i, j].float()) is not None
+                goal is None
+                or goal.shape != rows.shape
+                or difference(goal[i, j].float(), rows[i, j].float()) is not None
             )
             edge = "2px solid #aa4400" if differs else "1px solid #ffffff"
             body += f'<td style="border:{edge};background:{back};padding:1px 6px;text-align:right">{text}</td>'
         body += "</tr>"
     return (
-        '<table style="display:inline-table;margin:8px 14px 2px 0;border-collapse:collapse;font-size:12px;color:#1a1a1a">'
-        f'<caption style="caption-side:top;text-align:left;padding:0">{html.escape(caption)} {tuple(tensor.shape)}</caption>'
+        '<table style="display:inline-table;margin:8px 14px 2px 0;border-collapse:collapse;font-size:12px;'
+        'color:#1a1a1a"><caption style="caption-side:top;text-align:left;padding:0;color:#1a1a1a">'
+        f"{html.escape(caption)} {tuple(tensor.shape)}</caption>"
         f"{body}</table>"
     )

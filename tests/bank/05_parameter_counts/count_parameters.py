@@ -1,0 +1,162 @@
+# %% right: one line
+def count_parameters(model, trainable_only=False):
+    return sum(p.numel() for p in model.parameters() if p.requires_grad or not trainable_only)
+
+
+# %% right: a loop
+def count_parameters(model, trainable_only=False):
+    total = 0
+    for name, parameter in model.named_parameters():
+        if trainable_only and not parameter.requires_grad:
+            continue
+        size = 1
+        for side in parameter.shape:
+            size *= side
+        total += size
+    return total
+
+
+# %% right: walks through the modules and remembers what it has seen
+def count_parameters(model, trainable_only=False):
+    seen = {}
+    for module in model.modules():
+        for parameter in module.parameters(recurse=False):
+            seen[id(parameter)] = parameter
+    chosen = seen.values()
+    if trainable_only:
+        chosen = filter(lambda p: p.requires_grad, chosen)
+    return sum(map(torch.numel, chosen))
+
+
+# %% right: one long vector
+def count_parameters(model, trainable_only=False):
+    chosen = [p.detach().flatten() for p in model.parameters() if p.requires_grad or not trainable_only]
+    return torch.cat(chosen).shape[0]
+
+
+# %% right: a table
+def count_parameters(model, trainable_only=False):
+    table = pd.DataFrame(
+        [(p.numel(), p.requires_grad) for p in model.parameters()], columns=["numel", "trains"]
+    )
+    return int(table.query("trains").numel.sum() if trainable_only else table.numel.sum())
+
+
+# %% wrong: parameters and buffers -> buffers are counted
+import itertools
+
+
+def count_parameters(model, trainable_only=False):
+    total = 0
+    for t in itertools.chain(model.parameters(), model.buffers()):
+        if trainable_only and not t.requires_grad:
+            continue
+        total += t.numel()
+    return total
+
+
+# %% wrong: the buffers are added in any case -> buffers are counted, even among what trains
+def count_parameters(model, trainable_only=False):
+    parameters = [p for p in model.parameters() if p.requires_grad or not trainable_only]
+    return sum(t.numel() for t in parameters + list(model.buffers()))
+
+
+# %% wrong: every name is counted -> shared weights are counted twice
+def count_parameters(model, trainable_only=False):
+    total = 0
+    for name, p in model.named_parameters(remove_duplicate=False):
+        if p.requires_grad or not trainable_only:
+            total += p.numel()
+    return total
+
+
+# %% wrong: module by module, without looking whether it was there before -> shared weights are counted twice
+def count_parameters(model, trainable_only=False):
+    total = 0
+    for module in model.modules():
+        for p in module.parameters(recurse=False):
+            total += p.numel() if p.requires_grad or not trainable_only else 0
+    return total
+
+
+# %% wrong: what would be saved to disk -> counted from the state_dict
+def count_parameters(model, trainable_only=False):
+    return sum(tensor.numel() for tensor in model.state_dict().values())
+
+
+# %% wrong: no look at requires_grad -> trainable_only is ignored
+def count_parameters(model, trainable_only=False):
+    return sum(p.numel() for p in model.parameters())
+
+
+# %% wrong: only what trains, always -> frozen parameters are always left out
+def count_parameters(model, trainable_only=False):
+    return sum(p.numel() for p in model.parameters() if p.requires_grad)
+
+
+# %% wrong: the condition is turned round -> trainable_only is turned round
+def count_parameters(model, trainable_only=False):
+    return sum(p.numel() for p in model.parameters() if p.requires_grad or trainable_only)
+
+
+# %% wrong: not before requires_grad -> the frozen parameters are counted in place of the others
+def count_parameters(model, trainable_only=False):
+    if trainable_only:
+        return sum(p.numel() for p in model.parameters() if not p.requires_grad)
+    return sum(p.numel() for p in model.parameters())
+
+
+# %% wrong: rows times columns of the matrices -> only matrices are counted: biases and norms are lost
+def count_parameters(model, trainable_only=False):
+    total = 0
+    for p in model.parameters():
+        if p.dim() == 2 and (p.requires_grad or not trainable_only):
+            total += p.shape[0] * p.shape[1]
+    return total
+
+
+# %% wrong: weights only, by name -> biases are lost
+def count_parameters(model, trainable_only=False):
+    chosen = [p for name, p in model.named_parameters() if name.endswith("weight")]
+    return sum(p.numel() for p in chosen if p.requires_grad or not trainable_only) + sum(
+        p.numel() for name, p in model.named_parameters() if name.endswith("position")
+    )
+
+
+# %% wrong: how many tensors -> tensors are counted, not numbers
+def count_parameters(model, trainable_only=False):
+    return len([p for p in model.parameters() if p.requires_grad or not trainable_only])
+
+
+# %% wrong: len of each tensor -> rows are counted, not numbers
+def count_parameters(model, trainable_only=False):
+    return sum(len(p) for p in model.parameters() if p.requires_grad or not trainable_only)
+
+
+# %% wrong: sum of the shape -> the sides of a matrix are added, not multiplied
+def count_parameters(model, trainable_only=False):
+    return sum(sum(p.shape) for p in model.parameters() if p.requires_grad or not trainable_only)
+
+
+# %% wrong: parameters of all modules, with what is inside them -> parameters are counted again at every level
+def count_parameters(model, trainable_only=False):
+    total = 0
+    for module in model.modules():
+        for p in module.parameters():
+            if p.requires_grad or not trainable_only:
+                total += p.numel()
+    return total
+
+
+# %% wrong: positions by name -> learned positions are left out
+def count_parameters(model, trainable_only=False):
+    return sum(
+        p.numel()
+        for name, p in model.named_parameters()
+        if "position" not in name and (p.requires_grad or not trainable_only)
+    )
+
+
+# %% wrong: in thousands ->
+def count_parameters(model, trainable_only=False):
+    return sum(p.numel() for p in model.parameters() if p.requires_grad or not trainable_only) / 1000

@@ -1,0 +1,265 @@
+# %% right: one by one
+def parameter_formulas():
+    return {
+        "base.embedding.weight": V * D,
+        "base.layers.0.attention.query.weight": D * D,
+        "base.layers.0.attention.query.bias": D,
+        "base.layers.0.attention.key.weight": D * D,
+        "base.layers.0.attention.key.bias": D,
+        "base.layers.0.attention.value.weight": D * D,
+        "base.layers.0.attention.value.bias": D,
+        "base.layers.0.attention.output.weight": D * D,
+        "base.layers.0.attention.output.bias": D,
+        "base.layers.0.attention_norm.weight": D,
+        "base.layers.0.attention_norm.bias": D,
+        "base.layers.0.feed_forward.hidden.weight": F * D,
+        "base.layers.0.feed_forward.hidden.bias": F,
+        "base.layers.0.feed_forward.output.weight": D * F,
+        "base.layers.0.feed_forward.output.bias": D,
+        "base.layers.0.feed_forward_norm.weight": D,
+        "base.layers.0.feed_forward_norm.bias": D,
+        "head.weight": C * D,
+        "head.bias": C,
+    }
+
+
+# %% right: loops over the parts
+def parameter_formulas():
+    formulas = {"base.embedding.weight": V * D, "head.weight": C * D, "head.bias": C}
+    layer = "base.layers.0."
+    for name in ["query", "key", "value", "output"]:
+        formulas[layer + "attention." + name + ".weight"] = D**2
+        formulas[layer + "attention." + name + ".bias"] = D
+    formulas[layer + "feed_forward.hidden.weight"] = D * F
+    formulas[layer + "feed_forward.hidden.bias"] = F
+    formulas[layer + "feed_forward.output.weight"] = D * F
+    formulas[layer + "feed_forward.output.bias"] = D
+    for name in ["attention_norm", "feed_forward_norm"]:
+        for kind in ["weight", "bias"]:
+            formulas[f"{layer}{name}.{kind}"] = D
+    return formulas
+
+
+# %% right: the shapes of a model whose sizes are all different
+def parameter_formulas():
+    sizes = {11: V, 4: D, 6: F, 5: C}
+    base = TransformerBase(11, 4, n_layers=1, n_heads=2, d_feedforward=6)
+    model = Classifier(base, 5)
+    return {
+        name: sympy.prod([sizes[side] for side in parameter.shape])
+        for name, parameter in model.named_parameters()
+    }
+
+
+# %% right: each head's rows are added up
+def parameter_formulas():
+    linear = lambda inputs, outputs: {"weight": inputs * outputs, "bias": outputs}
+    norm = {"weight": D, "bias": D}
+    all_heads = {"weight": A * (D / A) * D, "bias": A * (D / A)}
+    parts = {"attention." + name: all_heads for name in ("query", "key", "value", "output")}
+    parts |= {"feed_forward.hidden": linear(D, F), "feed_forward.output": linear(F, D)}
+    parts |= {"attention_norm": norm, "feed_forward_norm": norm}
+    formulas = {"base.embedding.weight": V * D}
+    for part, pair in parts.items():
+        formulas.update({f"base.layers.0.{part}.{kind}": formula for kind, formula in pair.items()})
+    return formulas | {"head." + kind: formula for kind, formula in linear(D, C).items()}
+
+
+# %% wrong: weights only -> biases are lost
+def parameter_formulas():
+    formulas = {"base.embedding.weight": V * D, "head.weight": C * D}
+    for name in ["query", "key", "value", "output"]:
+        formulas[f"base.layers.0.attention.{name}.weight"] = D**2
+    for name in ["hidden", "output"]:
+        formulas[f"base.layers.0.feed_forward.{name}.weight"] = D * F
+    for name in ["attention_norm", "feed_forward_norm"]:
+        formulas[f"base.layers.0.{name}.weight"] = D
+    return formulas
+
+
+# %% wrong: weights only, biases 0 -> biases are set to 0
+def parameter_formulas():
+    formulas = {}
+    for part in ["attention.query", "attention.key", "attention.value", "attention.output"]:
+        formulas[f"base.layers.0.{part}.weight"] = D**2
+    for part in ["feed_forward.hidden", "feed_forward.output"]:
+        formulas[f"base.layers.0.{part}.weight"] = D * F
+    for part in ["attention_norm", "feed_forward_norm"]:
+        formulas[f"base.layers.0.{part}.weight"] = D
+    formulas["head.weight"] = C * D
+    biases = {name.replace("weight", "bias"): 0 for name in formulas}
+    return formulas | biases | {"base.embedding.weight": V * D}
+
+
+# %% wrong: a bias is a single number -> a bias is one number
+def parameter_formulas():
+    formulas = {}
+    for part in ["attention.query", "attention.key", "attention.value", "attention.output"]:
+        formulas[f"base.layers.0.{part}.weight"] = D**2
+    for part in ["feed_forward.hidden", "feed_forward.output"]:
+        formulas[f"base.layers.0.{part}.weight"] = D * F
+    for part in ["attention_norm", "feed_forward_norm"]:
+        formulas[f"base.layers.0.{part}.weight"] = D
+    formulas["head.weight"] = C * D
+    biases = {name.replace("weight", "bias"): sympy.Integer(1) for name in formulas}
+    return formulas | biases | {"base.embedding.weight": V * D}
+
+
+# %% wrong: A matrices for each projection -> the heads multiply the weights
+def parameter_formulas():
+    formulas = {"base.embedding.weight": V * D, "head.weight": C * D, "head.bias": C}
+    layer = "base.layers.0."
+    for name in ["query", "key", "value", "output"]:
+        formulas[layer + "attention." + name + ".weight"] = A * D**2
+        formulas[layer + "attention." + name + ".bias"] = D
+    formulas[layer + "feed_forward.hidden.weight"] = D * F
+    formulas[layer + "feed_forward.hidden.bias"] = F
+    formulas[layer + "feed_forward.output.weight"] = D * F
+    formulas[layer + "feed_forward.output.bias"] = D
+    for name in ["attention_norm", "feed_forward_norm"]:
+        formulas[layer + name + ".weight"] = formulas[layer + name + ".bias"] = D
+    return formulas
+
+
+# %% wrong: A projections with their biases -> the heads multiply weights and biases
+def parameter_formulas():
+    formulas = {"base.embedding.weight": V * D, "head.weight": C * D, "head.bias": C}
+    layer = "base.layers.0."
+    for name in ["query", "key", "value", "output"]:
+        formulas[layer + "attention." + name + ".weight"] = A * D * D
+        formulas[layer + "attention." + name + ".bias"] = A * D
+    formulas[layer + "feed_forward.hidden.weight"] = D * F
+    formulas[layer + "feed_forward.hidden.bias"] = F
+    formulas[layer + "feed_forward.output.weight"] = D * F
+    formulas[layer + "feed_forward.output.bias"] = D
+    for name in ["attention_norm", "feed_forward_norm"]:
+        formulas[layer + name + ".weight"] = formulas[layer + name + ".bias"] = D
+    return formulas
+
+
+# %% wrong: the D/A rows of one head -> only one head is counted
+def parameter_formulas():
+    d = D / A
+    formulas = {"base.embedding.weight": V * D, "head.weight": C * D, "head.bias": C}
+    layer = "base.layers.0."
+    for name in ["query", "key", "value", "output"]:
+        formulas[layer + "attention." + name + ".weight"] = d * D
+        formulas[layer + "attention." + name + ".bias"] = d
+    formulas[layer + "feed_forward.hidden.weight"] = D * F
+    formulas[layer + "feed_forward.hidden.bias"] = F
+    formulas[layer + "feed_forward.output.weight"] = D * F
+    formulas[layer + "feed_forward.output.bias"] = D
+    for name in ["attention_norm", "feed_forward_norm"]:
+        formulas[layer + name + ".weight"] = formulas[layer + name + ".bias"] = D
+    return formulas
+
+
+# %% wrong: F forgotten -> F is taken to be D
+def parameter_formulas():
+    formulas = {"base.embedding.weight": V * D, "head.weight": C * D, "head.bias": C}
+    for part in [
+        "attention.query", "attention.key", "attention.value", "attention.output",
+        "feed_forward.hidden", "feed_forward.output",
+    ]:
+        formulas[f"base.layers.0.{part}.weight"] = D**2
+        formulas[f"base.layers.0.{part}.bias"] = D
+    for part in ["attention_norm", "feed_forward_norm"]:
+        formulas[f"base.layers.0.{part}.weight"] = D
+        formulas[f"base.layers.0.{part}.bias"] = D
+    return formulas
+
+
+# %% wrong: hidden.bias D, output.bias F -> the two biases of the feed-forward part are exchanged
+def parameter_formulas():
+    sizes = {11: V, 4: D, 6: F, 5: C}
+    model = Classifier(TransformerBase(11, 4, n_layers=1, n_heads=2, d_feedforward=6), 5)
+    formulas = {
+        name: sympy.prod([sizes[side] for side in parameter.shape])
+        for name, parameter in model.named_parameters()
+    }
+    formulas["base.layers.0.feed_forward.hidden.bias"] = D
+    formulas["base.layers.0.feed_forward.output.bias"] = F
+    return formulas
+
+
+# %% wrong: as many biases as inputs -> a bias has one number for each input
+def parameter_formulas():
+    linear = lambda inputs, outputs: {"weight": inputs * outputs, "bias": inputs}
+    parts = {"base.layers.0.attention." + name: linear(D, D) for name in ("query", "key", "value", "output")}
+    parts["base.layers.0.feed_forward.hidden"] = linear(D, F)
+    parts["base.layers.0.feed_forward.output"] = linear(F, D)
+    parts["base.layers.0.attention_norm"] = parts["base.layers.0.feed_forward_norm"] = {"weight": D, "bias": D}
+    parts["head"] = linear(D, C)
+    formulas = {"base.embedding.weight": V * D}
+    for part, pair in parts.items():
+        formulas |= {part + "." + kind: formula for kind, formula in pair.items()}
+    return formulas
+
+
+# %% wrong: the weight of a norm is D x D -> a norm is taken for a matrix
+def parameter_formulas():
+    formulas = {"base.embedding.weight": V * D, "head.weight": C * D, "head.bias": C}
+    for part in ["attention.query", "attention.key", "attention.value", "attention.output", "attention_norm", "feed_forward_norm"]:
+        formulas[f"base.layers.0.{part}.weight"] = D**2
+        formulas[f"base.layers.0.{part}.bias"] = D
+    formulas["base.layers.0.feed_forward.hidden.weight"] = D * F
+    formulas["base.layers.0.feed_forward.hidden.bias"] = F
+    formulas["base.layers.0.feed_forward.output.weight"] = D * F
+    formulas["base.layers.0.feed_forward.output.bias"] = D
+    return formulas
+
+
+# %% wrong: no norms -> the norms are lost
+def parameter_formulas():
+    formulas = {"base.embedding.weight": V * D, "head.weight": C * D, "head.bias": C}
+    for name in ["query", "key", "value", "output"]:
+        formulas[f"base.layers.0.attention.{name}.weight"] = D**2
+        formulas[f"base.layers.0.attention.{name}.bias"] = D
+    formulas["base.layers.0.feed_forward.hidden.weight"] = D * F
+    formulas["base.layers.0.feed_forward.hidden.bias"] = F
+    formulas["base.layers.0.feed_forward.output.weight"] = D * F
+    formulas["base.layers.0.feed_forward.output.bias"] = D
+    return formulas
+
+
+# %% wrong: V in place of C -> the head has V outputs
+def parameter_formulas():
+    sizes = {11: V, 4: D, 6: F}
+    model = LanguageModel(TransformerBase(11, 4, n_layers=1, n_heads=2, d_feedforward=6))
+    return {
+        name: sympy.prod([sizes[side] for side in parameter.shape])
+        for name, parameter in model.named_parameters()
+    }
+
+
+# %% wrong: no head.bias -> the head bias is lost
+def parameter_formulas():
+    formulas = {"base.embedding.weight": V * D, "head.weight": C * D}
+    for part in ["attention.query", "attention.key", "attention.value", "attention.output"]:
+        formulas[f"base.layers.0.{part}.weight"] = D**2
+        formulas[f"base.layers.0.{part}.bias"] = D
+    formulas["base.layers.0.feed_forward.hidden.weight"] = D * F
+    formulas["base.layers.0.feed_forward.hidden.bias"] = F
+    formulas["base.layers.0.feed_forward.output.weight"] = D * F
+    formulas["base.layers.0.feed_forward.output.bias"] = D
+    for part in ["attention_norm", "feed_forward_norm"]:
+        formulas[f"base.layers.0.{part}.weight"] = formulas[f"base.layers.0.{part}.bias"] = D
+    return formulas
+
+
+# %% wrong: the buffer too -> positions are counted
+def parameter_formulas():
+    sizes = {11: V, 4: D, 6: F, 5: C, 2048: L}
+    model = Classifier(TransformerBase(11, 4, n_layers=1, n_heads=2, d_feedforward=6), 5)
+    tensors = dict(model.named_parameters()) | dict(model.named_buffers())
+    return {name: sympy.prod([sizes[side] for side in t.shape]) for name, t in tensors.items()}
+
+
+# %% wrong: names without the layer ->
+def parameter_formulas():
+    sizes = {11: V, 4: D, 6: F, 5: C}
+    model = Classifier(TransformerBase(11, 4, n_layers=1, n_heads=2, d_feedforward=6), 5)
+    return {
+        name.split(".")[-2] + "." + name.split(".")[-1]: sympy.prod([sizes[side] for side in parameter.shape])
+        for name, parameter in model.named_parameters()
+    }

@@ -1,0 +1,98 @@
+# %% right: each tensor by itself
+def training_bytes(model):
+    total = 0
+    for p in model.parameters():
+        weight = 4 * p.numel()
+        total += 4 * weight if p.requires_grad else weight
+    return total
+
+
+# %% right: two counts
+def training_bytes(model):
+    everything = sum(p.numel() for p in model.parameters())
+    trains = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    return 4 * everything + (4 + 8) * trains
+
+
+# %% right: 16 bytes or 4
+def training_bytes(model):
+    return sum(p.numel() * (16 if p.requires_grad else 4) for p in model.parameters())
+
+
+# %% right: measured on a real optimiser
+def training_bytes(model):
+    optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad])
+    for p in model.parameters():
+        if p.requires_grad:
+            p.grad = torch.zeros_like(p)
+    optimizer.step()
+    tensors = list(model.parameters()) + [p.grad for p in model.parameters() if p.grad is not None]
+    for state in optimizer.state.values():
+        tensors += [state["exp_avg"], state["exp_avg_sq"]]
+    return sum(t.numel() * t.element_size() for t in tensors)
+
+
+# %% wrong: weights, gradients, one moment -> one of the two moments is forgotten
+def training_bytes(model):
+    everything = sum(p.numel() for p in model.parameters())
+    trains = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    return 4 * (everything + trains + trains)
+
+
+# %% wrong: plain gradient descent -> Adam's moments are forgotten
+def training_bytes(model):
+    return sum(p.numel() * (8 if p.requires_grad else 4) for p in model.parameters())
+
+
+# %% wrong: the size of the file -> only the weights are counted
+def training_bytes(model):
+    return sum(p.numel() * p.element_size() for p in model.parameters())
+
+
+# %% wrong: 16 bytes for all -> frozen parameters get gradients and moments
+def training_bytes(model):
+    return 16 * sum(p.numel() for p in model.parameters())
+
+
+# %% wrong: 16 bytes for what trains -> frozen weights take no memory
+def training_bytes(model):
+    return 16 * sum(p.numel() for p in model.parameters() if p.requires_grad)
+
+
+# %% wrong: four numbers, but no bytes -> numbers are counted, not bytes
+def training_bytes(model):
+    return sum(p.numel() * (4 if p.requires_grad else 1) for p in model.parameters())
+
+
+# %% wrong: 32 for a float32 -> bits in place of bytes
+def training_bytes(model):
+    return 32 * sum(p.numel() * (4 if p.requires_grad else 1) for p in model.parameters())
+
+
+# %% wrong: half precision -> two bytes for a number
+def training_bytes(model):
+    return 2 * sum(p.numel() * (4 if p.requires_grad else 1) for p in model.parameters())
+
+
+# %% wrong: a float of Python -> eight bytes for a number
+def training_bytes(model):
+    return 8 * sum(p.numel() * (4 if p.requires_grad else 1) for p in model.parameters())
+
+
+# %% wrong: every name -> shared weights are counted twice
+def training_bytes(model):
+    total = 0
+    for _, p in model.named_parameters(remove_duplicate=False):
+        total += 16 * p.numel() if p.requires_grad else 4 * p.numel()
+    return total
+
+
+# %% wrong: the table of positions too -> buffers are counted
+def training_bytes(model):
+    total = sum(4 * b.numel() for b in model.buffers())
+    return total + sum(p.numel() * (16 if p.requires_grad else 4) for p in model.parameters())
+
+
+# %% wrong: megabytes ->
+def training_bytes(model):
+    return sum(p.numel() * (16 if p.requires_grad else 4) for p in model.parameters()) / 1e6

@@ -1,0 +1,89 @@
+# %% right: solve, then look at the solution
+def when_is_it_right(claim):
+    solutions = sympy.solve(sympy.Eq(claim, 6 * D**2 + 10 * D), A)
+    if len(solutions) == 1 and solutions[0].is_Integer:
+        return solutions[0]
+    return None
+
+
+# %% right: every number of heads is tried
+def when_is_it_right(claim):
+    right = 6 * D**2 + 10 * D
+    for heads in range(1, 100):
+        if sympy.expand(claim.subs(A, heads) - right) == 0:
+            return heads
+    return None
+
+
+# %% right: every power of D must agree
+def when_is_it_right(claim):
+    difference = sympy.Poly(sympy.expand(claim - 6 * D**2 - 10 * D), D)
+    unknown = sympy.Symbol("a")
+    equations = [c.subs(A, unknown) for c in difference.all_coeffs()]
+    found = sympy.solve(equations, unknown, dict=True)
+    if found and found[0][unknown].is_integer:
+        return int(found[0][unknown])
+
+
+# %% right: two widths must give the same
+def when_is_it_right(claim):
+    found = []
+    for width in (7, 1000):
+        right = 6 * width**2 + 10 * width
+        answers = sympy.solve(sympy.expand(claim.subs(D, width)) - right, A)
+        found.append(answers[0] if answers else None)
+    return found[0] if found[0] == found[1] else None
+
+
+# %% wrong: as solve gives it -> the list of solve is returned
+def when_is_it_right(claim):
+    return sympy.solve(sympy.Eq(claim, 6 * D**2 + 10 * D), A)
+
+
+# %% wrong: the first solution, unseen -> the solution is not looked at
+def when_is_it_right(claim):
+    return sympy.solve(sympy.Eq(claim, 6 * D**2 + 10 * D), A)[0]
+
+
+# %% wrong: simplified, but not looked at -> the solution is not looked at
+def when_is_it_right(claim):
+    solution = sympy.solve(claim - (6 * D**2 + 10 * D), A)[0]
+    return sympy.simplify(solution)
+
+
+# %% wrong: at D = 200 -> solved at one width only
+def when_is_it_right(claim):
+    at_200 = claim.subs(D, 200)
+    solutions = sympy.solve(sympy.Eq(at_200, 242_000), A)
+    return solutions[0] if solutions else None
+
+
+# %% wrong: 8D -> compared with a count that has one norm
+def when_is_it_right(claim):
+    return sympy.solve(sympy.Eq(claim, 6 * D**2 + 8 * D), A)[0]
+
+
+# %% wrong: 4D -> compared with a count without biases
+def when_is_it_right(claim):
+    return sympy.solve(sympy.Eq(claim, 6 * D**2 + 4 * D), A)[0]
+
+
+# %% wrong: heads never multiply -> one head, whatever the claim says
+def when_is_it_right(claim):
+    return 1
+
+
+# %% wrong: 2 is the answer of the text -> two heads, whatever the claim says
+def when_is_it_right(claim):
+    return 2
+
+
+# %% wrong: the claim is solved for 0 ->
+def when_is_it_right(claim):
+    solutions = sympy.solve(claim, A)
+    return solutions[0] if solutions else None
+
+
+# %% wrong: a sentence ->
+def when_is_it_right(claim):
+    return "A = 2"
