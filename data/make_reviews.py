@@ -15,7 +15,7 @@ import reviews_patterns as patterns
 from corpus import Draw, lines, table, words
 from french import opens_with_vowel, sentence
 from review_writer import Writer
-from reviews_lexicon import PARTS, PolarityWord, parts, polarity_words
+from reviews_lexicon import PARTS, PolarityWord, divided
 
 SEED = 20_03
 UNLABELLED = 11_500
@@ -45,11 +45,8 @@ class Reviewer:
     def __init__(self, draw: Draw) -> None:
         self.draw = draw
         self.seen: set[str] = set()
-        part_of = parts(draw)
-        self.words = {
-            part: [word for word in polarity_words() if part_of[word.lemma] == part]
-            for part in PARTS
-        }
+        vocabulary = divided(draw)
+        self.words = {part: [word for word in vocabulary if word.part == part] for part in PARTS}
         self.words["mixed"] = self.words["train"] + self.words["test"]
         self.words["all"] = self.words["train"] + self.words["valid"] + self.words["test"]
 
@@ -64,18 +61,18 @@ class Reviewer:
 
     def _steady(self, writer: Writer) -> Review:
         sentences = self._opening(writer)
-        body = [self._judged(writer, index > 0) for index in range(self.draw.between(1, 3))]
+        body = [self._judged(writer, index > 0) for index in range(self.draw.between(2, 3))]
         return Review(" ".join([*sentences, *body, *self._closing(writer)]), writer.sign)
 
     def _opening(self, writer: Writer) -> list[str]:
-        neutral = self.draw.happens(0.35)
+        neutral = self.draw.happens(0.2)
         first = patterns.NEUTRAL_OPENINGS if neutral else patterns.OPENINGS
         pattern = writer.fresh(first)
         sentences = [writer.sentence(pattern)]
         if pattern[0] == "=" and self.draw.happens(0.4):  # a reaction and its reason
             reason = writer.fresh(_clauses(self.draw.one(BODIES), "~"))
             sentences = [_joined(writer, pattern, self.draw.one(patterns.BECAUSE), reason)]
-        if self.draw.happens(0.4):
+        if self.draw.happens(0.25):
             sentences.append(writer.sentence(writer.fresh(patterns.PLOTS)))
         return sentences
 

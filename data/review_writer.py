@@ -107,7 +107,8 @@ class Writer:
             found = [word for word in possible if word.lemma not in self.used]
             if found:
                 break
-        word = self.draw.one(found or possible)
+        candidates = found or possible
+        word = self.draw.weighted(candidates, [word.weight for word in candidates])
         self.used.add(word.lemma)
         return word
 
@@ -119,7 +120,7 @@ class Writer:
             if domain in word.domains and (word.gradable or not gradable)
         ]
         narrow = [word for word in suited if word.domains == domain]
-        return self._word("adjective", narrow if self.draw.happens(0.5) else suited, suited)
+        return self._word("adjective", narrow if self.draw.happens(0.35) else suited, suited)
 
     def _adjective(self, gender: str, number: str) -> str:
         word = self._judging_adjective(self.domain)

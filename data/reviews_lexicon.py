@@ -6,7 +6,7 @@ A polarity word is written once, with marks: `^` may stand before its noun, `^^`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from corpus import Draw, listed
 from french import Adjective, Noun
@@ -107,6 +107,8 @@ class PolarityWord:
     before: str = ""  # "" after its noun, "^" either, "^^" before
     gender: str = ""  # of a noun
     forms: tuple[str, ...] = ()
+    part: str = ""  # the labelled part that may show it
+    weight: int = 1  # how often it is chosen among its like
 
 
 def _adjective(entry: str, sign: int, domains: str) -> PolarityWord:
@@ -156,22 +158,27 @@ def polarity_words() -> list[PolarityWord]:
     return found
 
 
-def parts(draw: Draw) -> dict[str, str]:
-    """Lemma -> the labelled part that may show it: a quarter train, a seventh valid, rest test.
+def divided(draw: Draw) -> list[PolarityWord]:
+    """The polarity words with their part and weight.
 
-    Every group (kind, sign, domain, degrees) is divided by itself, so each part can say everything.
+    Every group of like words is divided by itself, so that each part can say everything: about a
+    quarter for train, a seventh for valid, the rest for test. In each group some words are much
+    more common than others, as in any language: the weight falls off with the rank.
     """
-    groups: dict[tuple[str, int, str, bool], list[str]] = {}
+    groups: dict[tuple[str, int, str, bool], list[PolarityWord]] = {}
     for word in polarity_words():
         group = (word.kind, word.sign, word.domains, word.gradable)
-        groups.setdefault(group, []).append(word.lemma)
-    result = {}
-    for lemmas in groups.values():
-        for rank, lemma in enumerate(draw.shuffled(lemmas)):
-            first, second = round(len(lemmas) / 4 + 0.1), max(1, round(len(lemmas) / 7))
-            part = "train" if rank < first else "valid" if rank < first + second else "test"
-            result[lemma] = part
-    return result
+        groups.setdefault(group, []).append(word)
+    found = []
+    for like in groups.values():
+        first, second = round(len(like) / 4 + 0.1), max(1, round(len(like) / 7))
+        in_parts = [
+            replace(word, part="train" if i < first else "valid" if i < first + second else "test")
+            for i, word in enumerate(draw.shuffled(like))
+        ]
+        for rank, word in enumerate(draw.shuffled(in_parts), start=1):
+            found.append(replace(word, weight=60 // rank))
+    return found
 
 
 def _table(text: str) -> tuple[tuple[Noun, str], ...]:

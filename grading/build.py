@@ -34,7 +34,7 @@ CELL_SECONDS = 300
 
 def solution_notebook(path: Path, cells: Sequence[Cell], repository: str) -> NotebookNode:
     """Returns the notebook of a source, not yet executed, with nbgrader's metadata and fixed ids."""
-    notebook = nbformat.v4.new_notebook(
+    notebook: NotebookNode = nbformat.v4.new_notebook(
         metadata={
             "kernelspec": {
                 "display_name": "Python 3 (ipykernel)",
@@ -156,7 +156,7 @@ def release(notebook: NotebookNode) -> NotebookNode:
     config = Config()
     config.merge(PyFileConfigLoader("nbgrader_config.py", str(ROOT)).load_config())
     notebook, resources = copy.deepcopy(notebook), dict[str, Any]()
-    for step in (
+    for step in (  # all but IncludeHeaderFooter, InstantiateTests and SaveCells, which this course does not use
         steps.LockCells,
         steps.ClearSolutions,
         steps.ClearOutput,
@@ -168,7 +168,7 @@ def release(notebook: NotebookNode) -> NotebookNode:
         steps.CheckCellMetadata,
     ):
         notebook, resources = step(config=config).preprocess(notebook, resources)
-    return notebook
+    return NotebookNode(notebook)
 
 
 def text(notebook: NotebookNode) -> str:
@@ -187,7 +187,9 @@ def inputs(notebook: NotebookNode) -> str:
 
 def examples(notebook: str) -> dict[str, Any]:
     """Returns what `helpers/check_examples.json` holds of a notebook's exercises: results, never code."""
-    return {name: _entry(exercise) for name, exercise in exercises.load(notebook).items()}
+    made = {name: _entry(exercise) for name, exercise in exercises.load(notebook).items()}
+    as_stored: dict[str, Any] = json.loads(json.dumps(made))
+    return as_stored
 
 
 def _entry(exercise: exercises.Exercise) -> dict[str, Any]:

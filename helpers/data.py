@@ -137,8 +137,8 @@ class Corpus:
     test = property(lambda self: self["test"])
 
     def copies(self, part: str) -> list[bool]:
-        """Say for each row of `part` whether its first column is also in the training part."""
-        column = self.train.rows.columns[0]
+        """Say for each row of `part` whether its text is also in the training part."""
+        column = next(name for name in self.train.rows if name != "label")
         known = set(self.train[column])
         return [text in known for text in self[part][column]]
 

@@ -27,9 +27,7 @@ def _point(symbols: str = "VDFMACL", **values: int) -> dict[str, int]:
     return {name: point[name] for name in symbols}
 
 
-def _draw_points(
-    count: int, *free: str, symbols: str = "VDFMACL"
-) -> Callable[[random.Random], list[Ask]]:
+def _draw_points(count: int, *free: str, symbols: str = "VDFMACL") -> Callable[[random.Random], list[Ask]]:
     """Draws points; of F and C only those in `free` are chosen apart from D and V."""
 
     def draw(rng: random.Random) -> list[Ask]:
@@ -100,7 +98,11 @@ def _with_buffers(model: Any, trainable_only: bool = False) -> int:
 
 
 def _always_with_buffers(model: Any, trainable_only: bool = False) -> int:
-    return count_parameters(model, trainable_only) + sum(b.numel() for b in model.buffers())
+    return count_parameters(model, trainable_only) + _buffers(model)
+
+
+def _buffers(model: Any) -> int:
+    return sum(math.prod(b.shape) for b in model.buffers())
 
 
 def _shared_twice(model: Any, trainable_only: bool = False) -> int:
@@ -165,14 +167,9 @@ COUNT_PARAMETERS = Exercise(
         Stage(
             "buffers do not count, learned positions do",
             0.5,
-            "Sinusoidal positions are a buffer: model.buffers(), not model.parameters(). Learned ones are "
-            "parameters.",
+            "Sinusoidal positions are a buffer: model.buffers(), not model.parameters(). Learned ones are parameters.",
             [Ask((_language_model("sinusoidal"),)), Ask((_language_model("learned"),))],
-            _draw_models(
-                lambda rng: [
-                    (_language_model(p, **_shape(rng)),) for p in ("sinusoidal", "learned")
-                ]
-            ),
+            _draw_models(lambda rng: [(_language_model(p, **_shape(rng)),) for p in ("sinusoidal", "learned")]),
         ),
         Stage(
             "shared weights count once",
@@ -180,10 +177,7 @@ COUNT_PARAMETERS = Exercise(
             "Here the head uses the matrix of the embedding: two names, one matrix in memory.",
             [Ask((_language_model(tie=TIED),))],
             _draw_models(
-                lambda rng: [
-                    (_language_model("sinusoidal", tie=TIED, **_shape(rng)), flag)
-                    for flag in (False, True)
-                ]
+                lambda rng: [(_language_model("sinusoidal", tie=TIED, **_shape(rng)), flag) for flag in (False, True)]
             ),
         ),
         Stage(
@@ -194,8 +188,7 @@ COUNT_PARAMETERS = Exercise(
             [Ask((_classifier(2, "sinusoidal"), flag)) for flag in (True, False)],
             _draw_models(
                 lambda rng: [
-                    (_classifier(rng.randint(2, 9), "sinusoidal", **_shape(rng)), flag)
-                    for flag in (True, False)
+                    (_classifier(rng.randint(2, 9), "sinusoidal", **_shape(rng)), flag) for flag in (True, False)
                 ]
             ),
         ),
@@ -214,8 +207,7 @@ COUNT_PARAMETERS = Exercise(
         ),
         Mistake(
             "shared weights are counted twice",
-            "The head and the embedding are the same matrix under two names. model.parameters() gives it "
-            "once.",
+            "The head and the embedding are the same matrix under two names. model.parameters() gives it once.",
             _shared_twice,
         ),
         Mistake(
@@ -880,9 +872,7 @@ def _total(terms: Mapping[str, Expr]) -> Expr:
 
 
 def _wrong_term(claim: Mapping[str, Expr], right: Mapping[str, Expr] = RIGHT) -> Any:
-    return next(
-        (name for name, term in claim.items() if sympy.expand(term - right[name]) != 0), None
-    )
+    return next((name for name, term in claim.items() if sympy.expand(term - right[name]) != 0), None)
 
 
 def _with_right(**changes: Expr) -> Callable[[dict[str, Expr]], Any]:
@@ -937,13 +927,17 @@ def _repairs(*claims: dict[str, Expr]) -> list[Ask]:
 
 
 def _draw_repairs(*claims: dict[str, Expr]) -> Any:
-    return lambda rng: [Ask((claim,), at=_draw_points(1, "C")(rng)[0].at) for claim in claims]
+    return lambda rng: _repairs_at_drawn_points(rng, *claims)
+
+
+def _repairs_at_drawn_points(rng: random.Random, *claims: dict[str, Expr]) -> list[Ask]:
+    return [Ask((claim,), at=_draw_points(1, "C")(rng)[0].at) for claim in claims]
 
 
 def _draw_other_errors(rng: random.Random) -> list[Ask]:
     names = rng.sample(sorted(OTHER_ERRORS), 3)
     claims = [_wrong_claim(name, rng.choice(OTHER_ERRORS[name])) for name in names]
-    return _draw_repairs(*claims)(rng)
+    return _repairs_at_drawn_points(rng, *claims)
 
 
 def _in_other_form(name: str, term: Expr) -> dict[str, Expr]:
@@ -988,9 +982,7 @@ REPAIR = Exercise(
             "other wrong counts",
             0.5,
             "Any term can be the wrong one, and wrong in any way: compare all of them with the right ones.",
-            _repairs(
-                _wrong_claim("embedding", 2 * V * D), _wrong_claim("feed-forward", 2 * M * D**2)
-            ),
+            _repairs(_wrong_claim("embedding", 2 * V * D), _wrong_claim("feed-forward", 2 * M * D**2)),
             _draw_other_errors,
             sealed=True,
         ),
@@ -1088,8 +1080,7 @@ CROSSOVER_WIDTH = Exercise(
             "Write the equation V D = M (...), divide both sides by D, and solve for the D that is left.",
             [_crossover_point(50001, 4), _crossover_point(977, 6)],
             lambda rng: [
-                _crossover_point(rng.randint(900, 60_000), rng.randint(2, 24), rng.randint(3, 9))
-                for _ in range(4)
+                _crossover_point(rng.randint(900, 60_000), rng.randint(2, 24), rng.randint(3, 9)) for _ in range(4)
             ],
             sealed=True,
         ),
@@ -1151,10 +1142,6 @@ def training_bytes(model: Any) -> int:
     return 4 * count_parameters(model) + 12 * count_parameters(model, True)
 
 
-def _buffers(model: Any) -> int:
-    return sum(math.prod(b.shape) for b in model.buffers())
-
-
 TRAINING_BYTES = Exercise(
     training_bytes,
     [
@@ -1170,9 +1157,7 @@ TRAINING_BYTES = Exercise(
             0.5,
             "What is frozen has no gradient and no moments: its weights are all that is kept.",
             [Ask((_classifier(),))],
-            _draw_models(
-                lambda rng: [(_classifier(rng.randint(2, 9), **_shape(rng)),) for _ in range(2)]
-            ),
+            _draw_models(lambda rng: [(_classifier(rng.randint(2, 9), **_shape(rng)),) for _ in range(2)]),
         ),
         Stage(
             "shared weights once, buffers not at all",

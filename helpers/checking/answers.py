@@ -106,13 +106,14 @@ class InProcess:
         try:
             inputs = [_real(value) for value in question.inputs]
             keywords = {name: _real(value) for name, value in question.keywords.items()}
+            before = plain.encode(_plain(inputs))
             with ExitStack() as stack:
                 stack.enter_context(_state_kept())
                 stack.enter_context(_output_kept(printed))
                 stack.enter_context(time_limit(seconds))
                 result = self._call(question, inputs, keywords)
                 data = plain.encode(result)
-            changed = plain.encode(_plain(inputs)) != plain.encode(_plain([_real(v) for v in question.inputs]))
+            changed = plain.encode(_plain(inputs)) != before
             return Reply("value", plain.decode(data), printed=_shortened(printed), changed_inputs=changed)
         except TooSlow:
             return Reply(

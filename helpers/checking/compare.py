@@ -143,7 +143,9 @@ def _number_difference(wanted: Any, got: Any, tolerance: float, at: Mapping[str,
         return f"expected {'a sympy expression' if isinstance(wanted, Expression) else 'a number'}, got {name_of(got)}"
     if isinstance(got, float) and got != got:
         return None if wanted != wanted else "the result is NaN (not a number)"
-    if isinstance(wanted, float) and not isinstance(got, Expression):
+    if isinstance(wanted, float):
+        if isinstance(got, Expression):
+            got = float(got.value(at or {}))
         same = wanted == got or abs(wanted - got) <= tolerance * (1 + abs(wanted))
     elif isinstance(wanted, int) and isinstance(got, float):
         same = abs(wanted - got) <= 1e-9 * (1 + abs(wanted))

@@ -344,7 +344,7 @@ def _decode_tensor(data: dict[str, Any], budget: dict[str, int]) -> Tensor:
 
 
 def canonical(value: Any, at: Mapping[str, Any] | None = None) -> str:
-    """Returns a text that is the same for equal values: numbers and expressions to 20 digits, dicts sorted by key.
+    """Returns a text that is the same for equal values: numbers and expressions to 12 digits, dicts sorted by key.
 
     Two expressions that are algebraically equal have the same text when evaluated at the same point `at`.
     """
@@ -356,7 +356,7 @@ def canonical(value: Any, at: Mapping[str, Any] | None = None) -> str:
         value = Expression(("Integer", str(int(value))))
     if isinstance(value, Expression):
         with mpmath.workdps(50):
-            return str(mpmath.nstr(value.value(at or {}), 20))
+            return str(mpmath.nstr(value.value(at or {}), 12))
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {canonical(value[key], at)}" for key in sorted(value, key=str)) + "}"
     if isinstance(value, list | tuple | torch.Size):

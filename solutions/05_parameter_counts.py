@@ -1,0 +1,793 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 05 · Counting parameters
+#
+# "Our model has 117 million parameters." That sentence stood in a famous paper, and it was wrong: the authors of GPT-2 later
+# [corrected it](https://github.com/openai/gpt-2#readme) to 124 million. Counting is easy to get nearly right. In this
+# notebook you count in three ways, **by hand, by formula and by program**, and you do not rest until the three agree.
+#
+# **When you are done, you can**
+# - say what counts as a parameter and what does not, and count it for any model;
+# - write the number of parameters of a Transformer as a formula, and explain each of its terms;
+# - find the wrong term in somebody else's count, also where the total happens to be right;
+# - say which part of a model is the large one, and how much memory training takes.
+#
+# **Time**: about 2 h. **Before this**: notebook 03; you know what attention, heads and layer norm are. A little `sympy` helps.
+#
+# | exercise | what it asks | points |
+# |---|---|---|
+# | `count_parameters` | a program that counts | 3 |
+# | `parameter_formulas` | a formula for each parameter of a model | 4 |
+# | `layer_total` | one layer | 2 |
+# | `language_model_total` | a language model | 2 |
+# | `classifier_total` | a classifier | 2 |
+# | `frozen_total` | what is left to train when the base is frozen | 1 |
+# | `when_is_it_right` | a wrong count that passes its test | 2 |
+# | `repair` | four published mistakes, found and mended | 3 |
+# | `crossover_width` | where the layers outweigh the embedding | 2 |
+# | `training_bytes` | the memory that training takes | 2 |
+# | *essay* `which_count_essay` | which count for which question | 2 |
+# | **total** | | **25** |
+
+# %% setup
+try:
+    import helpers  # noqa: F401
+except ModuleNotFoundError:  # in Colab: install the course's helpers, once
+    import subprocess
+    import sys
+
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "git+{repository}"], check=True)
+
+import pandas as pd
+import sympy
+import torch
+from torch import nn
+
+from helpers import plots
+from helpers.check import check
+from helpers.models import Classifier, LanguageModel, TransformerBase
+
+V, D, F, M, A, C, L = sympy.symbols("V D F M A C L", positive=True, integer=True)
+
+# %% [markdown]
+# ## The letters
+#
+# | letter | what it stands for | in our large example |
+# |---|---|---|
+# | $V$ | number of words in the vocabulary | 50,001 |
+# | $D$ | width: how many numbers describe one token | 200 |
+# | $F$ | width inside the feed-forward part | 200 (the same as $D$) |
+# | $M$ | number of layers | 4 |
+# | $A$ | number of heads | 2 |
+# | $C$ | number of outputs of the head: classes, or words | 2 or 50,001 |
+# | $L$ | number of tokens in a sequence | |
+#
+# The set-up cell has made a `sympy` symbol of each. A formula such as `D * (F + 1)` is an ordinary Python value: you can add
+# formulas, expand them, solve them, and put numbers in with `.subs({D: 200, F: 800})`. The checks compare what formulas
+# **mean**: any correct form gets full marks.
+#
+# ## 1. What counts
+#
+# Start with the smallest part that has parameters. A `Linear` from 3 numbers to 2 computes each output as a weighted sum of
+# the 3 inputs, plus a number of its own, the *bias*. Draw it on paper and count the numbers that training may change. Then run
+# the next cell, which draws one square for each of them.
+
+# %% experiment
+from matplotlib.patches import Rectangle
+
+
+def squares(axes, x, y, rows, columns, colour, strength=1.0):
+    """Draws rows x columns squares, one for each parameter, with the upper left corner at (x, y)."""
+    for i in range(rows):
+        for j in range(columns):
+            axes.add_patch(Rectangle((x + j, y - i - 0.9), 0.9, 0.9, color=colour, alpha=strength, linewidth=0))
+
+
+small = nn.Linear(3, 2)
+figure, (axes,) = plots.panels(1, width=4, height=1.7)
+squares(axes, 0, 0, *small.weight.shape, plots.COLOURS[0])
+squares(axes, 4, 0, len(small.bias), 1, plots.COLOURS[1])
+axes.text(1.5, -2.6, "weight: 2 rows of 3", ha="center")
+axes.text(4.5, -2.6, "bias: 2", ha="center")
+axes.set(xlim=(-0.2, 6.2), ylim=(-3, 0.3), aspect="equal", title="A Linear from 3 to 2")
+axes.axis("off")
+plots.show(figure, f"A Linear from 3 to 2: a weight of {small.weight.numel()} squares in 2 rows of 3, a bias of {small.bias.numel()}.")
+print("weight", tuple(small.weight.shape), "+ bias", tuple(small.bias.shape), "=", 6 + 2, "parameters")
+
+# %% [markdown]
+# $2 \cdot 3$ weights and $2$ biases: 8 parameters. In general a `Linear` has one row for each **output**, as long as there are
+# **inputs**, and one bias for each output.
+#
+# ### Three answers to one question
+#
+# Now a whole model, a small one: a language model for 10 words with $D = 4$ and one layer. Its head is told to *share* the
+# matrix of the embedding, a usual economy ([Press and Wolf, 2017](https://arxiv.org/abs/1608.05859)): both are 10 x 4, and
+# the model uses one matrix for both. How many parameters has it? Here are three programs that one finds in the wild.
+
+# %% experiment
+tiny = LanguageModel(TransformerBase(10, d_model=4, n_layers=1, n_heads=2, max_len=16))
+tiny.head.weight = tiny.base.embedding.weight  # one matrix, two names
+
+answers = {
+    "all that is saved: state_dict()": tiny.state_dict().values(),
+    "all tensors with a name": [t for _, t in tiny.named_parameters(remove_duplicate=False)] + list(tiny.buffers()),
+    "the tensors themselves, not the numbers in them": [torch.ones(()) for _ in tiny.parameters()],
+}
+for name, tensors in answers.items():
+    print(f"{sum(t.numel() for t in tensors):4d}  {name}")
+
+# %% [markdown]
+# All three are wrong.
+# - `state_dict()` lists the shared matrix under both of its names: 40 numbers too many.
+# - The second one makes the same mistake, and adds the *buffers*: tensors that travel with the model but that nothing trains.
+#   Here it is the table of sinusoidal positions, $16 \cdot 4 = 64$ numbers that a formula has put there.
+# - The third one counts matrices and vectors, not what is in them.
+#
+# The rule: **a parameter is a number that belongs to the model and that training may change. Each is counted once, whatever
+# the number of its names.** Sometimes a part is *frozen*: its numbers keep still (`requires_grad` is `False`). They are
+# parameters of the model all the same, but there is a second count, of the **trainable** ones, that leaves them out.
+#
+# ### Exercise: a program that counts
+
+# %% exercise="count_parameters"
+def count_parameters(model: nn.Module, trainable_only: bool = False) -> int:
+    """Returns the number of parameters of a model: numbers, not tensors.
+
+    Args:
+        model: any module. Weights that are shared under several names count once; buffers do not count.
+        trainable_only: leave out parameters that are frozen (requires_grad is False).
+
+    Example: count_parameters(nn.Linear(3, 2)) is 8.
+    """
+    ### BEGIN SOLUTION
+    parameters = model.parameters()  # gives each parameter once, and no buffers
+    return sum(p.numel() for p in parameters if p.requires_grad or not trainable_only)
+    ### END SOLUTION
+
+
+# %% check="count_parameters" points=3
+check(count_parameters)
+
+# %% [markdown]
+# With your program, the same small model in four versions. Explain each difference to yourself before you go on.
+
+# %% experiment
+def small_model(**options):
+    """Returns the small language model: 10 words, D = 4, one layer, at most 16 tokens."""
+    return LanguageModel(TransformerBase(10, d_model=4, n_layers=1, n_heads=2, max_len=16, **options))
+
+
+tied = small_model()
+tied.head.weight = tied.base.embedding.weight
+frozen = small_model()
+frozen.base.requires_grad_(False)
+versions = {
+    "as it is": small_model(),
+    "learned positions": small_model(positions="learned"),
+    "head shares the embedding": tied,
+    "base frozen": frozen,
+}
+rows = {name: (count_parameters(m), count_parameters(m, trainable_only=True)) for name, m in versions.items()}
+pd.DataFrame.from_dict(rows, orient="index", columns=["parameters", "trainable"])
+
+# %% [markdown]
+# ## 2. A formula for each parameter
+#
+# A total can be right by accident. So take the model apart and find a formula for each tensor in it. The next model
+# is made for that: all its sizes are different, so that a shape says by itself which letters it consists of. Only the
+# number of heads does not show. Where is it?
+
+# %% experiment
+sizes = {"vocab_size": 11, "d_model": 4, "n_layers": 1, "n_heads": 2, "d_feedforward": 6}  # V, D, M, A, F
+example = Classifier(TransformerBase(**sizes), n_classes=3)  # C
+
+for name, parameter in example.named_parameters():
+    print(f"{name:41s}", tuple(parameter.shape))
+
+# %% [markdown]
+# ### A mistake worth making once
+#
+# "Each head looks at the sentence in its own way, so each head needs its own query matrix, $D \times D$. With $A$ heads that
+# makes $A \cdot D^2$ weights." It sounds right. Test it: build the attention of a model of width 12 with 1, 2, 4 and 12 heads.
+
+# %% experiment
+rows = []
+for heads in (1, 2, 4, 12):
+    base = TransformerBase(vocab_size=11, d_model=12, n_layers=1, n_heads=heads)
+    query = base.layers[0].attention.query.weight
+    rows.append((heads, heads * 12**2, query.numel(), 12 // heads))
+pd.DataFrame(rows, columns=["heads", "expected: A · D²", "there are", "rows for each head"]).set_index("heads")
+
+# %% [markdown]
+# There is **one** matrix, whatever the number of heads. The heads share its rows: each works on $D/A$ of them. That is the idea of
+# multi-head attention (Vaswani et al., 2017, section 3.2.2: $d_k = d_v = d_{model}/h$): several looks for the price of one.
+# In the picture, the colours say to which head a row of the query matrix belongs.
+
+# %% experiment
+figure, (claimed, real) = plots.panels(2, width=3.6, height=2.3)
+for head in range(2):
+    squares(claimed, 5 * head, 0, 4, 4, plots.COLOURS[head])
+    squares(real, 2.5, -2 * head, 2, 4, plots.COLOURS[head])
+    claimed.text(5 * head + 2, -4.9, f"head {head + 1}", ha="center")
+    real.text(7, -2 * head - 1.2, f"head {head + 1}")
+claimed.set_title("what one might think: 2 · 16 = 32")
+real.set_title("what is there: 16, split")
+for axes in (claimed, real):
+    axes.set(xlim=(-0.5, 9.5), ylim=(-5.2, 0.4), aspect="equal")
+    axes.axis("off")
+plots.show(
+    figure,
+    "The query matrix at D = 4 with two heads. Left, what one might think: two matrices of 4 by 4, 32 numbers. Right, what is "
+    "there: one matrix of 4 by 4, 16 numbers; its upper two rows belong to head 1, its lower two to head 2.",
+)
+
+# %% [markdown]
+# ### Exercise: the formulas
+#
+# Give the number of numbers in each of the 19 tensors as a formula in $V$, $D$, $F$ and $C$. The keys are the names that were
+# printed above. Write the entries one by one, or let a loop do it; the names of the parts repeat themselves.
+
+# %% exercise="parameter_formulas"
+def parameter_formulas() -> dict[str, sympy.Expr]:
+    """Returns, for each parameter of a classifier with one layer, its name and how many numbers it has.
+
+    The names are those of `example.named_parameters()`; the formulas hold for any V, D, F, C and A.
+    An entry for a Linear without bias from D to 7 would be: "its.name.weight": 7 * D.
+    """
+    ### BEGIN SOLUTION
+    def linear(name: str, inputs: sympy.Expr, outputs: sympy.Expr) -> dict[str, sympy.Expr]:
+        return {f"{name}.weight": inputs * outputs, f"{name}.bias": outputs}
+
+    def norm(name: str) -> dict[str, sympy.Expr]:
+        return {f"{name}.weight": D, f"{name}.bias": D}
+
+    layer = "base.layers.0"
+    formulas = {"base.embedding.weight": V * D}
+    for projection in ("query", "key", "value", "output"):
+        formulas |= linear(f"{layer}.attention.{projection}", D, D)  # the heads share the D rows
+    formulas |= norm(f"{layer}.attention_norm")
+    formulas |= linear(f"{layer}.feed_forward.hidden", D, F) | linear(f"{layer}.feed_forward.output", F, D)
+    formulas |= norm(f"{layer}.feed_forward_norm")
+    return formulas | linear("head", D, C)
+    ### END SOLUTION
+
+
+# %% check="parameter_formulas" points=4
+check(parameter_formulas)
+
+# %% [markdown]
+# Now the three columns side by side, for a model with one layer at the sizes of the large example. With `torch.device("meta")`
+# torch builds tensors that have a shape but no numbers: enough for counting, and 50,001 words take no memory.
+
+# %% experiment
+def on_paper(make, *arguments, **options):
+    """Builds a model whose tensors have shapes but no numbers in them."""
+    with torch.device("meta"):
+        return make(*arguments, **options)
+
+
+def with_commas(table):
+    """Returns a table with 1,000 in place of 1000."""
+    return table.map(lambda value: value if isinstance(value, str | sympy.Expr) else f"{value:,}")
+
+
+# %% experiment
+values = {V: 50_001, D: 200, F: 200, C: 50_001}
+model = on_paper(lambda: LanguageModel(TransformerBase(50_001, d_model=200, n_layers=1, n_heads=2)))
+formulas = parameter_formulas()
+table = pd.DataFrame(
+    [(name, p.numel(), formulas[name], int(formulas[name].subs(values))) for name, p in model.named_parameters()],
+    columns=["name", "numel", "formula", "formula's value"],
+)
+print("the columns agree:", bool((table["numel"] == table["formula's value"]).all()))
+with_commas(table)
+
+# %% [markdown]
+# Look at the sizes. Two tensors, the embedding and the weight of the head, have ten million numbers each. The layer between
+# them, where all the attention is, has not even a quarter of a million.
+#
+# ## 3. One layer
+#
+# Here is a layer with $D = F = 4$, all of it. The dark squares of a block are its weight, the light column is its bias.
+# Count the squares by hand, block by block, and write the number down before you go on.
+
+# %% experiment
+attention = ["attention.query", "attention.key", "attention.value", "attention.output", "attention_norm"]
+feed_forward = ["feed_forward.hidden", "feed_forward.output", "feed_forward_norm"]
+layer = TransformerBase(10, d_model=4, n_layers=1, n_heads=2).layers[0]
+
+figure, (axes,) = plots.panels(1, width=7.4, height=3.6)
+for y, names in ((0, attention), (-7.5, feed_forward)):
+    for index, name in enumerate(names):
+        part, x = layer.get_submodule(name), 7 * index
+        colour = plots.COLOURS[2] if "norm" in name else plots.COLOURS[0 if y == 0 else 1]
+        width = 1 if part.weight.dim() == 1 else part.weight.shape[1]
+        squares(axes, x, y, len(part.weight), width, colour)
+        squares(axes, x + width + 0.3, y, len(part.bias), 1, colour, strength=0.45)
+        axes.text(x, y + 0.5, name.split(".")[-1], fontsize=9)
+axes.set(xlim=(-0.5, 33), ylim=(-12, 1.8), aspect="equal", title="One layer at D = F = 4: one square for each parameter")
+axes.axis("off")
+plots.show(
+    figure,
+    "One layer at D = F = 4. First row, attention: query, key, value and output, each a weight of 4 by 4 squares and a bias of 4; "
+    "then a norm with two columns of 4. Second row, feed-forward: hidden and output, each 4 by 4 and 4; then a norm, twice 4.",
+)
+
+# %% [markdown]
+# ### A mistake worth making once
+#
+# Somebody has counted this layer like this: "six matrices of 16, six biases of 4, and the layer norm with its weight and its bias of 4:
+# $96 + 24 + 8 = 128$." Your count should be larger. What was left out? It is easy to miss when one reads code in place of squares,
+# because the two are often called by the same name.
+#
+# ### Exercise: the total of a layer
+#
+# Add up the formulas of one layer. Keep $F$ and $D$ apart. At $F = D$ your formula must become something of the form
+# $a D^2 + b D$, and at $D = F = 4$ it must give the number of squares.
+
+# %% exercise="layer_total"
+def layer_total() -> sympy.Expr:
+    """Returns the number of parameters of one layer as a formula in D and F: attention, feed-forward, norms."""
+    ### BEGIN SOLUTION
+    attention = 4 * (D * D + D)  # query, key, value, output
+    feed_forward = (D * F + F) + (F * D + D)  # hidden, output
+    norms = 2 * (D + D)  # two of them, each with a weight and a bias
+    return attention + feed_forward + norms
+    ### END SOLUTION
+
+
+# %% check="layer_total" points=2
+check(layer_total)
+
+# %% experiment
+print("any F:   ", sympy.expand(layer_total()))
+print("at F = D:", sympy.expand(layer_total().subs(F, D)))
+
+rows = []
+for width, inner in [(4, 4), (4, 16), (200, 200), (200, 800), (512, 2048)]:
+    built = on_paper(TransformerBase, 10, width, n_layers=1, n_heads=2, d_feedforward=inner).layers[0]
+    rows.append((width, inner, count_parameters(built), int(layer_total().subs({D: width, F: inner}))))
+with_commas(pd.DataFrame(rows, columns=["D", "F", "your program", "your formula"]))
+
+# %% [markdown]
+# Doubling the width makes a layer nearly four times as large: the term with $D^2$ wins. The biases and norms, which cause most of the wrong
+# counts, are less than one hundredth of a layer at $D = 200$. Small errors are the ones that stay.
+#
+# ## 4. Whole models
+#
+# From here on $F = D$, the default of our models. Three models have the same base, and the base is the embedding and $M$ layers. (Sinusoidal
+# positions add nothing, as you know.)
+#
+# | model | what follows the base |
+# |---|---|
+# | language model | a head that scores all $V$ words |
+# | classifier | a head that scores $C$ classes |
+# | frozen classifier | the same, but only the head trains: notebook 06 uses it with pretrained bases |
+#
+# **By hand first**: 10 words, $D = 4$, one layer. How many parameters has the language model? The embedding has $10 \cdot 4$, the layer as many
+# as you counted squares, and the head $10 \cdot 4$ weights and one bias for each word. You know the total already: it is the first row
+# of the table in section 1. If you get 10 less, you have met the most frequent mistake of all, a head without its bias; if you get 64
+# more, you have counted the positions.
+
+# %% exercise="language_model_total"
+def language_model_total() -> sympy.Expr:
+    """Returns the number of parameters of a language model in V, D and M, with F = D and a head with V outputs."""
+    ### BEGIN SOLUTION
+    embedding = V * D
+    layer = 6 * D**2 + 10 * D  # layer_total() at F = D
+    head = V * D + V
+    return embedding + M * layer + head
+    ### END SOLUTION
+
+
+# %% check="language_model_total" points=2
+check(language_model_total)
+
+# %% exercise="classifier_total"
+def classifier_total() -> sympy.Expr:
+    """Returns the number of parameters of a classifier in V, D, M and C, with F = D and a head with C outputs."""
+    ### BEGIN SOLUTION
+    return V * D + M * (6 * D**2 + 10 * D) + C * (D + 1)
+    ### END SOLUTION
+
+
+# %% check="classifier_total" points=2
+check(classifier_total)
+
+# %% exercise="frozen_total"
+def frozen_total() -> sympy.Expr:
+    """Returns how many parameters of the classifier still train when its base is frozen."""
+    ### BEGIN SOLUTION
+    return C * (D + 1)  # one row of D weights and one bias for each class
+    ### END SOLUTION
+
+
+# %% check="frozen_total" points=1
+check(frozen_total)
+
+# %% [markdown]
+# The three ways, side by side, at the sizes of the large example. The first column is arithmetic that you can do on paper.
+
+# %% experiment
+language_model = on_paper(lambda: LanguageModel(TransformerBase(50_001, d_model=200, n_layers=4, n_heads=2)))
+classifier = on_paper(lambda: Classifier(TransformerBase(50_001, d_model=200, n_layers=4, n_heads=2), n_classes=2))
+classifier.base.requires_grad_(False)  # frozen: still parameters, but not trainable ones
+large = {V: 50_001, D: 200, M: 4}
+
+embedding, layers = 50_001 * 200, 4 * 242_000  # 10,000,200 and 968,000
+by_hand = [embedding + layers + 50_001 * 201, embedding + layers + 2 * 201, 2 * 201]
+formulas = [language_model_total(), classifier_total(), frozen_total()]
+table = pd.DataFrame(
+    {
+        "by hand": by_hand,
+        "by formula": [int(formula.subs(large | {C: 2})) for formula in formulas],
+        "by program": [
+            count_parameters(language_model), count_parameters(classifier), count_parameters(classifier, True)
+        ],
+    },
+    index=["language model", "classifier", "classifier, base frozen"],
+)
+with_commas(table)
+
+# %% [markdown]
+# Three ways, one number. This is the kind of agreement to look for before you publish a count.
+#
+# ## 5. Counts that go wrong
+#
+# Here is a count of one layer (at $F = D$) of a kind that has been published:
+#
+# > *"A layer is its heads and its norms. Each of the $A$ heads has a query, a key and a value projection with bias, $D^2 + D$
+# > each; the two norms have $4D$. Together: $3A(D^2 + D) + 4D$."*
+#
+# The author has tested the formula against the program, on the model at hand, which has two heads, and for several widths:
+
+# %% experiment
+claim = A * 3 * (D**2 + D) + 4 * D
+
+rows = []
+for width in (20, 100, 200, 1000):
+    built = on_paper(TransformerBase, 10, width, n_layers=1, n_heads=2).layers[0]
+    rows.append((width, int(claim.subs({A: 2, D: width})), count_parameters(built)))
+with_commas(pd.DataFrame(rows, columns=["D", "the claim at A = 2", "by program"]))
+
+# %% [markdown]
+# Four tests passed out of four. And yet you know that heads do not multiply anything. For which number of heads is the claim right? You need
+# not try them one by one: write "claim = right count" as an equation and let `sympy` solve it.
+#
+# ```python
+# sympy.solve(sympy.Eq(5 * A + D, 20 + D), A)   # gives a list with one solution: [4]
+# sympy.solve(sympy.Eq(5 * A, 20 * D), A)       # gives [4*D]: another A for each width
+# sympy.solve(sympy.Eq(2 * A, 3), A)            # gives []: A is a whole number, there are no half heads
+# ```
+#
+# In the last two lines no number of heads is right for *every* width: the answer to our question is then `None`.
+#
+# ### Exercise: when is it right?
+
+# %% exercise="when_is_it_right"
+def when_is_it_right(claim: sympy.Expr) -> int | None:
+    """Returns the number of heads A for which a claim about one layer (at F = D) is right for every width D.
+
+    Args:
+        claim: a formula in A and D, with a single A in it.
+
+    Returns:
+        A whole number of at least 1, or None when no such number of heads makes the claim right for every width.
+
+    Example: the claim A*D**2 + 5*D**2 + 10*D is right for A = 1.
+    """
+    ### BEGIN SOLUTION
+    right = 6 * D**2 + 10 * D  # layer_total() at F = D
+    solutions = sympy.solve(sympy.Eq(claim, right), A)
+    if len(solutions) == 1 and solutions[0].is_Integer:  # not one that contains D
+        return solutions[0]
+    return None
+    ### END SOLUTION
+
+
+# %% check="when_is_it_right" points=2
+check(when_is_it_right)
+
+# %% experiment
+print("the claim of the text is right for A =", when_is_it_right(claim))
+
+heads = [1, 2, 3, 4, 5, 6, 8, 10]
+counts = {
+    "the claim": [int(claim.subs({A: a, D: 120})) for a in heads],
+    "by program": [count_parameters(TransformerBase(10, 120, n_layers=1, n_heads=a).layers[0]) for a in heads],
+}
+axes = plots.curves(
+    counts, heads, title="One layer at D = 120", x_label="number of heads A", y_label="number of parameters"
+)
+axes.yaxis.set_major_formatter("{x:,.0f}")
+first, last = counts["the claim"][0], counts["the claim"][-1]
+plots.show(
+    axes.figure,
+    f"One layer at D = 120: the claim grows from {first:,} parameters with 1 head to {last:,} with 10; by program it is "
+    f"{counts['by program'][0]:,} for every number of heads. The two lines meet at 2 heads.",
+)
+
+# %% [markdown]
+# Two mistakes cancel. The claim lets the heads multiply the weights, $3(A - 1)(D^2 + D)$ too many, and it forgets the
+# output projection and the two matrices of the feed-forward part, $3(D^2 + D)$ too few. At $A = 2$, and only there, the two are equal, for
+# **every** width: so varying the width could never show it. **A test that varies one size says nothing about the others.**
+#
+# ### Exercise: find the wrong term
+#
+# Four more counts, of a whole classifier this time, written as a sum of six terms. In each of them **exactly one term is wrong**.
+
+# %% experiment
+right_or_wrong = {
+    "first": [V * D, 0, 4 * M * (D**2 + D), 2 * M * (D**2 + D), 2 * M * D, C * (D + 1)],
+    "second": [V * D, 0, 4 * M * D**2, 2 * M * (D**2 + D), 4 * M * D, C * (D + 1)],
+    "third": [V * D, L * D, 4 * M * (D**2 + D), 2 * M * (D**2 + D), 4 * M * D, C * (D + 1)],
+    "fourth": [V * D, 0, 4 * M * (D**2 + D), 2 * M * (D**2 + D), 4 * M * D, C * D],
+}
+terms = ["embedding", "positions", "attention", "feed-forward", "norms", "head"]
+claims = {name: dict(zip(terms, map(sympy.sympify, formulas))) for name, formulas in right_or_wrong.items()}
+
+claims["first"]
+
+# %% experiment
+rows = []
+for name, one in claims.items():
+    total = int(sum(one.values()).subs(large | {C: 2, L: 512}))
+    rows.append((name, f"{total:,}", f"{total - 10_968_602:+,}"))
+pd.DataFrame(rows, columns=["count", "at the sizes of the large example", "error"]).set_index("count")
+
+# %% [markdown]
+# All of them are within one percent of the truth, which is 10,968,602. A plot would not show it, and a training run would not either.
+#
+# Write a program that finds the wrong term and mends it. It will be asked about these four and about others.
+#
+# One trap: `C*D + C` and `C*(D + 1)` are the same number, but `C*D + C == C*(D + 1)` is `False` in `sympy`, because `==` compares how
+# a formula is *written*. To compare what it means, expand the difference: `sympy.expand(first - second) == 0`.
+
+# %% exercise="repair"
+def repair(claim: dict[str, sympy.Expr]) -> tuple[str, sympy.Expr]:
+    """Returns the name of the wrong term of a count, and the corrected count of the whole classifier.
+
+    Args:
+        claim: the six terms in V, D, M and C (the wrong one may have other letters in it), at F = D:
+            "embedding", "positions" (sinusoidal), "attention", "feed-forward", "norms", "head".
+            The terms of the layers are for all M layers. Exactly one term is wrong.
+
+    Returns:
+        A name and a formula; for a claim with 2*V*D as its embedding: ("embedding", the sum of the six right terms).
+    """
+    ### BEGIN SOLUTION
+    right = {
+        "embedding": V * D,
+        "positions": 0,  # a buffer
+        "attention": 4 * M * (D**2 + D),
+        "feed-forward": 2 * M * (D**2 + D),
+        "norms": 4 * M * D,
+        "head": C * (D + 1),
+    }
+    wrong = [name for name in right if sympy.expand(claim[name] - right[name]) != 0]
+    return wrong[0], sum(right.values())
+    ### END SOLUTION
+
+
+# %% check="repair" points=3
+check(repair)
+
+# %% experiment
+for name, one in claims.items():
+    wrong, corrected = repair(one)
+    print(f"{name:7s} wrong: {wrong:10s} {str(one[wrong]):8s} corrected total: {int(corrected.subs(large | {C: 2})):,}")
+
+# %% [markdown]
+# ## 6. Where the parameters are
+#
+# You saw that the embedding of the large example outweighs its layers by ten to one. Is it always so? The embedding is $V D$, it grows
+# with the width; the layers grow with its *square*. So the layers must win in the end.
+#
+# **By hand**: with one layer and $D = 4$, the layer has as many numbers as you counted squares. How many words must the vocabulary have so that the
+# embedding has just as many? Four numbers for each word: 34.
+#
+# And for 50,001 words and 4 layers?
+
+# %% experiment
+def shares(width, layers=4):
+    """Returns the number of parameters of each part of the language model with 50,001 words."""
+    model = on_paper(lambda: LanguageModel(TransformerBase(50_001, width, layers, n_heads=1)))
+    parts = {"embedding": model.base.embedding, "layers": model.base.layers, "head": model.head}
+    return {name: sum(p.numel() for p in part.parameters()) for name, part in parts.items()}
+
+
+widths = [64, 128, 256, 512, 1024, 2048, 4096, 8192]
+grown = {name: [shares(width)[name] for width in widths] for name in ("embedding", "layers")}
+axes = plots.curves(
+    grown, widths, title="50,001 words, 4 layers", x_label="width D", y_label="number of parameters", log_x=True, log_y=True
+)
+axes.set_xticks(widths, widths)
+larger = next(width for width in widths if shares(width)["layers"] > shares(width)["embedding"])
+plots.show(
+    axes.figure,
+    f"{plots.describe_curves(grown, widths, 'width')} The layers are the larger part from width {larger} on, and not yet at "
+    f"{larger // 2}.",
+)
+
+# %% [markdown]
+# ### Exercise: the crossing
+#
+# Find the width at which the two are equal, as a formula in $V$ and $M$.
+
+# %% exercise="crossover_width"
+def crossover_width() -> sympy.Expr:
+    """Returns, as a formula in V and M, the width D at which M layers (F = D) have as many parameters as the embedding.
+
+    It need not be a whole number. Example: for V = 34 and M = 1 it is 4.
+    """
+    ### BEGIN SOLUTION
+    solutions = sympy.solve(sympy.Eq(V * D, M * (6 * D**2 + 10 * D)), D)  # D = 0 is no width, sympy knows: D is positive
+    return solutions[0]
+    ### END SOLUTION
+
+
+# %% check="crossover_width" points=2
+check(crossover_width)
+
+# %% experiment
+crossing = crossover_width()
+print("formula:", crossing)
+print(f"50,001 words, 4 layers: D = {float(crossing.subs(large)):.1f}")
+for width in (2081, 2082):
+    parts = shares(width)
+    print(f"at D = {width}: layers minus embedding = {parts['layers'] - parts['embedding']:+,}")
+
+# %% [markdown]
+# Now move the sliders, with the mouse or with the arrow keys (Tab goes from one to the other). Which of the two, width or number of layers, changes
+# the picture faster? The figure after it shows the same for those who only read.
+
+# %% experiment
+def draw_shares(settings):
+    """Draws one bar for each (width, layers): the share of embedding, layers and head."""
+    figure, (axes,) = plots.panels(1, width=7, height=0.9 + 0.42 * len(settings))
+    told = []
+    for row, (width, layers) in enumerate(settings):
+        parts, start = shares(width, layers), 0.0
+        total = sum(parts.values())
+        for (name, count), colour in zip(parts.items(), plots.COLOURS):
+            percent = 100 * count / total
+            axes.barh(row, percent, left=start, color=colour, label=name if row == 0 else None)
+            if percent > 7:
+                axes.text(start + percent / 2, row, f"{percent:.0f} %", ha="center", va="center", color="white")
+            start += percent
+        told.append(f"D = {width}, M = {layers}: layers {100 * parts['layers'] / total:.0f} percent")
+    axes.set_yticks(range(len(settings)), [f"D = {width}, M = {layers}" for width, layers in settings])
+    axes.invert_yaxis()
+    axes.set(title="Where the parameters are (50,001 words)", xlabel="share of the parameters (%)", xlim=(0, 100))
+    axes.legend(ncols=3, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.55 / (0.5 + 0.42 * len(settings))))
+    plots.show(figure, "Share of the layers in a language model with 50,001 words. " + "; ".join(told) + ".")
+
+
+draw_shares([(128, 4), (256, 4), (1024, 4), (4096, 4), (256, 48), (1024, 48)])
+
+# %% interactive
+from ipywidgets import IntSlider, SelectionSlider, interact
+
+width_slider = SelectionSlider(options=widths, value=256, description="width D")
+layer_slider = IntSlider(value=4, min=1, max=96, description="layers M", continuous_update=False)
+interact(lambda width, layers: draw_shares([(width, layers)]), width=width_slider, layers=layer_slider);
+
+# %% [markdown]
+# Small models are dictionaries with a little network attached; large models are networks with a little dictionary. That is why sharing the
+# matrix of embedding and head saves so much in small models, and why nobody asks about it in the largest ones.
+#
+# ## 7. What training costs
+#
+# "The weights are 84 megabytes, so a small card will do." Will it? For each number that trains, training with Adam
+# ([Kingma and Ba, 2015](https://arxiv.org/abs/1412.6980), algorithm 1) keeps
+# - the number itself,
+# - its gradient,
+# - two moments: running means of the gradient and of its square.
+#
+# All are `float32`, 4 bytes each. What is frozen has neither gradient nor moments. **By hand**: a `Linear` from 3 to 2 has 8 parameters;
+# how many bytes are that in training? And when it is frozen? (128 and 32.)
+#
+# Activations, the intermediate results that are kept for the backward pass, come on top. They depend on the batch, not only on the
+# model: leave them out here, and leave out buffers as well.
+
+# %% exercise="training_bytes"
+def training_bytes(model: nn.Module) -> int:
+    """Returns the bytes that a model's weights, their gradients and Adam's two moments take, all of them float32.
+
+    Frozen parameters have neither gradient nor moments; weights that are shared are there once.
+
+    Example: 128 for nn.Linear(3, 2).
+    """
+    ### BEGIN SOLUTION
+    total = 0
+    for parameter in model.parameters():
+        copies = 4 if parameter.requires_grad else 1  # weight, gradient, two moments; or the weight alone
+        total += 4 * copies * parameter.numel()
+    return total
+    ### END SOLUTION
+
+
+# %% check="training_bytes" points=2
+check(training_bytes)
+
+# %% [markdown]
+# Is it true? Take one real step of training, and measure every tensor that is there afterwards.
+
+# %% experiment
+torch.manual_seed(0)
+model = LanguageModel(TransformerBase(1000, d_model=64, n_layers=2, n_heads=2))
+optimizer = torch.optim.Adam(model.parameters())
+model(torch.randint(1000, (2, 8))).square().mean().backward()
+optimizer.step()
+
+kept = {"weights": list(model.parameters()), "gradients": [p.grad for p in model.parameters()]}
+for moment in ("exp_avg", "exp_avg_sq"):
+    kept[f"Adam: {moment}"] = [state[moment] for state in optimizer.state.values()]
+measured = {name: sum(t.numel() * t.element_size() for t in tensors) for name, tensors in kept.items()}
+for name, size in measured.items():
+    print(f"{name:16s} {size:9,} bytes")
+print("measured:", f"{sum(measured.values()):,}", " your count:", f"{training_bytes(model):,}")
+
+# %% experiment
+full = on_paper(lambda: Classifier(TransformerBase(50_001, d_model=200, n_layers=4, n_heads=2), n_classes=2))
+megabytes = {
+    "language model": training_bytes(language_model) / 1e6,
+    "classifier": training_bytes(full) / 1e6,
+    "classifier, base frozen": training_bytes(classifier) / 1e6,
+}
+figure, (axes,) = plots.panels(1, width=6.4, height=2.2)
+bars = axes.barh(list(megabytes), list(megabytes.values()), color=plots.COLOURS[0])
+axes.bar_label(bars, fmt="%.1f MB", padding=4)
+axes.set(title="Weights, gradients and Adam's moments", xlabel="memory (MB, millions of bytes)", xlim=(0, 400))
+axes.invert_yaxis()
+plots.show(figure, "Memory in training: " + "; ".join(f"{name} {size:.1f} MB" for name, size in megabytes.items()) + ".")
+
+# %% [markdown]
+# Four times the weights. The language model needs 336 MB and not 84 before it has seen a single word. With a frozen base, only
+# the weights remain: 402 parameters of 10,968,602 train, and their gradients and moments are not to be seen in the bar. That is one reason why fine-tuning a
+# part of a large model is so popular.
+#
+# ## 8. Essay
+#
+# A report says: *"Our classifier has only 402 parameters. It is therefore 50,000 times smaller than the language model of the other group,
+# with its 21 million, and beats it."* The classifier is the one of section 4, with a frozen, pretrained base.
+#
+# In at most ten lines, in English or in French: **which count answers which question?** Say what each of your counts (all
+# parameters, trainable parameters, bytes in training) is good for, what is wrong with the sentence, and write the sentence that should stand there.
+
+# %% [markdown] essay="which_count_essay" points=2
+# **Rubric** (half a point for each, 2 points in all)
+#
+# - *All parameters* (10,968,602) say what the model is: what has to be stored, loaded and multiplied for each answer, frozen or not. This is the
+#   count with which models are compared.
+# - *Trainable parameters* (402) say what this training can change: the cost of gradients and optimiser states, the size of what is saved for
+#   each task, and roughly how much can be fitted to the training data.
+# - *Bytes*: in training, 16 for each trainable number and 4 for each frozen one (float32, Adam); activations come on top. To use the model, the
+#   weights alone.
+# - The sentence compares the trainable count of one model with the full count of another. Like with like: 10,968,602 against 21,018,401, a factor of
+#   about 2, most of it the head with 50,001 outputs. A good sentence names the kind of count, and says that the base was pretrained.
+#
+# **Misconceptions that cost marks**: "frozen parameters do not count, they cost nothing"; "fewer trainable parameters means a faster model" (the
+# forward pass is the same); "the number of parameters says how good a model is"; counting buffers or positions as parameters.
+
+# %% [markdown]
+# ## What to remember
+#
+# - A parameter is a number that training may change; it is counted once. Buffers are not parameters, frozen parameters are.
+# - At $F = D$ a layer has $6D^2 + 10D$ parameters: six matrices, six biases, two norms. Heads split the width, they do not multiply the weights.
+# - Small models are mostly embedding; layers grow with the square of the width and win in the end.
+# - Training with Adam in `float32` keeps 16 bytes for each trainable parameter.
+# - A formula that agrees once may be two mistakes that cancel. Vary **every** size before you believe it.
+#
+# **Go further.** The 124 million of GPT-2, to the last digit: 50,257 words, learned positions for 1,024 tokens, $D = 768$, 12 layers, 12 heads,
+# $F = 4D$, one more norm at the end, and a head that shares the matrix of the embedding and has no bias
+# ([Radford et al., 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf), section 2.3, with the sizes of the
+# published weights). Build its base with `on_paper(TransformerBase, ...)`, write down your formula, and see whether both give
+# 124,439,808. In notebook 06 you find out what the pretrained ones among all these parameters are worth.

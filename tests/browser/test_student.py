@@ -1,0 +1,187 @@
+"""JupyterLab as a student meets it: answer, check, run, validate."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from grading import bank, demo
+from tests.browser.lab import (
+    Server,
+    Witness,
+    cell,
+    click_into,
+    open_notebook,
+    outputs,
+    render,
+    run,
+    run_all_cells,
+    source_of,
+    type_into,
+    validate,
+)
+
+ASSIGNMENT = "01_causal_mask"
+PATH = f"{ASSIGNMENT}/{ASSIGNMENT}.ipynb"
+
+
+def cells_of(path: Path) -> list[Any]:
+    """Returns the cells of a notebook file."""
+    return list(nbformat.read(path, as_version=4).cells)
+
+
+def place(path: Path, name: str) -> int:
+    """Returns the place of the cell that nbgrader knows by this name."""
+    names = [item.metadata.get("nbgrader", {}).get("grade_id") for item in cells_of(path)]
+    return names.index(name)
+
+
+def answer(exercise: str, title: str) -> str:
+    """Returns an answer of the bank."""
+    found = [
+        item.source
+        for item in bank.answers(ASSIGNMENT)
+        if (item.exercise, item.title) == (exercise, title)
+    ]
+    assert len(found) == 1, f"the bank has no answer {title!r} to {exercise}"
+    return found[0]
+
+
+def right_answers() -> dict[str, str]:
+    """Returns a right answer to each exercise, by name."""
+    return {item.exercise: item.source for item in reversed(bank.answers(ASSIGNMENT)) if item.right}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_else_happens(witness: Witness) -> Any:
+    """No request leaves this machine, and no error comes up in the console."""
+    yield
+    assert witness.outside == []
+    assert witness.errors == []
+
+
+def test_validate_says_that_nothing_is_written_yet(page: Page, lab: Server, notebook: Path) -> None:
+    open_notebook(page, lab, PATH)
+    said = validate(page)
+    assert "Success" not in said
+    for exercise in right_answers():
+        assert f"{exercise}: not attempted yet" in said
+    assert "this cell is still to be written" in said
+
+
+def test_a_wrong_answer_gets_its_hint_and_a_right_one_passes(
+    page: Page, lab: Server, notebook: Path, save_screenshot: Callable[[Page, str], None]
+) -> None:
+    open_notebook(page, lab, PATH)
+    exercise = cell(page, place(notebook, "causal_mask"))
+    check = cell(page, place(notebook, "causal_mask_check"))
+    run(cell(page, place(notebook, "setup")))
+
+    run(check)
+    expect(outputs(check)).to_contain_text("NameError")
+    run(exercise)
+    run(check)
+    expect(outputs(check)).to_contain_text("causal_mask: not attempted yet")
+
+    type_into(exercise, answer("causal_mask", "triangle without the 1"))
+    run(exercise)
+    run(check)
+    verdict = outputs(check)
+    expect(verdict).to_contain_text("causal_mask: not yet right")
+    expect(verdict).to_contain_text("This looks like: the diagonal is blocked too.")
+    expect(verdict).to_contain_text("wanted (")
+    expect(verdict).to_contain_text("yours (")
+    check.scroll_into_view_if_needed()
+    save_screenshot(page, "student.png")
+
+    type_into(exercise, answer("causal_mask", "two loops"))
+    run(exercise)
+    run(check)
+    expect(verdict).to_contain_text("causal_mask: all checks passed")
+    expect(verdict).not_to_contain_text("This looks like")
+
+
+def test_a_check_cannot_be_edited(page: Page, lab: Server, notebook: Path) -> None:
+    open_notebook(page, lab, PATH)
+    check = cell(page, place(notebook, "causal_mask_check"))
+    before = source_of(check)
+    click_into(check)
+    page.keyboard.type("pass  # ")
+    page.keyboard.press("Delete")
+    assert source_of(check) == before == "check(causal_mask)"
+
+
+def test_a_whole_notebook_runs_and_validates(page: Page, lab: Server, notebook: Path) -> None:
+    released = nbformat.read(notebook, as_version=4)
+    nbformat.write(demo.fill(released, right_answers()), notebook)
+    open_notebook(page, lab, PATH)
+    essay = cell(page, place(notebook, "mask_essay"))
+    type_into(essay, "Without a mask the model copies the next word.\n\nWith it, it has to guess.")
+    render(essay)
+
+    run_all_cells(page)
+    assert page.locator(".jp-CodeCell .jp-RenderedText[data-mime-type$=stderr]").count() == 0
+    for index in built_figures():
+        pictures = pictures_of(cell(page, index))
+        expect(pictures).to_have_count(1)
+        assert_is_readable(pictures.first)
+    assert page.locator(".jp-RenderedImage").count() == 0, "a figure without alternative text"
+
+    slider_moves_the_picture(page, interactive_cell(notebook))
+    assert "Success! Your notebook passes all the tests." in validate(page)
+
+
+def built_figures() -> dict[int, str]:
+    """Returns the places of the cells whose output is a figure, with its alternative text."""
+    built = bank.FOLDER.parent.parent / "solutions" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+    figures = {}
+    for index, item in enumerate(cells_of(built)):
+        for output in item.get("outputs", []):
+            found = re.search(r'<img alt="([^"]*)"', output.get("data", {}).get("text/html", ""))
+            if found:
+                figures[index] = html.unescape(found.group(1))
+    assert figures, f"{built} shows no figure"
+    return figures
+
+
+def interactive_cell(path: Path) -> int:
+    """Returns the place of the cell with the slider."""
+    tags = [item.metadata.get("tags", []) for item in cells_of(path)]
+    return next(index for index, names in enumerate(tags) if "widget" in names)
+
+
+def pictures_of(cell: Locator) -> Locator:
+    """Returns the figures that a cell shows."""
+    return outputs(cell).locator("img[src^='data:image/png']")
+
+
+def assert_is_readable(picture: Locator) -> None:
+    """Makes sure that a figure has a text, and is drawn no smaller than half of its size."""
+    alt = picture.get_attribute("alt") or ""
+    assert len(alt) > 20, f"alternative text {alt!r}"
+    width, shown = picture.evaluate("image => [image.naturalWidth, image.clientWidth]")
+    assert 0 < width <= 2 * shown, f"{alt}: {shown} of {width} pixels wide"
+
+
+def slider_moves_the_picture(page: Page, index: int) -> None:
+    """Moves the slider with the keyboard; picture, text and number must follow."""
+    place = cell(page, index)
+    slider = place.get_by_role("slider")
+    picture = pictures_of(place)
+    expect(picture).to_have_attribute("alt", re.compile("Weights for 6 tokens"))
+    before = picture.get_attribute("src")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(picture).to_have_attribute("alt", re.compile("Weights for 7 tokens"))
+    expect(slider).to_have_attribute("aria-valuenow", re.compile(r"^7(\.0)?$"))
+    expect(place.locator(".widget-readout")).to_have_text("7")
+    assert picture.get_attribute("src") != before
+    page.keyboard.press("End")
+    expect(picture).to_have_attribute("alt", re.compile("Weights for 12 tokens"))

@@ -1,0 +1,416 @@
+"""`check()`: its messages, what it recognises, and that it leaves everything as it was."""
+
+import os
+import random
+import re
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+import torch
+from torch import Tensor, nn
+
+from grading.exercise import Exercise, ExerciseError, Mistake, Stage
+from helpers import check as check_module
+from helpers.check import check, public_examples
+from helpers.checking.answers import STUB, Ask, InProcess, time_limit
+from helpers.checking.plain import Model
+from helpers.checking.verdict import Verdict, judge
+
+
+def verdict(answer: Any, name: str = "causal_mask") -> Verdict:
+    """Returns the public verdict on an answer."""
+    return judge(public_examples()[name], InProcess(answer))
+
+
+def right_mask(size: int) -> Tensor:
+    return torch.triu(torch.full((size, size), -torch.inf), diagonal=1)
+
+
+def test_right() -> None:
+    said = verdict(right_mask)
+    assert said.outcome == "right"
+    assert "all checks passed" in str(said)
+    assert said.earned == said.points == 3
+
+
+def test_not_attempted_wrong_and_crashed_are_three_messages() -> None:
+    def untouched(size: int) -> Tensor:
+        raise NotImplementedError(STUB)
+
+    def crashing(size: int) -> Tensor:
+        return right_mask(size)[size + 10]
+
+    said = [verdict(untouched), verdict(lambda size: torch.zeros(size, size)), verdict(crashing)]
+    assert [one.outcome for one in said] == ["not attempted", "wrong", "crashed"]
+    assert "not attempted yet" in str(said[0])
+    assert "IndexError" in str(said[2])
+    assert said[0].earned == 0
+
+
+def test_forgotten_return() -> None:
+    assert "did you forget to return the result?" in str(verdict(lambda size: None))
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (lambda size: [[0.0]], "expected a tensor of shape (4, 4), got a list"),
+        (lambda size: np.zeros((size, size)), "expected a tensor of shape (4, 4), got a ndarray"),
+        (lambda size: torch.zeros(size), "expected shape (4, 4), got (4,)"),
+        (lambda size: torch.zeros(size, size, dtype=torch.int64), "expected floating point values, got integer (int64)"),
+        (lambda size: right_mask(size) * 0, "values are NaN (not a number)"),
+        (lambda size: torch.zeros(size, size, device="meta"), "tensor on meta"),
+        (lambda size: torch.zeros(size, size).to_sparse(), "sparse"),
+        (lambda size: (right_mask(size), 1), "expected one tensor of shape (4, 4), got a tuple of 2 values"),
+        (lambda: right_mask(4), "TypeError"),
+        ("not a function", "TypeError: 'str' object is not callable"),
+        (lambda size: {"mask": right_mask(size)}, "expected a tensor of shape (4, 4), got a dict"),
+    ],
+)
+def test_an_answer_of_the_wrong_kind_gets_one_sentence(answer: Any, sentence: str) -> None:
+    said = verdict(answer)
+    assert said.outcome in ("wrong", "crashed")
+    assert sentence in str(said)
+
+
+def test_a_value_nested_too_deeply_is_wrong_and_not_an_error() -> None:
+    nested: list[Any] = []
+    for _ in range(50):
+        nested = [nested]
+    assert "nested more than" in str(verdict(lambda size: nested))
+
+
+def test_an_endless_list_is_wrong_and_not_an_error() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    assert "nested more than" in str(verdict(lambda size: endless))
+
+
+@pytest.mark.parametrize("swallow", [False, True])
+def test_an_endless_loop_is_stopped(swallow: bool) -> None:
+    def loop(size: int) -> Tensor:
+        while True:
+            try:
+                size += 1
+            except Exception:  # noqa: BLE001 - this is what a student may write
+                if not swallow:
+                    raise
+
+    start = time.monotonic()
+    said = verdict(loop)
+    assert time.monotonic() - start < 10
+    assert said.outcome == "late"
+    assert "is there a loop that never ends?" in str(said)
+
+
+def test_a_sleep_is_stopped() -> None:
+    start = time.monotonic()
+    assert verdict(lambda size: time.sleep(60)).outcome == "late"
+    assert time.monotonic() - start < 10
+
+
+def test_the_time_limit_works_outside_the_main_thread() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    def spin() -> str:
+        try:
+            with time_limit(0.2):
+                end = time.monotonic() + 30
+                while time.monotonic() < end:
+                    pass
+        except BaseException as problem:  # noqa: BLE001 - TooSlow is not an Exception, on purpose
+            return type(problem).__name__
+        return "never stopped"
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(spin).result() == "TooSlow"
+
+
+def test_an_answer_that_exits_is_a_crash() -> None:
+    assert "SystemExit" in str(verdict(lambda size: exit(3)))
+
+
+def test_an_exception_that_cannot_tell_its_text() -> None:
+    class Odd(Exception):  # noqa: N818 - a student's own name
+        def __str__(self) -> str:
+            raise RuntimeError("no text")
+
+    def odd(size: int) -> Tensor:
+        raise Odd
+
+    assert "whose text cannot be read" in str(verdict(odd))
+
+
+def test_printing_is_no_error_but_returns_nothing() -> None:
+    said = verdict(lambda size: print(right_mask(size)))
+    assert "prints its result; what counts is what it returns" in str(said)
+
+
+def test_prints_and_warnings_do_not_come_out(capsys: pytest.CaptureFixture[str]) -> None:
+    import sys
+    import warnings
+
+    def noisy(size: int) -> Tensor:
+        print("hello")
+        print("oh", file=sys.stderr)
+        warnings.warn("careful", stacklevel=1)
+        return right_mask(size)
+
+    assert verdict(noisy).outcome == "right"
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_answer_that_changes_its_input_is_told_so() -> None:
+    def in_place(scores: Tensor, mask: Tensor) -> Tensor:
+        scores += mask
+        return torch.softmax(scores, dim=-1)
+
+    said = verdict(in_place, "attention_weights")
+    assert said.outcome == "right"
+    assert "changes its input in place" in str(said)
+
+
+def test_check_leaves_random_state_and_settings_as_they_were() -> None:
+    def meddling(size: int) -> Tensor:
+        random.seed(1)
+        np.random.seed(1)
+        torch.manual_seed(1)
+        torch.set_grad_enabled(False)
+        torch.set_default_dtype(torch.float64)
+        return right_mask(size)
+
+    before = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state()
+    verdict(meddling)
+    assert random.getstate() == before[0]
+    assert np.random.get_state()[1].tolist() == before[1]
+    assert torch.equal(torch.get_rng_state(), before[2])
+    assert torch.is_grad_enabled()
+    assert torch.get_default_dtype() == torch.float32
+
+
+def test_the_picture_shows_wanted_and_yours() -> None:
+    page = verdict(lambda size: torch.triu(torch.full((size, size), -torch.inf)))._repr_html_()
+    assert "wanted (1, 1)" in page
+    assert "yours (1, 1)" in page
+    assert "the diagonal is blocked too" in page
+
+
+def test_html_escapes_what_a_student_wrote() -> None:
+    def hostile(size: int) -> Tensor:
+        raise ValueError("<script>alert(1)</script>")
+
+    page = verdict(hostile)._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_hidden_questions_are_not_told() -> None:
+    from grading import exercise
+    from grading.examiner import examine
+
+    defined = exercise.load("01_causal_mask")["padding_mask"]
+    asked: list[str] = []
+
+    def spy(lengths: Tensor, size: int) -> Tensor:
+        asked.append(str(lengths.tolist()))
+        raise ValueError(f"the hidden input is {lengths.tolist()}")
+
+    said = examine(defined, InProcess(spy), "ada")
+    assert asked
+    assert not any(one in str(said) + said._repr_html_() for one in asked)
+    wrong = examine(defined, InProcess(lambda lengths, size: torch.ones(len(lengths), size).bool()), "ada")
+    assert not re.search(r"expected (True|False|0|1)\b", str(wrong))
+    assert wrong.pictures == []
+
+
+# --- check() itself ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mode(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
+    yield lambda value: monkeypatch.setenv("NBGRADER_EXECUTION", value)
+
+
+def test_check_finds_the_exercise_by_the_variable(capsys: pytest.CaptureFixture[str], mode: object) -> None:
+    scope: dict[str, Any] = {"check": check, "torch": torch}
+    exec("causal_mask = lambda size: torch.triu(torch.full((size, size), -torch.inf), 1)\ncheck(causal_mask)", scope)
+    assert "causal_mask: all checks passed" in capsys.readouterr().out
+
+
+def test_check_of_an_unknown_name_says_what_is_known(mode: object) -> None:
+    with pytest.raises(LookupError, match="no exercise is called 'right_mask'; expected one of: .*causal_mask"):
+        check(right_mask)
+
+
+def test_validate_turns_a_wrong_answer_into_an_error(mode: Callable[[str], None]) -> None:
+    mode("validate")
+    with pytest.raises(AssertionError, match="not yet right"):
+        check(lambda size: torch.zeros(size, size), "causal_mask")
+    check(right_mask, "causal_mask")
+
+
+def test_check_is_silent_while_marks_are_given(mode: Callable[[str], None], capsys: pytest.CaptureFixture[str]) -> None:
+    mode("autograde")
+    check(lambda size: None, "causal_mask")
+    assert capsys.readouterr().out == ""
+
+
+def test_a_missing_file_of_examples_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, mode: object) -> None:
+    monkeypatch.setattr(check_module, "EXAMPLES", tmp_path / "check_examples.json")
+    public_examples.cache_clear()
+    try:
+        with pytest.raises(FileNotFoundError, match="install the course again, or run `make build`"):
+            check(right_mask, "causal_mask")
+    finally:
+        public_examples.cache_clear()
+
+
+# --- the kinds of answers ---------------------------------------------------------------------------------------------
+
+
+class Scale(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.weight
+
+
+class Shift(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.weight
+
+
+class Frozen(Scale):
+    def __init__(self, width: int) -> None:
+        super().__init__(width)
+        self.weight.requires_grad_(False)
+
+
+def module_exercise() -> Exercise:
+    asks = [Ask((torch.ones(2, 3),), build={"width": 3}, weights={"weight": torch.tensor([1.0, 2.0, 4.0])})]
+    parameters = [Ask(build={"width": 3}, take="parameters")]
+    return Exercise(
+        Scale,
+        [
+            Stage("parameters", 1, "one trainable vector", parameters, lambda rng: parameters, view="parameters"),
+            Stage("outputs", 1, "multiply", asks, lambda rng: asks),
+        ],
+        [Mistake("added in place of multiplied", "Multiply.", Shift), Mistake("frozen", "Train it.", Frozen)],
+    )
+
+
+def test_a_module_is_built_given_weights_and_called() -> None:
+    examples = module_exercise().public_examples()
+    assert judge(examples, InProcess(Scale)).outcome == "right"
+    assert judge(examples, InProcess(Shift)).mistake == "added in place of multiplied"
+    assert judge(examples, InProcess(Frozen)).mistake == "frozen"
+    assert judge(examples, InProcess(nn.Identity)).outcome != "right"
+    assert "expected a class of nn.Module" in str(judge(examples, InProcess(lambda width: width)))
+
+
+def number_exercise() -> Exercise:
+    def answer() -> float:
+        return 0.1 + 0.2
+
+    asks = [Ask()]
+    return Exercise(answer, [Stage("value", 1, "add", asks, lambda rng: asks)], [])
+
+
+@pytest.mark.parametrize("given", [0.3, torch.tensor(0.3), np.float64(0.3), sympy.Rational(3, 10)])
+def test_a_number_may_be_of_any_kind(given: Any) -> None:
+    assert judge(number_exercise().public_examples(), InProcess(lambda: given)).outcome == "right"
+
+
+@pytest.mark.parametrize("given", [0.31, float("nan"), "0.3", None, [0.3]])
+def test_a_wrong_number_is_wrong(given: Any) -> None:
+    assert judge(number_exercise().public_examples(), InProcess(lambda: given)).outcome == "wrong"
+
+
+def formula_exercise(sealed: bool) -> Exercise:
+    def formula() -> sympy.Expr:
+        n = sympy.Symbol("n")
+        return (n + 1) ** 2
+
+    asks = [Ask(at={"n": 3}), Ask(at={"n": 10})]
+    return Exercise(formula, [Stage("everywhere", 1, "square", asks, lambda rng: asks, sealed=sealed)], [])
+
+
+N = sympy.Symbol("n", positive=True)
+
+
+@pytest.mark.parametrize("given", [N**2 + 2 * N + 1, 3.0 * (N + 1) ** 2 * (1 / 3), (N**3 + 3 * N**2 + 3 * N + 1) / (N + 1), sympy.exp(2 * sympy.log(N + 1))])
+def test_a_formula_may_have_any_form(given: Any) -> None:
+    assert judge(formula_exercise(False).public_examples(), InProcess(lambda: given)).outcome == "right"
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (N**2 + 1, "at n = 3 expected 16, got 10"),
+        (sympy.Symbol("m"), "symbol m; expected only n"),
+        (1 / (N - 3), "divides by zero"),
+        (10 ** (10 ** (10**N)), "too large to compute"),
+        (sympy.log(N - 100), "not a real number"),
+        (sympy.sqrt(-N), "a part of kind ImaginaryUnit"),
+        (sympy.Function("f")(N), "a part of kind f"),
+        ("n**2", "expected a sympy expression, got a str"),
+    ],
+)
+def test_a_wrong_formula_gets_one_sentence(given: Any, sentence: str) -> None:
+    assert sentence in str(judge(formula_exercise(False).public_examples(), InProcess(lambda: given)))
+
+
+def test_a_reference_that_fails_is_a_fault_of_the_exercise() -> None:
+    def broken(size: int) -> int:
+        raise ValueError("oh")
+
+    asks = [Ask((1,))]
+    with pytest.raises(ExerciseError, match="the reference gives .ValueError: oh"):
+        Exercise(broken, [Stage("value", 1, "", asks, lambda rng: asks)], []).public_examples()
+
+
+def test_a_wanted_exception() -> None:
+    def picky(size: int) -> int:
+        if size < 0:
+            raise ValueError(f"size {size} is negative; expected 0 or more")
+        return size
+
+    asks = [Ask((-1,))]
+    examples = Exercise(picky, [Stage("raises", 1, "", asks, lambda rng: asks, raises="ValueError")], []).public_examples()
+    assert judge(examples, InProcess(picky)).outcome == "right"
+    assert "expected a ValueError" in str(judge(examples, InProcess(lambda size: size)))
+    assert judge(examples, InProcess(lambda size: [][size])).outcome != "right"
+
+
+def test_a_model_comes_by_its_recipe_and_fresh_each_time() -> None:
+    base = Model("TransformerBase", {"vocab_size": 7, "d_model": 8, "n_layers": 1, "n_heads": 2}, seed=3)
+    ask = Ask((Model("LanguageModel", {"base": base}, seed=3),))
+    seen = []
+
+    def spoil(model: nn.Module) -> Tensor:
+        seen.append(model)
+        weight = next(model.parameters())
+        value = weight.detach().clone()
+        weight.data.zero_()
+        return value
+
+    first, second = InProcess(spoil).ask(ask), InProcess(spoil).ask(ask)
+    assert torch.equal(first.value, second.value)
+    assert first.value.abs().sum() > 0
+    assert first.changed_inputs
+    assert seen[0] is not seen[1]
+
+
+def test_no_test_runs_in_a_grading_mode() -> None:
+    assert "NBGRADER_EXECUTION" not in os.environ

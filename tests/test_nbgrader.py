@@ -1,0 +1,230 @@
+"""Plain nbgrader on real submissions: release, autograde, feedback, and what broken work costs."""
+
+import copy
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from grading import bank, build, classroom, demo
+from grading.classroom import ClassroomError, Row
+
+ASSIGNMENT = demo.ASSIGNMENT
+
+
+def released() -> NotebookNode:
+    return nbformat.read(build.ROOT / "notebooks" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", as_version=4)
+
+
+def perfect() -> NotebookNode:
+    return nbformat.reads(demo.submissions(released())["ada_perfect"], as_version=4)
+
+
+def cell(notebook: NotebookNode, grade_id: str) -> NotebookNode:
+    return next(c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == grade_id)
+
+
+def oddities() -> dict[str, NotebookNode]:
+    """Returns submissions that are odd but honest, and some that are not honest."""
+    warning, copied, tagged, looping, undefined, kernel = (perfect() for _ in range(6))
+    source = cell(warning, "causal_mask").source
+    cell(warning, "causal_mask").source = (
+        "import sys, warnings\n" + source.replace("size):", "size):\n    warnings.warn('old'); print('x', file=sys.stderr)")
+    )
+    twin = copy.deepcopy(cell(copied, "causal_mask"))
+    twin.id = "twin"
+    copied.cells.insert(3, twin)
+    cell(tagged, "causal_mask").source = "def causal_mask(size):\n    return 0"
+    cell(tagged, "causal_mask_check").metadata["tags"] = ["experiment", "skip-execution"]
+    cell(looping, "causal_mask").source = "while True:\n    pass"
+    cell(undefined, "causal_mask").source = "def another_name(size):\n    return 0"
+    kernel.metadata["kernelspec"] = {"name": "conda-env-abc", "display_name": "abc", "language": "python"}
+    return {
+        "warning": warning,
+        "copied": copied,
+        "tagged": tagged,
+        "looping": looping,
+        "undefined": undefined,
+        "kernel": kernel,
+    }
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
+    """The demo class with some odd submissions more, graded by plain nbgrader."""
+    course = tmp_path_factory.mktemp("course")
+    demo.make(course)
+    for student, notebook in oddities().items():
+        folder = course / "gradebook" / "submitted" / student / ASSIGNMENT
+        folder.mkdir(parents=True)
+        nbformat.write(notebook, folder / f"{ASSIGNMENT}.ipynb")
+    graded = classroom.grade(course, ASSIGNMENT, say=False, cell_seconds=15)
+    made = {row.student: row for row in graded}
+    made["course"] = Row(str(course), None, 0, "")
+    return made
+
+
+def course_of(rows: dict[str, Row]) -> Path:
+    return Path(rows["course"].student)
+
+
+AUTOMATIC = 14.0  # the points of notebook 01 without its essay
+
+
+def test_a_perfect_submission_gets_every_automatic_point(rows: dict[str, Row]) -> None:
+    assert rows["ada_perfect"].mark == AUTOMATIC
+    assert rows["ada_perfect"].points == 16
+    assert rows["ada_perfect"].why == "mask_essay: to be read"
+
+
+def test_half_done_and_empty(rows: dict[str, Row]) -> None:
+    assert rows["blaise_half_done"].mark == 6
+    assert "padding_mask 0/3: not attempted yet" in rows["blaise_half_done"].why
+    assert rows["chloe_empty"].mark == 0
+
+
+def test_mistakes_are_named_and_marks_are_partial(rows: dict[str, Row]) -> None:
+    assert rows["denis_mistaken"].mark is not None
+    assert 0 < rows["denis_mistaken"].mark < AUTOMATIC / 2
+    assert "causal_mask 0.5/3: the diagonal is blocked too" in rows["denis_mistaken"].why
+
+
+def test_a_broken_file_costs_that_student_only(rows: dict[str, Row]) -> None:
+    assert rows["emile_broken_file"].mark is None
+    assert "is damaged: it is not a notebook" in rows["emile_broken_file"].why
+
+
+def test_a_missing_notebook_is_told(rows: dict[str, Row]) -> None:
+    assert rows["gael_no_notebook"].mark is None
+    assert "no 01_causal_mask.ipynb in the submission (found: nothing)" in rows["gael_no_notebook"].why
+
+
+def test_an_endless_loop_costs_its_exercise_only(rows: dict[str, Row]) -> None:
+    assert rows["fatou_endless_loop"].mark == AUTOMATIC - 3
+    assert "causal_mask 0/3: took too long" in rows["fatou_endless_loop"].why
+    assert rows["looping"].mark == AUTOMATIC - 3
+    assert "causal_mask 0/3" in rows["looping"].why
+
+
+def test_honest_oddities_lose_nothing(rows: dict[str, Row]) -> None:
+    assert {name: rows[name].mark for name in ("warning", "copied", "kernel")} == {
+        "warning": AUTOMATIC,
+        "copied": AUTOMATIC,
+        "kernel": AUTOMATIC,
+    }
+
+
+def test_a_check_tagged_to_be_skipped_is_run_all_the_same(rows: dict[str, Row]) -> None:
+    assert rows["tagged"].mark == AUTOMATIC - 3
+
+
+def test_an_answer_under_another_name_is_told(rows: dict[str, Row]) -> None:
+    assert "causal_mask 0/3: its cell was not run or failed" in rows["undefined"].why
+
+
+def test_feedback_shows_check_points_and_hint_and_no_hidden_value(rows: dict[str, Row]) -> None:
+    page = course_of(rows) / "gradebook" / "feedback" / "denis_mistaken" / ASSIGNMENT / f"{ASSIGNMENT}.html"
+    told = page.read_text(encoding="utf-8")
+    assert "causal_mask: not yet right - 0.5 of 3 points" in told
+    assert "This looks like: the diagonal is blocked too" in told
+    assert "Score: 0.5 / 3" in told.replace("&nbsp;", " ") or "0.5" in told
+
+
+def test_the_gradebook_is_nbgraders_own(rows: dict[str, Row]) -> None:
+    done = classroom.nbgrader(course_of(rows), "export", "--to", "grades.csv")
+    assert done.returncode == 0, done.stderr
+    told = (course_of(rows) / "grades.csv").read_text(encoding="utf-8")
+    line = next(line for line in told.splitlines() if "ada_perfect" in line)
+    assert "14.0" in line
+
+
+def test_nbgrader_releases_the_very_bytes_of_the_build(rows: dict[str, Row]) -> None:
+    made = course_of(rows) / "notebooks" / ASSIGNMENT
+    assert [path.name for path in made.iterdir()] == [f"{ASSIGNMENT}.ipynb"]
+    ours = build.ROOT / "notebooks" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+    theirs = json.loads((made / f"{ASSIGNMENT}.ipynb").read_text(encoding="utf-8"))
+    assert theirs == json.loads(ours.read_text(encoding="utf-8"))
+
+
+def test_the_demo_does_not_touch_a_real_class(tmp_path: Path) -> None:
+    work = tmp_path / "gradebook" / "submitted" / "real" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+    work.parent.mkdir(parents=True)
+    work.write_text("real work")
+    with pytest.raises(ClassroomError, match="holds a class that the demo has not made"):
+        demo.make(tmp_path)
+    assert work.read_text() == "real work"
+
+
+def course_with_a_submission(tmp_path: Path) -> Path:
+    demo.make(tmp_path)
+    return tmp_path
+
+
+def test_an_unknown_assignment_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ClassroomError, match="no assignment is called '99_none'; expected one of: 01_causal_mask"):
+        classroom.grade(course_with_a_submission(tmp_path), "99_none")
+
+
+def test_missing_submissions_are_refused(tmp_path: Path) -> None:
+    course = course_with_a_submission(tmp_path)
+    shutil.rmtree(course / "gradebook" / "submitted")
+    with pytest.raises(ClassroomError, match="nothing was submitted for 01_causal_mask: expected folders"):
+        classroom.grade(course, ASSIGNMENT)
+
+
+def test_a_half_made_gradebook_is_refused(tmp_path: Path) -> None:
+    course = course_with_a_submission(tmp_path)
+    with sqlite3.connect(course / "gradebook" / "gradebook.db") as connection:
+        connection.execute("create table assignment (id text)")
+    with pytest.raises(ClassroomError, match="left half made by an interrupted run.*delete it and grade again"):
+        classroom.grade(course, ASSIGNMENT)
+
+
+def test_a_gradebook_that_is_none_is_refused(tmp_path: Path) -> None:
+    course = course_with_a_submission(tmp_path)
+    (course / "gradebook" / "gradebook.db").write_text("this is not a database, whatever its name says")
+    with pytest.raises(ClassroomError, match="is not a gradebook"):
+        classroom.grade(course, ASSIGNMENT)
+
+
+def test_a_folder_without_write_permission_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    course = course_with_a_submission(tmp_path)
+    monkeypatch.setattr(classroom.os, "access", lambda path, mode: False)  # root may write anywhere
+    with pytest.raises(ClassroomError, match="cannot be written; expected write permission"):
+        classroom.grade(course, ASSIGNMENT)
+
+
+def validate(notebook: NotebookNode, path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    from nbgrader.validator import Validator
+
+    nbformat.write(notebook, path)
+    monkeypatch.chdir(path.parent)
+    found: dict[str, Any] = Validator().validate(str(path))
+    return found
+
+
+def test_validate_passes_a_right_notebook_and_shows_the_hint_of_a_wrong_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notebook = perfect()
+    notebook.cells = [c for c in notebook.cells if "experiment" not in c.metadata.get("tags", [])]
+    assert validate(notebook, tmp_path / "right.ipynb", monkeypatch) == {}
+    wrong = next(answer for answer in bank.answers(ASSIGNMENT) if answer.mistake == "the diagonal is blocked too")
+    cell(notebook, "causal_mask").source = wrong.source
+    failed = validate(notebook, tmp_path / "wrong.ipynb", monkeypatch)["failed"]
+    assert len(failed) == 1
+    assert "This looks like: the diagonal is blocked too" in failed[0]["error"]
+
+
+def test_a_notebook_of_an_older_release_is_graded_by_the_present_checks() -> None:
+    from grading.preprocessors import MendCells
+
+    notebook = perfect()
+    cell(notebook, "causal_mask_check").metadata["tags"] = ["experiment"]
+    mended, _ = MendCells().preprocess(notebook, {})
+    assert "tags" not in cell(mended, "causal_mask_check").metadata

@@ -1,0 +1,139 @@
+"""Plain values: what goes in comes out, and nothing else gets in."""
+
+import json
+from typing import Any
+
+import pytest
+import sympy
+import torch
+
+from helpers.checking import plain
+from helpers.checking.plain import Expression, Model, NotPlain, Other, decode, digest, encode
+
+VALUES = [
+    None,
+    True,
+    3,
+    10**60,
+    2.5,
+    float("inf"),
+    "été",
+    [1, [2, "a"]],
+    (1, (2.0, None)),
+    {"a": 1, "b": [True]},
+    {3, 1, 2},
+    Model("LanguageModel", {"base": Model("TransformerBase", {"d_model": 8}, 2)}, 3, noise=0.5),
+]
+DTYPES = [torch.bool, torch.int64, torch.uint8, torch.float32, torch.float64, torch.bfloat16, torch.complex64]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_a_plain_value_comes_back(value: Any) -> None:
+    assert decode(json.loads(json.dumps(encode(value)))) == value
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0, 3), (2, 3, 4)], ids=str)
+def test_a_tensor_comes_back(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
+    tensor = (torch.randn(shape, generator=torch.Generator().manual_seed(0)) * 5).to(dtype)
+    back = decode(json.loads(json.dumps(encode(tensor))))
+    assert back.dtype == dtype
+    assert back.shape == tensor.shape
+    assert torch.equal(back, tensor)
+
+
+def test_a_view_comes_back_as_it_looks() -> None:
+    tensor = torch.arange(12.0).reshape(3, 4).T[1:]
+    assert torch.equal(decode(encode(tensor)), tensor)
+
+
+def test_what_is_not_plain_becomes_its_name() -> None:
+    assert decode(encode(object())) == Other("object")
+    assert decode(encode(torch.zeros(2, 2).to_sparse())).type_name.startswith("sparse")
+
+
+def test_an_expression_comes_back() -> None:
+    n, m = sympy.symbols("n m", positive=True, integer=True)
+    formula = 3 * n**2 / 2 + sympy.sqrt(m) - sympy.exp(n) * sympy.log(m + 1) + sympy.pi
+    back = decode(json.loads(json.dumps(encode(formula))))
+    assert isinstance(back, Expression)
+    assert sympy.simplify(back.to_sympy() - formula) == 0
+    exact = sympy.N(formula.subs({n: 3, m: 7}), 30)
+    assert abs(back.value({"n": 3, "m": 7}) - exact) < 1e-25
+
+
+def test_equal_formulas_have_one_fingerprint() -> None:
+    n = sympy.Symbol("n")
+    first, second = encode((n + 1) ** 2), encode(n**2 + 2 * n + 1)
+    assert digest(decode(first), {"n": 7}, "x") == digest(decode(second), {"n": 7}, "x")
+    assert digest(decode(first), {"n": 7}, "x") != digest(decode(encode(n**2)), {"n": 7}, "x")
+    assert digest(64, {"n": 7}, "x") == digest(decode(first), {"n": 7}, "x")
+    assert digest(64, {"n": 7}, "y") != digest(64, {"n": 7}, "x")
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["x" * 30_000, [[]] * 30_000, 10**500, torch.zeros(9_000_000), {i: i for i in range(20_001)}],
+    ids=["long text", "many items", "long number", "large tensor", "large dict"],
+)
+def test_what_is_too_large_is_refused(value: Any) -> None:
+    with pytest.raises(NotPlain):
+        encode(value)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"tensor": "float32", "shape": [2], "base64": "AAAA"},
+        {"tensor": "float32", "shape": [-1], "base64": ""},
+        {"tensor": "float32", "shape": "22", "base64": ""},
+        {"tensor": "float32", "shape": [1] * 40, "base64": "AAAAAA=="},
+        {"tensor": "float32", "shape": [2**40, 2**40], "base64": ""},
+        {"tensor": "quint8", "shape": [1], "base64": "AA=="},
+        {"tensor": "float32", "shape": [1], "base64": "%%%"},
+        {"tensor": "float32", "shape": [1]},
+        {"expression": ["Lambda", ["Symbol", "x"]]},
+        {"expression": ["Integer", "__import__('os')"]},
+        {"expression": ["Float", "inf"]},
+        {"expression": ["Symbol", 3]},
+        {"expression": []},
+        {"unknown": 1},
+        {"float": "1e5"},
+        {"int": "1; import os"},
+        3 + 4j,
+    ],
+    ids=repr,
+)
+def test_damaged_or_hostile_data_is_refused(data: Any) -> None:
+    with pytest.raises(NotPlain):
+        decode(data)
+
+
+def test_data_nested_without_end_is_refused() -> None:
+    data: list[Any] = []
+    for _ in range(200):
+        data = [data]
+    with pytest.raises(NotPlain, match="nested"):
+        decode(data)
+    tree: list[Any] = ["Symbol", "x"]
+    for _ in range(200):
+        tree = ["Add", tree]
+    with pytest.raises(NotPlain):
+        decode({"expression": tree})
+
+
+def test_a_tower_of_powers_is_refused_at_once() -> None:
+    tower: tuple[Any, ...] = ("Integer", "9")
+    for _ in range(6):
+        tower = ("Pow", ("Integer", "9"), tower)
+    with pytest.raises(NotPlain, match="too large"):
+        Expression(tower).value({})
+
+
+def test_a_name_of_a_model_is_not_imported() -> None:
+    from helpers.checking.answers import Ask, InProcess
+
+    reply = InProcess(lambda model: 1).ask(Ask((Model("os.system"),)))
+    assert reply.outcome == "crashed"
+    assert "os.system" in reply.error
+    assert plain.encode(reply.value) is None
