@@ -18,7 +18,7 @@ from review_writer import Writer
 from reviews_lexicon import PARTS, PolarityWord, divided
 
 SEED = 20_03
-UNLABELLED = 11_500
+UNLABELLED = 10_500
 LABELLED = {"train": 300, "valid": 200, "test": 1000}
 TURNS = {"train": 450, "test": 900}
 BLANKS = 300  # for each side

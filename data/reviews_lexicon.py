@@ -177,7 +177,7 @@ def divided(draw: Draw) -> list[PolarityWord]:
             for i, word in enumerate(draw.shuffled(like))
         ]
         for rank, word in enumerate(draw.shuffled(in_parts), start=1):
-            found.append(replace(word, weight=60 // rank))
+            found.append(replace(word, weight=round(120 / rank**1.5)))
     return found
 
 

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 # Okabe and Ito (2008), "Color Universal Design"; black and yellow left out: one is text, the other too light.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+COLOURS = ("#0072B2", "#D55E00", "#56B4E9", "#009E73", "#E69F00", "#CC79A7")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 STYLE = {
     "figure.dpi": 110,
@@ -85,8 +85,7 @@ def matrix(
             axes = plt.subplots(figsize=(size + 0.8, size), layout="constrained")[1]
         numbers = values.detach().to(torch.float64).numpy()
         shown = np.ma.masked_invalid(numbers)
-        colours = matplotlib.colormaps["Blues"].copy()
-        colours.set_bad("#555555")
+        colours = matplotlib.colormaps["Blues"].with_extremes(bad="#555555")
         finite = numbers[np.isfinite(numbers)] if np.isfinite(numbers).any() else np.zeros(1)
         low, high = limits or (min(0.0, float(finite.min())), max(1e-9, float(finite.max())))
         axes.imshow(shown, cmap=colours, vmin=low, vmax=max(high, low + 1e-9) * 1.25, aspect="equal")
@@ -158,6 +157,7 @@ def curves(
         axes.set(title=title, xlabel=x_label, ylabel=y_label)
         if log_x:
             axes.set_xscale("log", base=2)
+            axes.xaxis.set_major_formatter("{x:g}")
         if log_y:
             axes.set_yscale("log")
         axes.grid(color="#dddddd", linewidth=0.6)
@@ -165,10 +165,13 @@ def curves(
     return axes
 
 
-def describe_curves(lines: Mapping[str, Any], x: Sequence[float], x_label: str) -> str:
-    """Returns a sentence for each line for the alternative text: where it starts and where it ends."""
+def describe_curves(lines: Mapping[str, Any], x: Sequence[float], x_label: str, digits: int = 3) -> str:
+    """Returns a sentence for each line for the alternative text: where it starts and where it ends.
+
+    Few `digits` keep the sentence the same on every processor, for results of training.
+    """
     parts = []
     for name, values in lines.items():
         mean = np.atleast_2d(np.asarray(values, dtype=float)).mean(axis=0)
-        parts.append(f"{name} goes from {mean[0]:.3g} at {x_label} {x[0]:g} to {mean[-1]:.3g} at {x[-1]:g}")
+        parts.append(f"{name} goes from {mean[0]:.{digits}g} at {x_label} {x[0]:g} to {mean[-1]:.{digits}g} at {x[-1]:g}")
     return "; ".join(parts) + "."

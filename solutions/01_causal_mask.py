@@ -101,9 +101,9 @@ free = torch.softmax(scores, dim=-1)
 masked = torch.softmax(scores + mask, dim=-1)
 
 figure, axes = plots.panels(3)
-plots.matrix(free, "weights without a mask", rows=words, columns=words, digits=2, axes=axes[0])
+plots.matrix(free, "weights without a mask", rows=words, columns=words, digits=2, axes=axes[0], limits=(0, 1))
 plots.matrix(mask, "the mask", rows=words, columns=words, digits=0, axes=axes[1])
-plots.matrix(masked, "weights with the mask", rows=words, columns=words, digits=2, axes=axes[2])
+plots.matrix(masked, "weights with the mask", rows=words, columns=words, digits=2, axes=axes[2], limits=(0, 1))
 plots.show(figure, "Three matrices side by side. " + plots.describe_matrix(masked, "Weights with the mask"))
 
 # %% [markdown]
@@ -340,14 +340,15 @@ losses = {"with the mask": train_on_noise(causal=True), "without the mask": trai
 steps = range(1, 251)
 axes = plots.curves(losses, steps, title="Training on random words", x_label="step", y_label="loss (nats per word)")
 axes.axhline(torch.tensor(20.0).log().item(), color="#555555", linestyle=":")
-axes.text(60, 3.08, "best possible without looking ahead: ln 20", color="#333333")
-plots.show(axes.figure, plots.describe_curves(losses, steps, "step"))
+axes.text(60, 3.15, "best possible without looking ahead: ln 20", color="#333333")
+plots.show(axes.figure, plots.describe_curves(losses, steps, "step", digits=1))
 print({name: round(values[-1], 1) for name, values in losses.items()})
 
 # %% [markdown]
 # Without the mask, the loss falls far below what is possible: the model has found that the answer to question $i$ stands in its input, one
-# place to the right. It has become excellent at copying and knows nothing about words. When it then has to write, there
-# is no next word to copy, and it fails. A training loss that is too good to be true usually is.
+# place to the right. (Why not down to 0? The last of the 12 positions has no next word to copy: one twelfth of 3.00 is 0.25.) It has
+# become excellent at copying and knows nothing about words. When it then has to write, there is no next word to copy, and it
+# fails. A training loss that is too good to be true usually is.
 #
 # ## 6. One pass in place of $n$
 #

@@ -324,8 +324,8 @@ plots.show(
 # ### A mistake worth making once
 #
 # Somebody has counted this layer like this: "six matrices of 16, six biases of 4, and the layer norm with its weight and its bias of 4:
-# $96 + 24 + 8 = 128$." Your count should be larger. What was left out? It is easy to miss when one reads code in place of squares,
-# because the two are often called by the same name.
+# $96 + 24 + 8 = 128$." Your count should be larger. What was left out? It is easy to miss when one thinks of "the norm"
+# of a layer, in place of looking at the squares.
 #
 # ### Exercise: the total of a layer
 #

@@ -332,8 +332,8 @@ PARAMETER_FORMULAS = Exercise(
             "one entry for each parameter, under its own name",
             0.5,
             "Print the names of example.named_parameters(): these 19 names are the keys.",
-            [Ask(take="names", at=_point())],
-            lambda rng: [Ask(take="names", at=_point())],
+            [Ask(take="names")],
+            lambda rng: [Ask(take="names")],
         ),
         Stage(
             "the embedding and the head",
@@ -923,7 +923,7 @@ OTHER_ERRORS: dict[str, list[Expr]] = {
 
 
 def _repairs(*claims: dict[str, Expr]) -> list[Ask]:
-    return [Ask((claim,), at=_point(V=977, D=30, M=6, A=3, C=5)) for claim in claims]
+    return [Ask((claim,), at=_point("VDMACL", V=977, D=30, M=6, A=3, C=5)) for claim in claims]
 
 
 def _draw_repairs(*claims: dict[str, Expr]) -> Any:
@@ -931,7 +931,7 @@ def _draw_repairs(*claims: dict[str, Expr]) -> Any:
 
 
 def _repairs_at_drawn_points(rng: random.Random, *claims: dict[str, Expr]) -> list[Ask]:
-    return [Ask((claim,), at=_draw_points(1, "C")(rng)[0].at) for claim in claims]
+    return [Ask((claim,), at=_draw_points(1, "C", symbols="VDMACL")(rng)[0].at) for claim in claims]
 
 
 def _draw_other_errors(rng: random.Random) -> list[Ask]:

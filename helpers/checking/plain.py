@@ -96,6 +96,8 @@ class Expression:
                 return sympy.Float(rest[0])
             if head == "Rational":
                 return sympy.Rational(int(rest[0]), int(rest[1]))
+            if head in _CONSTANTS:
+                return {"Pi": sympy.pi, "Exp1": sympy.E}[head]
             return getattr(sympy, _FUNCTIONS[head])(*map(build, rest))
 
         return build(self.tree)
