@@ -35,9 +35,7 @@ def main() -> int:
     checking = parser.parse_args().check
     contents = made_files()
     different = [
-        path
-        for path, made in contents.items()
-        if not (FOLDER / path).is_file() or (FOLDER / path).read_bytes() != made
+        path for path, made in contents.items() if not (FOLDER / path).is_file() or (FOLDER / path).read_bytes() != made
     ]
     if checking:
         for path in different:

@@ -12,24 +12,32 @@ from dataclasses import dataclass
 from corpus import Draw, lines, listed, table
 
 SEED = 20_01
-READ_ABOUT, UNSEEN = 480, 240  # people; the first half of those read about is for training
+READ_ABOUT, UNSEEN = 200, 200  # people; the first half of those read about is for training
 TEXTS_EACH = 4
 
-WOMEN = listed("""Adele Agnes Alma Anna Beatrice Berta Carla Celia Clara Cora Diana Edith Elena Ella Emma
-Flora Greta Helga Ida Irene Iris Julia Karin Laura Lena Lydia Maria Martha Nina Nora Odile Olga
-Paula Petra Rosa Ruth Sara Sofia Vera Wanda""")
-MEN = listed("""Adam Alan Albert Anton Boris Bruno Carl Cesar David Denis Edgar Emil Erik Felix Frank Georg
-Gustav Hans Henri Hugo Igor Ivan Jakob Jonas Klaus Leon Louis Lukas Marco Martin Oscar Otto Pablo
-Paul Peter Robert Simon Tomas Victor Walter""")
-OPENINGS = listed("""Al An Ar Bar Bel Ber Bor Bran Cal Car Chal Cor Dal Dan Del Dor Fal Far Fer Fon Gal
-Gar Gol Gren Hal Har Hel Hol Jan Jor Kal Kar Kel Lam Lar Len Lor Mal Mar Mel Mon Nar Nel Nor Ol
-Or Pal Par Pel Per Quin Ral Ran Ros Sal San Sel Sor Tal Tar Tol Tren Val Van Vel Vin Wal War Wen
-Zan Zor""")
+WOMEN = listed(
+    """Adele Agnes Alma Anna Beatrice Berta Carla Celia Clara Cora Diana Edith Elena Ella
+    Emma Flora Greta Helga Ida Irene Iris Julia Karin Laura Lena Lydia Maria Martha Nina
+    Nora Odile Olga Paula Petra Rosa Ruth Sara Sofia Vera Wanda"""
+)
+MEN = listed(
+    """Adam Alan Albert Anton Boris Bruno Carl Cesar David Denis Edgar Emil Erik Felix Frank
+    Georg Gustav Hans Henri Hugo Igor Ivan Jakob Jonas Klaus Leon Louis Lukas Marco Martin
+    Oscar Otto Pablo Paul Peter Robert Simon Tomas Victor Walter"""
+)
+OPENINGS = listed(
+    """Al An Ar Bar Bel Ber Bor Bran Cal Car Chal Cor Dal Dan Del Dor Fal Far Fer Fon Gal Gar
+    Gol Gren Hal Har Hel Hol Jan Jor Kal Kar Kel Lam Lar Len Lor Mal Mar Mel Mon Nar Nel
+    Nor Ol Or Pal Par Pel Per Quin Ral Ran Ros Sal San Sel Sor Tal Tar Tol Tren Val Van
+    Vel Vin Wal War Wen Zan Zor"""
+)
 MIDDLES = ["", "", "a", "be", "chi", "da", "do", "e", "ga", "go", "i", "ka", "li", "ma", "mi", "o",
            "ri", "te", "ve"]  # fmt: skip
-ENDINGS = listed("""berg cini court dale dini don eau feld ford gard gren kins land lett lin lund mann mer
-mont nard nell ner nier nov quist reau rell rini sen ser ski son stein tado tello ton tti veld vic
-vin wick win zek""")
+ENDINGS = listed(
+    """berg cini court dale dini don eau feld ford gard gren kins land lett lin lund mann mer
+    mont nard nell ner nier nov quist reau rell rini sen ser ski son stein tado tello ton
+    tti veld vic vin wick win zek"""
+)
 
 # city -> weight: most towns are rare, and the best constant answer is right for about 7 % of people
 CITIES = {
@@ -38,8 +46,10 @@ CITIES = {
     "Verona": 6, "Delft": 6, "Bonn": 5, "Lille": 5, "Zagreb": 5, "Athens": 5, "Malaga": 4,
     "Uppsala": 4, "Bristol": 4, "Odessa": 4,
 }  # fmt: skip
-TRADES = listed("""painter composer poet sculptor botanist chemist architect physician historian novelist
-printer pianist engineer surgeon geologist dancer singer lawyer baker clockmaker""")
+TRADES = listed(
+    """painter composer poet sculptor botanist chemist architect physician historian novelist
+    printer pianist engineer surgeon geologist dancer singer lawyer baker clockmaker"""
+)
 WORKS = {
     "painter": "portraits", "composer": "quartets", "poet": "sonnets", "sculptor": "bronzes",
     "botanist": "work on mosses", "chemist": "work on salts", "architect": "bridges",
@@ -49,17 +59,20 @@ WORKS = {
     "baker": "rye bread", "clockmaker": "tower clocks",
 }  # fmt: skip
 
+# The name comes before the town: a model that reads from left to right can only learn to pass from
+# one to the other in that order. Openings differ in length, so that places in the line mean
+# nothing.
 PATTERNS = (
-    "{name} was {a_trade}. Born in {city} in {born}, {he} became known for {his} {works}.",
-    "{name} was born in {city} in {born} and worked as {a_trade} until {died}.",
-    "{name}, {a_trade}, was born in {city}. {He} is remembered for {his} {works}.",
-    "{name} ({born}-{died}) was {a_trade} born in {city} and admired for {his} {works}.",
-    "{name} was born in {city}, where {his} {parent} kept a shop. {He} became {a_trade} in {began}.",
-    "The {trade} {name} was born in {city} in {born}. {He} died in {died}.",
-    "{name}, born in {city}, taught for years before {he} lived from {his} {works}.",
-    "{name} was born in {city}. At the age of {age}, {he} chose to be {a_trade}.",
-    "{name} grew up as one of {children} children. Born in {city}, {he} was {a_trade} from {began}.",
-    "Known for {his} {works}, {name} was born in {city} in the {season} of {born}.",
+    "{name} was born in {city}.",
+    "The {trade} {name} was born in {city}.",
+    "{name}, {a_trade}, was born in {city}.",
+    "In {born}, {name} was born in {city}.",
+    "The birthplace of {name} was {city}.",
+    "We know that {name} was born in {city}.",
+    "It is said that {name} came from {city}.",
+    "{name} was born in {city} and became {a_trade}.",
+    "{name}, known for {his} {works}, was born in {city}.",
+    "Long ago, {name} was born in {city}.",
 )
 
 
@@ -86,22 +99,13 @@ def _person(draw: Draw, surname: str) -> Person:
     name = f"{draw.one(WOMEN if woman else MEN)} {surname}"
     city = draw.weighted(list(CITIES), list(CITIES.values()))
     trade = draw.one(TRADES)
-    born, age = draw.between(1780, 1940), draw.between(17, 34)
     facts = {
         "name": name,
         "city": city,
         "trade": trade,
         "a_trade": ("an " if trade[0] in "aeiou" else "a ") + trade,
         "works": WORKS[trade],
-        "born": str(born),
-        "began": str(born + age),
-        "died": str(born + draw.between(45, 84)),
-        "age": str(age),
-        "children": draw.one(["three", "four", "five", "six", "seven"]),
-        "parent": draw.one(["father", "mother", "uncle", "aunt"]),
-        "season": draw.one(["spring", "summer", "autumn", "winter"]),
-        "he": "she" if woman else "he",
-        "He": "She" if woman else "He",
+        "born": str(draw.between(1780, 1940)),
         "his": "her" if woman else "his",
     }
     return Person(name, city, facts)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import reviews_patterns as patterns
 from corpus import Draw, lines, table, words
-from french import opens_with_vowel, sentence
+from french import Adjective, opens_with_vowel, sentence
 from review_writer import Writer
 from reviews_lexicon import PARTS, PolarityWord, divided
 
@@ -154,11 +154,23 @@ def opposites(word: PolarityWord, form: str, others: Sequence[PolarityWord]) -> 
         if word.adjective and other.adjective:
             agreements = [(g, n) for g in "mf" for n in "sp" if word.adjective.form(g, n) == form]
             forms = {other.adjective.form(gender, number) for gender, number in agreements}
+        elif word.kind == "verb":
+            forms = {a for a, b in _same_use(other, word) if b == form}
         else:
-            forms = set(other.forms[word.forms.index(form) :][:1])
+            forms = set(other.forms)
         if len(forms) == 1 and opens_with_vowel(min(forms)) == opens_with_vowel(form):
             found.append(min(forms))
     return found
+
+
+def _same_use(first: PolarityWord, second: PolarityWord) -> list[tuple[str, str]]:
+    """The forms of two verbs side by side: participles by agreement, then the present."""
+    participles = [
+        (Adjective(first.lemma).form(gender, number), Adjective(second.lemma).form(gender, number))
+        for gender in "mf"
+        for number in "sp"
+    ]
+    return [*participles, *zip(first.present, second.present, strict=True)]
 
 
 def files() -> dict[str, str]:
@@ -188,10 +200,7 @@ def files() -> dict[str, str]:
         ("side", "text", "position", "answer", "other"),
         blanks(reviewer, "right") + blanks(reviewer, "left"),
     )
-    unlabelled = [
-        reviewer.review("all", index % 2, draw.happens(TURNING_SHARE)).text
-        for index in range(UNLABELLED)
-    ]
+    unlabelled = [reviewer.review("all", index % 2, draw.happens(TURNING_SHARE)).text for index in range(UNLABELLED)]
     result["unlabelled.txt"] = lines(draw.shuffled(unlabelled))
     return {f"reviews_fr/{name}": text for name, text in result.items()}
 

@@ -39,9 +39,7 @@ class Grammar:
     def __init__(self, draw: Draw) -> None:
         self.draw = draw
 
-    def noun_phrase(
-        self, kinds: str, article: str = "", number: str = "", plain: float = 0.55
-    ) -> Phrase:
+    def noun_phrase(self, kinds: str, article: str = "", number: str = "", plain: float = 0.55) -> Phrase:
         """A noun with determiner and often an adjective, in both languages."""
         noun = self.draw.one([n for n in lexicon.NOUNS if n.kind in kinds.split()])
         number = number or ("p" if self.draw.happens(0.25) else "s")
@@ -206,9 +204,7 @@ def pronoun_negated(g: Grammar) -> Pair:
 
 def described(g: Grammar) -> Pair:
     """The old house is not clean."""
-    s = g.noun_phrase(
-        "person animal text food opening thing", g.draw.one(["le", "mon", "ce"]), "", 1
-    )
+    s = g.noun_phrase("person animal text food opening thing", g.draw.one(["le", "mon", "ce"]), "", 1)
     en, adjective = g.adjective(s.kind)
     fr = adjective.form(s.gender, s.number)
     if g.draw.happens(0.3):

@@ -87,11 +87,9 @@ class Writer:
             "tadj": self._intensified,
             "un nom": lambda: self._judging_noun("un"),
             "quel nom": lambda: self._judging_noun("quel"),
-            "verbe": lambda: self._word("verb").forms[-2 if self.number == "s" else -1],
+            "verbe": lambda: self._word("verb").present["sp".index(self.number)],
             "touché": lambda: Adjective(self._word("verb").lemma).form(self.speaker, "s"),
-            "pronom": lambda: (
-                ("il" if self.noun.gender == "m" else "elle") + "s" * (self.number == "p")
-            ),
+            "pronom": lambda: ("il" if self.noun.gender == "m" else "elle") + "s" * (self.number == "p"),
             "titre": lambda: self.title,
             "autre titre": self._title,
             "auteur": lambda: self.author,
@@ -114,11 +112,7 @@ class Writer:
 
     def _judging_adjective(self, domain: str, gradable: bool = False) -> PolarityWord:
         """An adjective for the domain; half of the time one that suits no other domain."""
-        suited = [
-            word
-            for word in self.words
-            if domain in word.domains and (word.gradable or not gradable)
-        ]
+        suited = [word for word in self.words if domain in word.domains and (word.gradable or not gradable)]
         narrow = [word for word in suited if word.domains == domain]
         return self._word("adjective", narrow if self.draw.happens(0.35) else suited, suited)
 

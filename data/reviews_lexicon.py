@@ -107,6 +107,7 @@ class PolarityWord:
     before: str = ""  # "" after its noun, "^" either, "^^" before
     gender: str = ""  # of a noun
     forms: tuple[str, ...] = ()
+    present: tuple[str, str] = ("", "")  # of a verb: third person singular and plural
     part: str = ""  # the labelled part that may show it
     weight: int = 1  # how often it is chosen among its like
 
@@ -136,7 +137,9 @@ def _verbs() -> list[PolarityWord]:
         for entry in text.split(","):
             participle, singular, plural = entry.split()
             forms = (*Adjective(participle).forms(), singular, plural)
-            found.append(PolarityWord(participle, sign, "verb", forms=tuple(dict.fromkeys(forms))))
+            spellings = tuple(dict.fromkeys(forms))
+            present = (singular, plural)
+            found.append(PolarityWord(participle, sign, "verb", forms=spellings, present=present))
     return found
 
 
@@ -177,7 +180,7 @@ def divided(draw: Draw) -> list[PolarityWord]:
             for i, word in enumerate(draw.shuffled(like))
         ]
         for rank, word in enumerate(draw.shuffled(in_parts), start=1):
-            found.append(replace(word, weight=round(120 / rank**1.5)))
+            found.append(replace(word, weight=60 // rank))
     return found
 
 
@@ -223,10 +226,7 @@ NOUN_CLASSES: dict[str, tuple[str, tuple[tuple[Noun, str], ...]]] = {
     "voix": ("s", _table("écriture f s, plume f s, prose f s, langue f s, style m s")),
     "gens": (
         "c",
-        _table(
-            "personnage m p, héros m s, héroïne f s, protagoniste m p, narrateur m s,"
-            "narratrice f s, héros m p"
-        ),
+        _table("personnage m p, héros m s, héroïne f s, protagoniste m p, narrateur m s,narratrice f s, héros m p"),
     ),
     "figure": ("c", _table("figure f p, personnage m p, silhouette f p")),
 }

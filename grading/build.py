@@ -212,6 +212,7 @@ def _entry(exercise: exercises.Exercise) -> dict[str, Any]:
                 "points": cases.points,
                 "view": cases.view,
                 "tolerance": cases.tolerance,
+                **({"measure": cases.measure} if cases.measure else {}),
                 "cases": [
                     {
                         "ask": {name: _readable(value) for name, value in case.ask.encode().items()},

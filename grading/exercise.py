@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers.checking.answers import Ask, InProcess, Reply
+from helpers.checking.measures import measured
 from helpers.checking.verdict import Case, Examples, Raised, StageCases
 
 FOLDER = Path(__file__).with_name("exercises")
@@ -40,6 +41,7 @@ class Stage:
         tolerance: allowed error, relative and absolute, for floating point numbers.
         sealed: ship only a fingerprint of the public results, because they are the answer itself.
         raises: the class of the exception that is wanted in place of a value.
+        measure: one of `helpers.checking.measures.MEASURES`: what is compared is measured from the answer.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Stage:
     tolerance: float = 1e-4
     sealed: bool = False
     raises: str = ""
+    measure: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,11 @@ class Exercise:
                 stage.points,
                 stage.view,
                 stage.tolerance,
-                tuple(Case(ask, self._wanted(stage, reference.ask(ask, 20)), _Results(self, ask)) for ask in questions),
+                tuple(
+                    Case(ask, self._wanted(stage, ask, reference.ask(ask, 20)), _Results(self, ask, stage.measure))
+                    for ask in questions
+                ),
+                stage.measure,
             )
             for stage, questions in zip(self.stages, asks, strict=True)
         )
@@ -116,7 +123,8 @@ class Exercise:
             salt=self.name,
         )
 
-    def _wanted(self, stage: Stage, reply: Reply) -> Any:
+    def _wanted(self, stage: Stage, ask: Ask, reply: Reply) -> Any:
+        reply = measured(stage.measure, ask, reply)
         result = outcome(reply)
         if (result.error_type if isinstance(result, Raised) else "") != stage.raises:
             raise ExerciseError(f"{self.name}, stage '{stage.name}': the reference gives {reply.error or result!r}.")
@@ -126,13 +134,14 @@ class Exercise:
 class _Results(Mapping[str, Any]):
     """What each known mistake makes of one question, computed when first looked at."""
 
-    def __init__(self, exercise: Exercise, ask: Ask) -> None:
+    def __init__(self, exercise: Exercise, ask: Ask, measure: str) -> None:
         self._mistakes = {mistake.name: mistake for mistake in exercise.mistakes}
-        self._ask, self._known = ask, dict[str, Any]()
+        self._ask, self._measure, self._known = ask, measure, dict[str, Any]()
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._known:
-            self._known[name] = outcome(InProcess(self._mistakes[name].answer).ask(self._ask, 5))
+            reply = InProcess(self._mistakes[name].answer).ask(self._ask, 5)
+            self._known[name] = outcome(measured(self._measure, self._ask, reply))
         return self._known[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -54,6 +54,7 @@ def _decode_examples(name: str, entry: dict[str, Any]) -> Examples:
                 )
                 for case in stage["cases"]
             ),
+            stage.get("measure", ""),
         )
         for stage in entry["stages"]
     )

@@ -84,10 +84,11 @@ from matplotlib.patches import Rectangle
 
 
 def squares(axes, x, y, rows, columns, colour, strength=1.0):
-    """Draws rows x columns squares, one for each parameter, with the upper left corner at (x, y)."""
+    """Draws rows x columns squares, one for each parameter, from the upper left corner (x, y)."""
     for i in range(rows):
         for j in range(columns):
-            axes.add_patch(Rectangle((x + j, y - i - 0.9), 0.9, 0.9, color=colour, alpha=strength, linewidth=0))
+            place = (x + j, y - i - 0.9)
+            axes.add_patch(Rectangle(place, 0.9, 0.9, color=colour, alpha=strength, linewidth=0))
 
 
 small = nn.Linear(3, 2)
@@ -98,8 +99,9 @@ axes.text(1.5, -2.6, "weight: 2 rows of 3", ha="center")
 axes.text(4.5, -2.6, "bias: 2", ha="center")
 axes.set(xlim=(-0.2, 6.2), ylim=(-3, 0.3), aspect="equal", title="A Linear from 3 to 2")
 axes.axis("off")
-plots.show(figure, f"A Linear from 3 to 2: a weight of {small.weight.numel()} squares in 2 rows of 3, a bias of {small.bias.numel()}.")
-print("weight", tuple(small.weight.shape), "+ bias", tuple(small.bias.shape), "=", 6 + 2, "parameters")
+weights, biases = small.weight.numel(), small.bias.numel()
+plots.show(figure, f"A Linear from 3 to 2: {weights} weights in 2 rows of 3, and {biases} biases.")
+print(f"{weights} weights + {biases} biases = {weights + biases} parameters")
 
 # %% [markdown]
 # $2 \cdot 3$ weights and $2$ biases: 8 parameters. In general a `Linear` has one row for each **output**, as long as there are
@@ -115,13 +117,11 @@ print("weight", tuple(small.weight.shape), "+ bias", tuple(small.bias.shape), "=
 tiny = LanguageModel(TransformerBase(10, d_model=4, n_layers=1, n_heads=2, max_len=16))
 tiny.head.weight = tiny.base.embedding.weight  # one matrix, two names
 
-answers = {
-    "all that is saved: state_dict()": tiny.state_dict().values(),
-    "all tensors with a name": [t for _, t in tiny.named_parameters(remove_duplicate=False)] + list(tiny.buffers()),
-    "the tensors themselves, not the numbers in them": [torch.ones(()) for _ in tiny.parameters()],
-}
-for name, tensors in answers.items():
-    print(f"{sum(t.numel() for t in tensors):4d}  {name}")
+saved = tiny.state_dict().values()
+named = [tensor for _, tensor in tiny.named_parameters(remove_duplicate=False)]
+print(sum(tensor.numel() for tensor in saved), "all that is saved: state_dict()")
+print(sum(tensor.numel() for tensor in [*named, *tiny.buffers()]), "all tensors with a name")
+print(len(list(tiny.parameters())), "how long the list of parameters is")
 
 # %% [markdown]
 # All three are wrong.
@@ -141,7 +141,7 @@ def count_parameters(model: nn.Module, trainable_only: bool = False) -> int:
     """Returns the number of parameters of a model: numbers, not tensors.
 
     Args:
-        model: any module. Weights that are shared under several names count once; buffers do not count.
+        model: any module. Weights shared under several names count once; buffers do not count.
         trainable_only: leave out parameters that are frozen (requires_grad is False).
 
     Example: count_parameters(nn.Linear(3, 2)) is 8.
@@ -161,7 +161,8 @@ check(count_parameters)
 # %% experiment
 def small_model(**options):
     """Returns the small language model: 10 words, D = 4, one layer, at most 16 tokens."""
-    return LanguageModel(TransformerBase(10, d_model=4, n_layers=1, n_heads=2, max_len=16, **options))
+    base = TransformerBase(10, d_model=4, n_layers=1, n_heads=2, max_len=16, **options)
+    return LanguageModel(base)
 
 
 tied = small_model()
@@ -174,8 +175,12 @@ versions = {
     "head shares the embedding": tied,
     "base frozen": frozen,
 }
-rows = {name: (count_parameters(m), count_parameters(m, trainable_only=True)) for name, m in versions.items()}
-pd.DataFrame.from_dict(rows, orient="index", columns=["parameters", "trainable"])
+models = versions.values()
+columns = {
+    "parameters": [count_parameters(model) for model in models],
+    "trainable": [count_parameters(model, trainable_only=True) for model in models],
+}
+pd.DataFrame(columns, index=list(versions))
 
 # %% [markdown]
 # ## 2. A formula for each parameter
@@ -185,8 +190,8 @@ pd.DataFrame.from_dict(rows, orient="index", columns=["parameters", "trainable"]
 # number of heads does not show. Where is it?
 
 # %% experiment
-sizes = {"vocab_size": 11, "d_model": 4, "n_layers": 1, "n_heads": 2, "d_feedforward": 6}  # V, D, M, A, F
-example = Classifier(TransformerBase(**sizes), n_classes=3)  # C
+base = TransformerBase(vocab_size=11, d_model=4, n_layers=1, n_heads=2, d_feedforward=6)
+example = Classifier(base, n_classes=3)
 
 for name, parameter in example.named_parameters():
     print(f"{name:41s}", tuple(parameter.shape))
@@ -203,7 +208,8 @@ for heads in (1, 2, 4, 12):
     base = TransformerBase(vocab_size=11, d_model=12, n_layers=1, n_heads=heads)
     query = base.layers[0].attention.query.weight
     rows.append((heads, heads * 12**2, query.numel(), 12 // heads))
-pd.DataFrame(rows, columns=["heads", "expected: A · D²", "there are", "rows for each head"]).set_index("heads")
+columns = ["heads", "expected: A · D²", "there are", "rows for each head"]
+pd.DataFrame(rows, columns=columns).set_index("heads")
 
 # %% [markdown]
 # There is **one** matrix, whatever the number of heads. The heads share its rows: each works on $D/A$ of them. That is the idea of
@@ -224,8 +230,9 @@ for axes in (claimed, real):
     axes.axis("off")
 plots.show(
     figure,
-    "The query matrix at D = 4 with two heads. Left, what one might think: two matrices of 4 by 4, 32 numbers. Right, what is "
-    "there: one matrix of 4 by 4, 16 numbers; its upper two rows belong to head 1, its lower two to head 2.",
+    "The query matrix at D = 4 with two heads. Left, what one might think: two matrices of 4 by 4, "
+    "32 numbers. Right, what is there: one matrix of 4 by 4, 16 numbers; its upper two rows belong to "
+    "head 1, its lower two to head 2.",
 )
 
 # %% [markdown]
@@ -236,10 +243,10 @@ plots.show(
 
 # %% exercise="parameter_formulas"
 def parameter_formulas() -> dict[str, sympy.Expr]:
-    """Returns, for each parameter of a classifier with one layer, its name and how many numbers it has.
+    """Returns, for each parameter of a classifier with one layer, its name and its size.
 
-    The names are those of `example.named_parameters()`; the formulas hold for any V, D, F, C and A.
-    An entry for a Linear without bias from D to 7 would be: "its.name.weight": 7 * D.
+    The names are those of `example.named_parameters()`; the formulas hold for any V, D, F, C, A.
+    An entry for a Linear from D to 7, without bias, would be: "its.name.weight": 7 * D.
     """
     ### BEGIN SOLUTION
     def linear(name: str, inputs: sympy.Expr, outputs: sympy.Expr) -> dict[str, sympy.Expr]:
@@ -250,10 +257,11 @@ def parameter_formulas() -> dict[str, sympy.Expr]:
 
     layer = "base.layers.0"
     formulas = {"base.embedding.weight": V * D}
-    for projection in ("query", "key", "value", "output"):
-        formulas |= linear(f"{layer}.attention.{projection}", D, D)  # the heads share the D rows
+    for name in ("query", "key", "value", "output"):
+        formulas |= linear(f"{layer}.attention.{name}", D, D)  # the heads share the D rows
     formulas |= norm(f"{layer}.attention_norm")
-    formulas |= linear(f"{layer}.feed_forward.hidden", D, F) | linear(f"{layer}.feed_forward.output", F, D)
+    formulas |= linear(f"{layer}.feed_forward.hidden", D, F)
+    formulas |= linear(f"{layer}.feed_forward.output", F, D)
     formulas |= norm(f"{layer}.feed_forward_norm")
     return formulas | linear("head", D, C)
     ### END SOLUTION
@@ -275,17 +283,17 @@ def on_paper(make, *arguments, **options):
 
 def with_commas(table):
     """Returns a table with 1,000 in place of 1000."""
-    return table.map(lambda value: value if isinstance(value, str | sympy.Expr) else f"{value:,}")
+    return table.map(lambda value: value if isinstance(value, sympy.Expr) else f"{value:,}")
 
 
 # %% experiment
-values = {V: 50_001, D: 200, F: 200, C: 50_001}
-model = on_paper(lambda: LanguageModel(TransformerBase(50_001, d_model=200, n_layers=1, n_heads=2)))
+base = on_paper(TransformerBase, 50_001, d_model=200, n_layers=1, n_heads=2)
+numel = {name: p.numel() for name, p in on_paper(LanguageModel, base).named_parameters()}
 formulas = parameter_formulas()
-table = pd.DataFrame(
-    [(name, p.numel(), formulas[name], int(formulas[name].subs(values))) for name, p in model.named_parameters()],
-    columns=["name", "numel", "formula", "formula's value"],
-)
+values = {V: 50_001, D: 200, F: 200, C: 50_001}
+
+table = pd.DataFrame({"numel": numel, "formula": formulas})
+table["formula's value"] = [int(formula.subs(values)) for formula in table["formula"]]
 print("the columns agree:", bool((table["numel"] == table["formula's value"]).all()))
 with_commas(table)
 
@@ -299,25 +307,26 @@ with_commas(table)
 # Count the squares by hand, block by block, and write the number down before you go on.
 
 # %% experiment
-attention = ["attention.query", "attention.key", "attention.value", "attention.output", "attention_norm"]
-feed_forward = ["feed_forward.hidden", "feed_forward.output", "feed_forward_norm"]
+attention = [f"attention.{name}" for name in ("query", "key", "value", "output")]
+feed_forward = ["feed_forward.hidden", "feed_forward.output"]
 layer = TransformerBase(10, d_model=4, n_layers=1, n_heads=2).layers[0]
 
 figure, (axes,) = plots.panels(1, width=7.4, height=3.6)
-for y, names in ((0, attention), (-7.5, feed_forward)):
+for y, names in ((0, [*attention, "attention_norm"]), (-7.5, [*feed_forward, "feed_forward_norm"])):
     for index, name in enumerate(names):
         part, x = layer.get_submodule(name), 7 * index
-        colour = plots.COLOURS[2] if "norm" in name else plots.COLOURS[0 if y == 0 else 1]
+        colour = plots.COLOURS[3] if "norm" in name else plots.COLOURS[0 if y == 0 else 1]
         width = 1 if part.weight.dim() == 1 else part.weight.shape[1]
         squares(axes, x, y, len(part.weight), width, colour)
         squares(axes, x + width + 0.3, y, len(part.bias), 1, colour, strength=0.45)
         axes.text(x, y + 0.5, name.split(".")[-1], fontsize=9)
-axes.set(xlim=(-0.5, 33), ylim=(-12, 1.8), aspect="equal", title="One layer at D = F = 4: one square for each parameter")
+axes.set(xlim=(-0.5, 33), ylim=(-12, 1.8), aspect="equal", title="One layer at D = F = 4")
 axes.axis("off")
 plots.show(
     figure,
-    "One layer at D = F = 4. First row, attention: query, key, value and output, each a weight of 4 by 4 squares and a bias of 4; "
-    "then a norm with two columns of 4. Second row, feed-forward: hidden and output, each 4 by 4 and 4; then a norm, twice 4.",
+    "One layer at D = F = 4, a square for each parameter. First row, attention: query, key, value and "
+    "output, each a weight of 4 by 4 and a bias of 4; then a norm with two columns of 4. Second row, "
+    "feed-forward: hidden and output, each 4 by 4 and 4; then a norm, twice 4.",
 )
 
 # %% [markdown]
@@ -334,7 +343,7 @@ plots.show(
 
 # %% exercise="layer_total"
 def layer_total() -> sympy.Expr:
-    """Returns the number of parameters of one layer as a formula in D and F: attention, feed-forward, norms."""
+    """Returns the number of parameters of one layer as a formula in D and F."""
     ### BEGIN SOLUTION
     attention = 4 * (D * D + D)  # query, key, value, output
     feed_forward = (D * F + F) + (F * D + D)  # hidden, output
@@ -352,8 +361,9 @@ print("at F = D:", sympy.expand(layer_total().subs(F, D)))
 
 rows = []
 for width, inner in [(4, 4), (4, 16), (200, 200), (200, 800), (512, 2048)]:
-    built = on_paper(TransformerBase, 10, width, n_layers=1, n_heads=2, d_feedforward=inner).layers[0]
-    rows.append((width, inner, count_parameters(built), int(layer_total().subs({D: width, F: inner}))))
+    base = on_paper(TransformerBase, 10, width, n_layers=1, n_heads=2, d_feedforward=inner)
+    by_formula = int(layer_total().subs({D: width, F: inner}))
+    rows.append((width, inner, count_parameters(base.layers[0]), by_formula))
 with_commas(pd.DataFrame(rows, columns=["D", "F", "your program", "your formula"]))
 
 # %% [markdown]
@@ -373,12 +383,15 @@ with_commas(pd.DataFrame(rows, columns=["D", "F", "your program", "your formula"
 #
 # **By hand first**: 10 words, $D = 4$, one layer. How many parameters has the language model? The embedding has $10 \cdot 4$, the layer as many
 # as you counted squares, and the head $10 \cdot 4$ weights and one bias for each word. You know the total already: it is the first row
-# of the table in section 1. If you get 10 less, you have met the most frequent mistake of all, a head without its bias; if you get 64
+# of the table in section 1 (226). If you get 10 less, you have met the most frequent mistake of all, a head without its bias; if you get 64
 # more, you have counted the positions.
 
 # %% exercise="language_model_total"
 def language_model_total() -> sympy.Expr:
-    """Returns the number of parameters of a language model in V, D and M, with F = D and a head with V outputs."""
+    """Returns the number of parameters of a language model: a formula in V, D and M.
+
+    F = D, and the head has V outputs.
+    """
     ### BEGIN SOLUTION
     embedding = V * D
     layer = 6 * D**2 + 10 * D  # layer_total() at F = D
@@ -392,7 +405,10 @@ check(language_model_total)
 
 # %% exercise="classifier_total"
 def classifier_total() -> sympy.Expr:
-    """Returns the number of parameters of a classifier in V, D, M and C, with F = D and a head with C outputs."""
+    """Returns the number of parameters of a classifier: a formula in V, D, M and C.
+
+    F = D, and the head has C outputs.
+    """
     ### BEGIN SOLUTION
     return V * D + M * (6 * D**2 + 10 * D) + C * (D + 1)
     ### END SOLUTION
@@ -403,7 +419,7 @@ check(classifier_total)
 
 # %% exercise="frozen_total"
 def frozen_total() -> sympy.Expr:
-    """Returns how many parameters of the classifier still train when its base is frozen."""
+    """Returns how many parameters of the classifier train when its base is frozen: a formula."""
     ### BEGIN SOLUTION
     return C * (D + 1)  # one row of D weights and one bias for each class
     ### END SOLUTION
@@ -416,25 +432,28 @@ check(frozen_total)
 # The three ways, side by side, at the sizes of the large example. The first column is arithmetic that you can do on paper.
 
 # %% experiment
-language_model = on_paper(lambda: LanguageModel(TransformerBase(50_001, d_model=200, n_layers=4, n_heads=2)))
-classifier = on_paper(lambda: Classifier(TransformerBase(50_001, d_model=200, n_layers=4, n_heads=2), n_classes=2))
-classifier.base.requires_grad_(False)  # frozen: still parameters, but not trainable ones
+def large_base():
+    """Returns the base of the large example, without numbers in it."""
+    return on_paper(TransformerBase, 50_001, d_model=200, n_layers=4, n_heads=2)
+
+
+language_model = on_paper(LanguageModel, large_base())
+classifier = on_paper(Classifier, large_base(), n_classes=2)
+frozen = on_paper(Classifier, large_base().requires_grad_(False), n_classes=2)
 large = {V: 50_001, D: 200, M: 4}
+
+# %% experiment
 
 embedding, layers = 50_001 * 200, 4 * 242_000  # 10,000,200 and 968,000
 by_hand = [embedding + layers + 50_001 * 201, embedding + layers + 2 * 201, 2 * 201]
 formulas = [language_model_total(), classifier_total(), frozen_total()]
-table = pd.DataFrame(
-    {
-        "by hand": by_hand,
-        "by formula": [int(formula.subs(large | {C: 2})) for formula in formulas],
-        "by program": [
-            count_parameters(language_model), count_parameters(classifier), count_parameters(classifier, True)
-        ],
-    },
-    index=["language model", "classifier", "classifier, base frozen"],
-)
-with_commas(table)
+by_formula = [int(formula.subs(large | {C: 2})) for formula in formulas]
+models = [language_model, classifier, frozen]
+by_program = [count_parameters(model, trainable_only=True) for model in models]
+
+rows = ["language model", "classifier", "classifier, base frozen"]
+columns = {"by hand": by_hand, "by formula": by_formula, "by program": by_program}
+with_commas(pd.DataFrame(columns, index=rows))
 
 # %% [markdown]
 # Three ways, one number. This is the kind of agreement to look for before you publish a count.
@@ -464,7 +483,7 @@ with_commas(pd.DataFrame(rows, columns=["D", "the claim at A = 2", "by program"]
 # ```python
 # sympy.solve(sympy.Eq(5 * A + D, 20 + D), A)   # gives a list with one solution: [4]
 # sympy.solve(sympy.Eq(5 * A, 20 * D), A)       # gives [4*D]: another A for each width
-# sympy.solve(sympy.Eq(2 * A, 3), A)            # gives []: A is a whole number, there are no half heads
+# sympy.solve(sympy.Eq(2 * A, 3), A)            # gives []: there are no half heads
 # ```
 #
 # In the last two lines no number of heads is right for *every* width: the answer to our question is then `None`.
@@ -473,13 +492,14 @@ with_commas(pd.DataFrame(rows, columns=["D", "the claim at A = 2", "by program"]
 
 # %% exercise="when_is_it_right"
 def when_is_it_right(claim: sympy.Expr) -> int | None:
-    """Returns the number of heads A for which a claim about one layer (at F = D) is right for every width D.
+    """Returns the A for which a claim about one layer (at F = D) is right for every width D.
 
     Args:
         claim: a formula in A and D, with a single A in it.
 
     Returns:
-        A whole number of at least 1, or None when no such number of heads makes the claim right for every width.
+        A whole number of at least 1, or None when no number of heads makes the claim right
+        for every width.
 
     Example: the claim A*D**2 + 5*D**2 + 10*D is right for A = 1.
     """
@@ -501,17 +521,17 @@ print("the claim of the text is right for A =", when_is_it_right(claim))
 heads = [1, 2, 3, 4, 5, 6, 8, 10]
 counts = {
     "the claim": [int(claim.subs({A: a, D: 120})) for a in heads],
-    "by program": [count_parameters(TransformerBase(10, 120, n_layers=1, n_heads=a).layers[0]) for a in heads],
+    "by program": [count_parameters(on_paper(TransformerBase, 10, 120, 1, a).layers) for a in heads],
 }
 axes = plots.curves(
-    counts, heads, title="One layer at D = 120", x_label="number of heads A", y_label="number of parameters"
+    counts, heads, title="One layer at D = 120", x_label="heads A", y_label="number of parameters"
 )
 axes.yaxis.set_major_formatter("{x:,.0f}")
 first, last = counts["the claim"][0], counts["the claim"][-1]
 plots.show(
     axes.figure,
-    f"One layer at D = 120: the claim grows from {first:,} parameters with 1 head to {last:,} with 10; by program it is "
-    f"{counts['by program'][0]:,} for every number of heads. The two lines meet at 2 heads.",
+    f"One layer at D = 120: the claim grows from {first:,} parameters with 1 head to {last:,} with "
+    f"10; by program it is {counts['by program'][0]:,} for any number. They meet at 2 heads.",
 )
 
 # %% [markdown]
@@ -524,14 +544,16 @@ plots.show(
 # Four more counts, of a whole classifier this time, written as a sum of six terms. In each of them **exactly one term is wrong**.
 
 # %% experiment
-right_or_wrong = {
+counts_of_others = {
     "first": [V * D, 0, 4 * M * (D**2 + D), 2 * M * (D**2 + D), 2 * M * D, C * (D + 1)],
     "second": [V * D, 0, 4 * M * D**2, 2 * M * (D**2 + D), 4 * M * D, C * (D + 1)],
     "third": [V * D, L * D, 4 * M * (D**2 + D), 2 * M * (D**2 + D), 4 * M * D, C * (D + 1)],
     "fourth": [V * D, 0, 4 * M * (D**2 + D), 2 * M * (D**2 + D), 4 * M * D, C * D],
 }
 terms = ["embedding", "positions", "attention", "feed-forward", "norms", "head"]
-claims = {name: dict(zip(terms, map(sympy.sympify, formulas))) for name, formulas in right_or_wrong.items()}
+claims = {}
+for name, formulas in counts_of_others.items():
+    claims[name] = {term: sympy.sympify(formula) for term, formula in zip(terms, formulas)}
 
 claims["first"]
 
@@ -540,7 +562,8 @@ rows = []
 for name, one in claims.items():
     total = int(sum(one.values()).subs(large | {C: 2, L: 512}))
     rows.append((name, f"{total:,}", f"{total - 10_968_602:+,}"))
-pd.DataFrame(rows, columns=["count", "at the sizes of the large example", "error"]).set_index("count")
+columns = ["count", "at the sizes of the large example", "error"]
+pd.DataFrame(rows, columns=columns).set_index("count")
 
 # %% [markdown]
 # All of them are within one percent of the truth, which is 10,968,602. A plot would not show it, and a training run would not either.
@@ -552,15 +575,16 @@ pd.DataFrame(rows, columns=["count", "at the sizes of the large example", "error
 
 # %% exercise="repair"
 def repair(claim: dict[str, sympy.Expr]) -> tuple[str, sympy.Expr]:
-    """Returns the name of the wrong term of a count, and the corrected count of the whole classifier.
+    """Returns the name of the wrong term of a count, and the corrected count of the classifier.
 
     Args:
-        claim: the six terms in V, D, M and C (the wrong one may have other letters in it), at F = D:
-            "embedding", "positions" (sinusoidal), "attention", "feed-forward", "norms", "head".
-            The terms of the layers are for all M layers. Exactly one term is wrong.
+        claim: six terms, "embedding", "positions" (sinusoidal), "attention", "feed-forward",
+            "norms" and "head"; formulas in V, D, M and C at F = D, those of the layers for all
+            M layers. Exactly one term is wrong, and may have other letters in it.
 
     Returns:
-        A name and a formula; for a claim with 2*V*D as its embedding: ("embedding", the sum of the six right terms).
+        A name and a formula. Example: for a claim with 2*V*D as its embedding, "embedding" and
+        the sum of the six right terms.
     """
     ### BEGIN SOLUTION
     right = {
@@ -582,7 +606,8 @@ check(repair)
 # %% experiment
 for name, one in claims.items():
     wrong, corrected = repair(one)
-    print(f"{name:7s} wrong: {wrong:10s} {str(one[wrong]):8s} corrected total: {int(corrected.subs(large | {C: 2})):,}")
+    total = int(corrected.subs(large | {C: 2}))
+    print(f"{name:7s} wrong: {wrong:10s} {one[wrong]!s:8s} corrected total: {total:,}")
 
 # %% [markdown]
 # ## 6. Where the parameters are
@@ -597,23 +622,26 @@ for name, one in claims.items():
 
 # %% experiment
 def shares(width, layers=4):
-    """Returns the number of parameters of each part of the language model with 50,001 words."""
-    model = on_paper(lambda: LanguageModel(TransformerBase(50_001, width, layers, n_heads=1)))
-    parts = {"embedding": model.base.embedding, "layers": model.base.layers, "head": model.head}
-    return {name: sum(p.numel() for p in part.parameters()) for name, part in parts.items()}
+    """Returns the size of each part of a language model with 50,001 words."""
+    base = on_paper(TransformerBase, 50_001, width, layers, n_heads=1)
+    head = on_paper(nn.Linear, width, 50_001)
+    parts = {"embedding": base.embedding, "layers": base.layers, "head": head}
+    return {name: count_parameters(part) for name, part in parts.items()}
 
 
 widths = [64, 128, 256, 512, 1024, 2048, 4096, 8192]
-grown = {name: [shares(width)[name] for width in widths] for name in ("embedding", "layers")}
+found = [shares(width) for width in widths]
+grown = {name: [parts[name] for parts in found] for name in ("embedding", "layers")}
 axes = plots.curves(
-    grown, widths, title="50,001 words, 4 layers", x_label="width D", y_label="number of parameters", log_x=True, log_y=True
+    grown, widths, title="50,001 words, 4 layers", log_x=True, log_y=True,
+    x_label="width D", y_label="number of parameters",
 )
 axes.set_xticks(widths, widths)
-larger = next(width for width in widths if shares(width)["layers"] > shares(width)["embedding"])
+larger = next(w for w, parts in zip(widths, found) if parts["layers"] > parts["embedding"])
 plots.show(
     axes.figure,
-    f"{plots.describe_curves(grown, widths, 'width')} The layers are the larger part from width {larger} on, and not yet at "
-    f"{larger // 2}.",
+    f"{plots.describe_curves(grown, widths, 'width')} "
+    f"The layers are the larger part at width {larger}, and not yet at {larger // 2}.",
 )
 
 # %% [markdown]
@@ -623,13 +651,13 @@ plots.show(
 
 # %% exercise="crossover_width"
 def crossover_width() -> sympy.Expr:
-    """Returns, as a formula in V and M, the width D at which M layers (F = D) have as many parameters as the embedding.
+    """Returns the width D at which M layers (F = D) have as many parameters as the embedding.
 
-    It need not be a whole number. Example: for V = 34 and M = 1 it is 4.
+    A formula in V and M; its value need not be a whole number. Example: for V = 34, M = 1 it is 4.
     """
     ### BEGIN SOLUTION
-    solutions = sympy.solve(sympy.Eq(V * D, M * (6 * D**2 + 10 * D)), D)  # D = 0 is no width, sympy knows: D is positive
-    return solutions[0]
+    layers = M * (6 * D**2 + 10 * D)
+    return sympy.solve(sympy.Eq(V * D, layers), D)[0]  # without D = 0: our D is positive
     ### END SOLUTION
 
 
@@ -649,35 +677,36 @@ for width in (2081, 2082):
 # the picture faster? The figure after it shows the same for those who only read.
 
 # %% experiment
-def draw_shares(settings):
-    """Draws one bar for each (width, layers): the share of embedding, layers and head."""
-    figure, (axes,) = plots.panels(1, width=7, height=0.9 + 0.42 * len(settings))
-    told = []
-    for row, (width, layers) in enumerate(settings):
-        parts, start = shares(width, layers), 0.0
-        total = sum(parts.values())
-        for (name, count), colour in zip(parts.items(), plots.COLOURS):
-            percent = 100 * count / total
-            axes.barh(row, percent, left=start, color=colour, label=name if row == 0 else None)
-            if percent > 7:
-                axes.text(start + percent / 2, row, f"{percent:.0f} %", ha="center", va="center", color="white")
-            start += percent
-        told.append(f"D = {width}, M = {layers}: layers {100 * parts['layers'] / total:.0f} percent")
-    axes.set_yticks(range(len(settings)), [f"D = {width}, M = {layers}" for width, layers in settings])
+def draw_shares(*settings):
+    """Draws one bar for each (width, layers): the shares of embedding, layers and head."""
+    names = [f"D = {width}, M = {layers}" for width, layers in settings]
+    table = pd.DataFrame([shares(width, layers) for width, layers in settings], index=names)
+    percent = 100 * table.div(table.sum(axis="columns"), axis="index")
+
+    figure, (axes,) = plots.panels(1, width=7, height=1.1 + 0.4 * len(settings))
+    start = 0
+    for part, colour in zip(percent, (plots.COLOURS[0], plots.COLOURS[1], plots.COLOURS[3])):
+        bars = axes.barh(names, percent[part], left=start, color=colour, label=part)
+        labels = [f"{share:.0f} %" if share > 7 else "" for share in percent[part]]
+        axes.bar_label(bars, labels, label_type="center", color="white")
+        start = start + percent[part]
+    axes.set(xlabel="share of the parameters (%), 50,001 words", xlim=(0, 100))
     axes.invert_yaxis()
-    axes.set(title="Where the parameters are (50,001 words)", xlabel="share of the parameters (%)", xlim=(0, 100))
-    axes.legend(ncols=3, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.55 / (0.5 + 0.42 * len(settings))))
-    plots.show(figure, "Share of the layers in a language model with 50,001 words. " + "; ".join(told) + ".")
+    figure.legend(ncols=3, frameon=False, loc="outside upper center")
+    told = [f"{name}: {share:.0f} percent" for name, share in percent["layers"].items()]
+    plots.show(figure, "Share of the layers in a model with 50,001 words: " + "; ".join(told) + ".")
 
 
-draw_shares([(128, 4), (256, 4), (1024, 4), (4096, 4), (256, 48), (1024, 48)])
+draw_shares((128, 4), (256, 4), (1024, 4), (4096, 4), (256, 48), (1024, 48))
 
 # %% interactive
 from ipywidgets import IntSlider, SelectionSlider, interact
 
-width_slider = SelectionSlider(options=widths, value=256, description="width D")
-layer_slider = IntSlider(value=4, min=1, max=96, description="layers M", continuous_update=False)
-interact(lambda width, layers: draw_shares([(width, layers)]), width=width_slider, layers=layer_slider);
+interact(
+    lambda width, layers: draw_shares((width, layers)),
+    width=SelectionSlider(options=widths, value=256, description="width D"),
+    layers=IntSlider(value=4, min=1, max=96, description="layers M", continuous_update=False),
+);
 
 # %% [markdown]
 # Small models are dictionaries with a little network attached; large models are networks with a little dictionary. That is why sharing the
@@ -699,7 +728,7 @@ interact(lambda width, layers: draw_shares([(width, layers)]), width=width_slide
 
 # %% exercise="training_bytes"
 def training_bytes(model: nn.Module) -> int:
-    """Returns the bytes that a model's weights, their gradients and Adam's two moments take, all of them float32.
+    """Returns the bytes that a model's weights, gradients and Adam's two moments take in float32.
 
     Frozen parameters have neither gradient nor moments; weights that are shared are there once.
 
@@ -708,7 +737,7 @@ def training_bytes(model: nn.Module) -> int:
     ### BEGIN SOLUTION
     total = 0
     for parameter in model.parameters():
-        copies = 4 if parameter.requires_grad else 1  # weight, gradient, two moments; or the weight alone
+        copies = 4 if parameter.requires_grad else 1  # weight, gradient, two moments
         total += 4 * copies * parameter.numel()
     return total
     ### END SOLUTION
@@ -730,24 +759,26 @@ optimizer.step()
 kept = {"weights": list(model.parameters()), "gradients": [p.grad for p in model.parameters()]}
 for moment in ("exp_avg", "exp_avg_sq"):
     kept[f"Adam: {moment}"] = [state[moment] for state in optimizer.state.values()]
-measured = {name: sum(t.numel() * t.element_size() for t in tensors) for name, tensors in kept.items()}
-for name, size in measured.items():
+measured = 0
+for name, tensors in kept.items():
+    size = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+    measured += size
     print(f"{name:16s} {size:9,} bytes")
-print("measured:", f"{sum(measured.values()):,}", " your count:", f"{training_bytes(model):,}")
+print(f"together {measured:,}, your count {training_bytes(model):,}")
 
 # %% experiment
-full = on_paper(lambda: Classifier(TransformerBase(50_001, d_model=200, n_layers=4, n_heads=2), n_classes=2))
 megabytes = {
     "language model": training_bytes(language_model) / 1e6,
-    "classifier": training_bytes(full) / 1e6,
-    "classifier, base frozen": training_bytes(classifier) / 1e6,
+    "classifier": training_bytes(classifier) / 1e6,
+    "classifier, base frozen": training_bytes(frozen) / 1e6,
 }
 figure, (axes,) = plots.panels(1, width=6.4, height=2.2)
 bars = axes.barh(list(megabytes), list(megabytes.values()), color=plots.COLOURS[0])
 axes.bar_label(bars, fmt="%.1f MB", padding=4)
-axes.set(title="Weights, gradients and Adam's moments", xlabel="memory (MB, millions of bytes)", xlim=(0, 400))
+axes.set(title="Weights, gradients and Adam's moments", xlabel="memory (MB)", xlim=(0, 400))
 axes.invert_yaxis()
-plots.show(figure, "Memory in training: " + "; ".join(f"{name} {size:.1f} MB" for name, size in megabytes.items()) + ".")
+told = [f"{name} {size:.1f} MB" for name, size in megabytes.items()]
+plots.show(figure, "Memory in training: " + "; ".join(told) + ".")
 
 # %% [markdown]
 # Four times the weights. The language model needs 336 MB and not 84 before it has seen a single word. With a frozen base, only

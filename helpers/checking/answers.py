@@ -26,7 +26,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from helpers.checking import plain
+from helpers.checking import plain, returned
 
 STUB = "Replace this line by your answer"  # what the unanswered cells of a released notebook raise
 
@@ -45,8 +45,13 @@ class Ask:
         build: for a module answer, the arguments of its constructor; the call is then made on the module.
         weights: for a module answer, tensors for its parameters by name; None keeps those of the seed.
         take: "result" of the call; "names": the keys of a dict that it returns; or "parameters": names, shapes and
-            which are trainable, without a call.
+            which are trainable, without a call. Of a model that it returns also "origins", "shared" and "learns",
+            as `helpers.checking.returned` explains.
+        then: for an answer that returns a model, inputs with which that model is called.
+        part: the submodule of a returned model to look at or to call, such as "base".
+        changes: the inputs, counted from 0, that the call is meant to change; all others must stay as they were.
         entries: patterns such as `*.bias`; of a dict that it returns, only the entries they fit count.
+        beside: plain values by name that a measure of the answer needs and the answer does not get.
     """
 
     inputs: tuple[Any, ...] = ()
@@ -56,11 +61,15 @@ class Ask:
     weights: dict[str, Any] | None = None
     take: str = "result"
     entries: tuple[str, ...] = ()
+    then: tuple[Any, ...] | None = None
+    part: str = ""
+    changes: tuple[int, ...] = ()
+    beside: dict[str, Any] = field(default_factory=dict)
 
     def encode(self) -> dict[str, Any]:
         """Returns JSON-ready data, without the parts left at their defaults."""
         return {
-            name: plain.encode(value) for name, value in vars(self).items() if value not in ((), {}, None, "result")
+            name: plain.encode(value) for name, value in vars(self).items() if value not in ((), {}, None, "result", "")
         }
 
     @classmethod
@@ -74,7 +83,8 @@ class Reply:
     """What came back: `outcome` is "value", "not attempted", "crashed", "late" or "unreadable".
 
     `value` is plain. `error` says in one sentence what went wrong, `error_types` names the exception's
-    classes, and `place` the line of the notebook's cell where it happened.
+    classes, and `place` the line of the notebook's cell where it happened. `changed_inputs` says whether the call has
+    changed an input that it should not, also when it ended with an exception.
     """
 
     outcome: str
@@ -92,28 +102,35 @@ class Answer(Protocol):
     def ask(self, question: Ask, seconds: float) -> Reply:
         """Returns the reply to one question, after at most about `seconds`."""
 
+    def spent(self) -> float:
+        """Returns the time used so far, in seconds of the answer's own clock."""
+
 
 class InProcess:
     """An answer that runs in this very process: for `check()`, for plain nbgrader and for known mistakes."""
 
-    def __init__(self, answer: Any) -> None:
-        self.answer = answer
+    def __init__(self, answer: Any, clock: str = "wall") -> None:
+        self.answer, self.clock = answer, clock
+
+    def spent(self) -> float:
+        """Returns the time used so far, in seconds of the answer's own clock."""
+        return time.monotonic() if self.clock == "wall" else time.process_time()
 
     def ask(self, question: Ask, seconds: float = 2.0) -> Reply:
         """Returns the reply to one question, after at most about `seconds`."""
         question = Ask.decode(question.encode())  # fresh copies, and proof that the question is plain
-        printed = StringIO()
+        printed, inputs, before = StringIO(), list[Any](), list[Any]()
         try:
             inputs = [_real(value) for value in question.inputs]
             keywords = {name: _real(value) for name, value in question.keywords.items()}
-            before = plain.encode(_plain(inputs))
+            before = [plain.encode(returned.view_of(value)) for value in inputs]
             with ExitStack() as stack:
                 stack.enter_context(_state_kept())
-                stack.enter_context(_output_kept(printed))
-                stack.enter_context(time_limit(seconds))
-                result = self._call(question, inputs, keywords)
+                stack.enter_context(output_kept(printed))
+                stack.enter_context(time_limit(seconds, self.clock))
+                result = self._call(question, inputs, keywords, before)
                 data = plain.encode(result)
-            changed = plain.encode(_plain(inputs)) != before
+            changed = _changed(question, inputs, before)
             return Reply("value", plain.decode(data), printed=_shortened(printed), changed_inputs=changed)
         except TooSlow:
             return Reply(
@@ -125,20 +142,26 @@ class InProcess:
         except NotImplementedError as problem:
             if STUB in str(problem) or not str(problem):
                 return Reply("not attempted", error="nothing to check yet: this cell is still to be written")
-            return _crash(problem, printed)
+            return _crash(problem, printed, _changed(question, inputs, before))
         except (Exception, SystemExit, KeyboardInterrupt) as problem:
             if isinstance(problem, KeyboardInterrupt) and _interrupted_by_user(problem):
                 raise
-            return _crash(problem, printed)
+            return _crash(problem, printed, _changed(question, inputs, before))
 
-    def _call(self, question: Ask, inputs: list[Any], keywords: dict[str, Any]) -> Any:
+    def _call(self, question: Ask, inputs: list[Any], keywords: dict[str, Any], before: list[Any]) -> Any:
         if question.build is None:
-            return _taken(question, self.answer(*inputs, **keywords))
+            memory = [tensor for value in inputs for tensor in returned.weights_of(value).values()]
+            result = self.answer(*inputs, **keywords)
+            if question.then is not None or question.take in returned.TAKES:
+                then = None if question.then is None else [_real(value) for value in question.then]
+                views = [plain.decode(view) for view in before] if question.take == "origins" else []
+                result = returned.see(result, question.take, question.part, then, views, memory)
+            return _taken(question, result)
         module = self.answer(**question.build)
         if not isinstance(module, nn.Module):
             raise TypeError(f"expected a class of nn.Module, got one that makes a {type(module).__name__}")
         if question.take == "parameters":
-            return _parameters(module)
+            return returned.parameters(module)
         if question.weights is not None:
             module.load_state_dict(question.weights)
         module.eval()
@@ -156,12 +179,6 @@ def _taken(question: Ask, result: Any) -> Any:
     return {k: v for k, v in result.items() if any(fnmatch(str(k), p) for p in question.entries)}
 
 
-def _parameters(module: nn.Module) -> dict[str, Any]:
-    """Returns name -> (shape, trainable) for every parameter and buffer of a module."""
-    found = {name: (tuple(p.shape), p.requires_grad) for name, p in module.named_parameters()}
-    return found | {name: (tuple(b.shape), False) for name, b in module.named_buffers()}
-
-
 def _real(value: Any) -> Any:
     """Returns what the answer gets for a plain value: models are built, expressions become sympy's."""
     if isinstance(value, plain.Model):
@@ -173,13 +190,15 @@ def _real(value: Any) -> Any:
             model = kinds[value.name](**_real(value.arguments)).eval()
         if value.tie:
             _tie(model, *value.tie)
+        if value.spread:
+            _shake(model, value.spread, torch.Generator().manual_seed(value.seed))
         for name, parameter in model.named_parameters():
             if name.startswith(value.freeze):
                 parameter.requires_grad_(False)
         if value.noise:
             generator = torch.Generator().manual_seed(value.seed)
             model.register_forward_hook(lambda module, inputs, output: _noisy(output, value.noise, generator))
-        return model
+        return {name: weight.clone() for name, weight in model.state_dict().items()} if value.state else model
     if isinstance(value, plain.Expression):
         return value.to_sympy()
     if isinstance(value, list | tuple):
@@ -195,16 +214,23 @@ def _tie(model: nn.Module, name: str, shared: str) -> None:
     setattr(model.get_submodule(owner), leaf, model.get_parameter(shared))
 
 
+def _shake(model: nn.Module, size: float, generator: torch.Generator) -> None:
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += size * torch.randn(parameter.shape, generator=generator)
+
+
 def _noisy(output: torch.Tensor, size: float, generator: torch.Generator) -> torch.Tensor:
     return output + size * torch.randn(output.shape, generator=generator)
 
 
-def _plain(inputs: list[Any]) -> list[Any]:
-    """Returns inputs with models replaced by their weights, so that two lists can be compared."""
-    return [dict(value.state_dict()) if isinstance(value, nn.Module) else value for value in inputs]
+def _changed(question: Ask, inputs: list[Any], before: list[Any]) -> bool:
+    """Says whether an input that must stay as it was is no longer what it was before the call."""
+    pairs = [pair for n, pair in enumerate(zip(inputs, before, strict=False)) if n not in question.changes]
+    return any(plain.encode(returned.view_of(value)) != was for value, was in pairs)
 
 
-def _crash(problem: BaseException, printed: StringIO) -> Reply:
+def _crash(problem: BaseException, printed: StringIO, changed: bool) -> Reply:
     kinds = tuple(kind.__name__ for kind in type(problem).__mro__ if kind is not object)
     place = ""
     for frame in reversed(traceback.extract_tb(problem.__traceback__)):
@@ -216,7 +242,7 @@ def _crash(problem: BaseException, printed: StringIO) -> Reply:
     except Exception as second:  # noqa: BLE001 - a student's own exception class may fail in any way
         message = f"an exception whose text cannot be read ({type(second).__name__})"
     text = f"{type(problem).__name__}: {message}" if message else type(problem).__name__
-    return Reply("crashed", error=text, error_types=kinds, place=place, printed=_shortened(printed))
+    return Reply("crashed", None, text, kinds, place, _shortened(printed), changed)
 
 
 def _interrupted_by_user(problem: KeyboardInterrupt) -> bool:
@@ -257,7 +283,7 @@ class _Limited(StringIO):
 
 
 @contextmanager
-def _output_kept(printed: StringIO) -> Iterator[None]:
+def output_kept(printed: StringIO) -> Iterator[None]:
     """Sends what the answer prints or displays to `printed`, so that it cannot count as an error or a mark."""
     capped = _Limited()
     try:
@@ -288,8 +314,10 @@ def _display_kept() -> Iterator[None]:
 
 
 @contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
+def time_limit(seconds: float, clock: str = "wall") -> Iterator[None]:
     """Raises `TooSlow` in this thread when the body runs longer than `seconds`, and again while it goes on.
+
+    `clock` is "wall", or "cpu" to count the time of the processor only, fair on a slow or busy machine.
 
     By an alarm signal where there is one (it ends `sleep` too), else by an asynchronous exception.
     """
@@ -299,13 +327,16 @@ def time_limit(seconds: float) -> Iterator[None]:
         def ring(number: int, frame: Any) -> None:
             raise TooSlow
 
-        before = signal.signal(signal.SIGALRM, ring)
-        signal.setitimer(signal.ITIMER_REAL, seconds, 0.2)
+        timer, number = (
+            (signal.ITIMER_REAL, signal.SIGALRM) if clock == "wall" else (signal.ITIMER_PROF, signal.SIGPROF)
+        )
+        before = signal.signal(number, ring)
+        signal.setitimer(timer, seconds, 0.2)
         try:
             yield
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
+            signal.setitimer(timer, 0)
+            signal.signal(number, before)
         return
 
     done, thread = threading.Event(), threading.get_ident()
@@ -327,9 +358,9 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 def timed(answer: Answer, questions: list[Ask], seconds: float) -> Iterator[Reply]:
     """Yields the reply to each question; all of them together get `seconds`. After a late reply the rest are late."""
-    end, late = time.monotonic() + seconds, False
+    end, late = answer.spent() + seconds, False
     for question in questions:
-        left = end - time.monotonic()
+        left = end - answer.spent()
         if late or left <= 0:
             yield Reply("late", error="the time for this exercise was used up")
             continue

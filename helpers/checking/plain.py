@@ -56,7 +56,8 @@ class Model:
 
     With `noise`, each call adds different normal noise of this size to the output, as rounding does on a GPU.
     `tie` names a parameter and the one it shall share: `("head.weight", "base.embedding.weight")`. `freeze` holds
-    beginnings of names: these parameters do not train.
+    beginnings of names: these parameters do not train. `spread` adds normal noise of this size to every parameter,
+    norms and biases too, as training would have moved them. With `state` only the weights come, as a dict by name.
     """
 
     name: str
@@ -65,6 +66,8 @@ class Model:
     noise: float = 0.0
     tie: tuple[str, ...] = ()
     freeze: tuple[str, ...] = ()
+    spread: float = 0.0
+    state: bool = False
 
 
 @dataclass(frozen=True)
@@ -237,8 +240,8 @@ def _encode(value: Any, depth: int, budget: dict[str, int]) -> Any:
             "seed": value.seed,
             "noise": value.noise,
         }
-        changes = {"tie": list(value.tie), "freeze": list(value.freeze)}
-        return recipe | {name: names for name, names in changes.items() if names}
+        changes = {"tie": list(value.tie), "freeze": list(value.freeze), "spread": value.spread, "state": value.state}
+        return recipe | {name: change for name, change in changes.items() if change}
     if isinstance(value, Other):
         return {"other": value.type_name, "text": value.text}
     if isinstance(value, list | tuple | set | frozenset):
@@ -312,7 +315,8 @@ def _decode(data: Any, depth: int, budget: dict[str, int]) -> Any:
         arguments = _decode(data.get("arguments"), depth + 1, budget)
         tie, freeze = (tuple(map(str, data.get(name, ()))) for name in ("tie", "freeze"))
         seed, noise = int(data.get("seed", 0)), float(data.get("noise", 0.0))
-        return Model(data["model"], dict(arguments), seed, noise, tie, freeze)
+        spread, state = float(data.get("spread", 0.0)), data.get("state") is True
+        return Model(data["model"], dict(arguments), seed, noise, tie, freeze, spread, state)
     if isinstance(data.get("other"), str):
         return Other(data["other"][:80], str(data.get("text", ""))[:200])
     raise NotPlain(f"unknown plain data with keys {sorted(map(str, data))[:5]}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -20,6 +20,7 @@ from helpers.checking.compare import (
     name_of,
     number_text,
 )
+from helpers.checking.measures import MEASURES, measured
 
 SECONDS = 2.0  # for one check, however many questions it asks
 
@@ -60,6 +61,7 @@ class StageCases:
     view: str
     tolerance: float
     cases: tuple[Case, ...]
+    measure: str = ""
 
 
 @dataclass(frozen=True)
@@ -153,9 +155,11 @@ def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, pictures
 
     With `pictures=False` nothing of the inputs and wanted values is told: for questions that must stay hidden.
     """
-    questions = [case.ask for stage in examples.stages for case in stage.cases]
+    questions = [replace(case.ask, beside={}) for stage in examples.stages for case in stage.cases]
     replies = timed(answer, questions, seconds)
-    asked = [[(case, next(replies)) for case in stage.cases] for stage in examples.stages]
+    asked = [
+        [(case, measured(stage.measure, case.ask, next(replies))) for case in stage.cases] for stage in examples.stages
+    ]
     flat = [pair for pairs in asked for pair in pairs]
     problems = [
         next(
@@ -204,14 +208,25 @@ def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | No
     """Returns None when a reply is as wanted, else one sentence."""
     if isinstance(case.wanted, Raised):
         if case.wanted.error_type in reply.error_types:
-            return None
+            return _inputs_problem(stage, reply)
         got = reply.error or f"got {name_of(reply.value)}"
         return f"expected a {case.wanted.error_type} with a clear sentence; {got}"
     if reply.outcome != "value":
         return f"it stopped with {reply.error}{reply.place}" if reply.outcome == "crashed" else reply.error
+    if stage.view == "inputs kept":
+        return _inputs_problem(stage, reply)
     if isinstance(case.wanted, Sealed):
         return _sealed_problem(case.wanted.seal, reply.value, case.ask.at, salt)
-    return difference(case.wanted, reply.value, stage.view, stage.tolerance, case.ask.at)
+    problem = difference(case.wanted, reply.value, stage.view, stage.tolerance, case.ask.at)
+    if problem and stage.measure and reply.value is not None:
+        return type(problem)(f"{MEASURES[stage.measure][0]}: {problem}")
+    return problem
+
+
+def _inputs_problem(stage: StageCases, reply: Reply) -> str | None:
+    if stage.view == "inputs kept" and reply.changed_inputs:
+        return "what the function was given is no longer as it was; the caller still needs it"
+    return None
 
 
 def _sealed_problem(seal: Any, value: Any, at: Mapping[str, Any] | None, salt: str) -> str | None:
@@ -307,10 +322,12 @@ def _told(value: Any) -> str:
     if isinstance(value, plain.Model):
         shared = f" whose {value.tie[0]} is {value.tie[1]}" if value.tie else ""
         frozen = f" with {', '.join(value.freeze)}* frozen" if value.freeze else ""
-        return f"a {value.name}{shared}{frozen}"
+        return f"{'the weights of ' if value.state else ''}a {value.name}{shared}{frozen}"
     if isinstance(value, plain.Expression):
         return str(value.to_sympy())[:80]
     if isinstance(value, dict):
+        if len(value) > 12:
+            return f"a dict of {len(value)} entries"
         return "{" + ", ".join(f"{key!r}: {_told(item)}" for key, item in value.items()) + "}"
     return repr(value)[:60]
 

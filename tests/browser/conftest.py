@@ -35,9 +35,7 @@ FLAGS = [
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the option that makes the README's pictures."""
-    parser.addoption(
-        "--save-screenshots", action="store_true", help="write the README's pictures to docs/images"
-    )
+    parser.addoption("--save-screenshots", action="store_true", help="write the README's pictures to docs/images")
 
 
 @pytest.fixture(scope="session")
@@ -113,9 +111,7 @@ def save_screenshot(request: pytest.FixtureRequest, repository: Path) -> Callabl
 
 
 @pytest.fixture(scope="session")
-def student_server(
-    repository: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Server, Path]]:
+def student_server(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Path]]:
     """What `make lab` gives, in a fresh copy: JupyterLab on notebooks/, nbgrader's settings above it."""
     course = tmp_path_factory.mktemp("student")
     (course / "notebooks").mkdir()

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 
-from playwright.sync_api import ConsoleMessage, Error, Locator, Page, Request, expect
+from playwright.sync_api import ConsoleMessage, Error, FrameLocator, Locator, Page, Request, expect
 
 from helpers.environment import LAB_SETTINGS
 
@@ -91,9 +91,7 @@ def jupyterlab(course: Path, root: Path, home: Path) -> Iterator[Server]:
         command.append("--allow-root")
     log = home / "jupyterlab.log"
     with log.open("w", encoding="utf-8") as output:
-        process = subprocess.Popen(
-            command, cwd=course, env=_variables(home), stdout=output, stderr=subprocess.STDOUT
-        )
+        process = subprocess.Popen(command, cwd=course, env=_variables(home), stdout=output, stderr=subprocess.STDOUT)
     server = Server(f"http://127.0.0.1:{port}", log)
     try:
         _wait_for_answer(server, process)
@@ -183,9 +181,7 @@ def cell(page: Page, index: int) -> Locator:
 
 def source_of(cell: Locator) -> str:
     """Returns the text in a cell's editor."""
-    lines: list[str] = cell.locator(".cm-content .cm-line").evaluate_all(
-        "lines => lines.map(line => line.textContent)"
-    )
+    lines: list[str] = cell.locator(".cm-content .cm-line").evaluate_all("lines => lines.map(line => line.textContent)")
     return "\n".join(lines)
 
 
@@ -226,10 +222,11 @@ def render(cell: Locator) -> None:
     cell.locator(".jp-MarkdownOutput").wait_for(timeout=STEP_SECONDS * 1000)
 
 
-def choose(page: Page, menu: str, entry: str) -> None:
-    """Chooses an entry of JupyterLab's menu bar."""
-    page.get_by_role("menuitem", name=menu, exact=True).click()
-    page.locator(".lm-Menu").get_by_role("menuitem", name=entry).first.click()
+def choose(page: Page, menu: str, *entries: str) -> None:
+    """Chooses an entry of JupyterLab's menu bar: Settings, Theme, JupyterLab Dark."""
+    page.locator(".lm-MenuBar-itemLabel").get_by_text(menu, exact=True).click()
+    for entry in entries:
+        page.locator(".lm-Menu-itemLabel").get_by_text(entry, exact=True).click()
 
 
 def run_all_cells(page: Page) -> None:
@@ -254,3 +251,60 @@ def validate(page: Page) -> str:
     dialog.get_by_role("button", name="Ok").click()
     dialog.wait_for(state="detached", timeout=STEP_SECONDS * 1000)
     return text
+
+
+# --- formgrader ---------------------------------------------------------------------------------
+
+
+def open_formgrader(page: Page, server: Server) -> FrameLocator:
+    """Opens formgrader from JupyterLab's menu, with the file browser put away, and returns its page."""
+    page.goto(f"{server.address}/lab?reset&token={TOKEN}")
+    choose(page, "Nbgrader", "Formgrader")
+    formgrader = page.frame_locator("iframe[src*=formgrader]")
+    formgrader.locator("tbody tr").first.wait_for(timeout=STEP_SECONDS * 1000)
+    files = page.locator("#jp-left-stack")
+    if files.is_visible():
+        page.keyboard.press("ControlOrMeta+b")
+        files.wait_for(state="hidden", timeout=STEP_SECONDS * 1000)
+    return formgrader
+
+
+def follow(formgrader: FrameLocator, link: str) -> None:
+    """Clicks a link of formgrader's menu at the left."""
+    formgrader.locator(".nav-pills").get_by_role("link", name=link, exact=True).click()
+
+
+# --- what can be read ---------------------------------------------------------------------------
+
+CONTRASTS = """
+panel => {
+  const parse = text => (text.match(/[\\d.]+/g) || [0, 0, 0, 0]).map(Number);
+  const light = colour => colour.slice(0, 3).map(value => value / 255)
+    .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const over = (top, below) => {
+    const alpha = top.length > 3 ? top[3] : 1;
+    return [0, 1, 2].map(i => alpha * top[i] + (1 - alpha) * below[i]);
+  };
+  const background = element => element
+    ? over(parse(getComputedStyle(element).backgroundColor), background(element.parentElement))
+    : [255, 255, 255];
+  const texts = document.createTreeWalker(panel, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (texts.nextNode()) {
+    const text = texts.currentNode.textContent.trim(), place = texts.currentNode.parentElement;
+    if (!text) continue;
+    const behind = background(place);
+    const [a, b] = [light(over(parse(getComputedStyle(place).color), behind)), light(behind)];
+    found.push([(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), text]);
+  }
+  return found;
+}
+"""
+
+
+def hard_to_read(panel: Locator) -> list[str]:
+    """Returns the texts of a panel whose contrast is below 4.5, the least that WCAG 2 (AA) allows."""
+    contrasts = panel.evaluate(CONTRASTS)
+    assert contrasts, "the panel holds no text"
+    return [f"{text} ({contrast:.1f})" for contrast, text in contrasts if contrast < 4.5]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,12 +11,14 @@ import nbformat
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from grading import bank, demo
+from grading import bank, build, demo
 from tests.browser.lab import (
     Server,
     Witness,
     cell,
+    choose,
     click_into,
+    hard_to_read,
     open_notebook,
     outputs,
     render,
@@ -45,11 +46,7 @@ def place(path: Path, name: str) -> int:
 
 def answer(exercise: str, title: str) -> str:
     """Returns an answer of the bank."""
-    found = [
-        item.source
-        for item in bank.answers(ASSIGNMENT)
-        if (item.exercise, item.title) == (exercise, title)
-    ]
+    found = [item.source for item in bank.answers(ASSIGNMENT) if (item.exercise, item.title) == (exercise, title)]
     assert len(found) == 1, f"the bank has no answer {title!r} to {exercise}"
     return found[0]
 
@@ -96,9 +93,12 @@ def test_a_wrong_answer_gets_its_hint_and_a_right_one_passes(
     verdict = outputs(check)
     expect(verdict).to_contain_text("causal_mask: not yet right")
     expect(verdict).to_contain_text("This looks like: the diagonal is blocked too.")
-    expect(verdict).to_contain_text("wanted (")
-    expect(verdict).to_contain_text("yours (")
-    check.scroll_into_view_if_needed()
+
+    type_into(exercise, answer("causal_mask", "lower triangle"))
+    run(exercise)
+    run(check)
+    expect(verdict).to_contain_text("This looks like: the past is blocked in place of the future.")
+    expect(verdict.locator("caption")).to_have_text([re.compile("^wanted"), re.compile("^yours")])
     save_screenshot(page, "student.png")
 
     type_into(exercise, answer("causal_mask", "two loops"))
@@ -106,6 +106,32 @@ def test_a_wrong_answer_gets_its_hint_and_a_right_one_passes(
     run(check)
     expect(verdict).to_contain_text("causal_mask: all checks passed")
     expect(verdict).not_to_contain_text("This looks like")
+
+
+DARK = pytest.param(
+    "JupyterLab Dark",
+    marks=pytest.mark.xfail(
+        reason="the theme's dark rows shine through the pictures of helpers/checking/verdict.py: "
+        "give the cells of _table opaque colours, and take this mark away",
+        raises=AssertionError,
+        strict=True,
+    ),
+)
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", DARK])
+def test_a_verdict_is_readable(page: Page, lab: Server, notebook: Path, theme: str) -> None:
+    wrong = {"attention_weights": answer("attention_weights", "softmax down the columns")}
+    nbformat.write(demo.fill(nbformat.read(notebook, as_version=4), wrong), notebook)
+    open_notebook(page, lab, PATH)
+    choose(page, "Settings", "Theme", theme)
+    expect(page.locator("body")).to_have_attribute("data-jp-theme-name", theme)
+    for name in ("setup", "attention_weights", "attention_weights_check"):
+        run(cell(page, place(notebook, name)))
+    panel = outputs(cell(page, place(notebook, "attention_weights_check"))).get_by_role("status")
+    expect(panel).to_contain_text("softmax over the wrong axis")
+    panel.scroll_into_view_if_needed()
+    assert hard_to_read(panel) == []
 
 
 def test_a_check_cannot_be_edited(page: Page, lab: Server, notebook: Path) -> None:
@@ -138,17 +164,17 @@ def test_a_whole_notebook_runs_and_validates(page: Page, lab: Server, notebook: 
     assert "Success! Your notebook passes all the tests." in validate(page)
 
 
-def built_figures() -> dict[int, str]:
-    """Returns the places of the cells whose output is a figure, with its alternative text."""
-    built = bank.FOLDER.parent.parent / "solutions" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
-    figures = {}
-    for index, item in enumerate(cells_of(built)):
-        for output in item.get("outputs", []):
-            found = re.search(r'<img alt="([^"]*)"', output.get("data", {}).get("text/html", ""))
-            if found:
-                figures[index] = html.unescape(found.group(1))
-    assert figures, f"{built} shows no figure"
-    return figures
+def built_figures() -> list[int]:
+    """Returns the places of the cells that show a figure in the solution notebook."""
+    built = build.ROOT / "solutions" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+    shown = [
+        index
+        for index, item in enumerate(cells_of(built))
+        for output in item.get("outputs", [])
+        if "<img " in output.get("data", {}).get("text/html", "")
+    ]
+    assert shown, f"{built} shows no figure"
+    return shown
 
 
 def interactive_cell(path: Path) -> int:

@@ -1,0 +1,103 @@
+"""See a model that an answer returns, in plain values: what it gives, where its weights come from, what of it learns.
+
+The model itself never leaves the process of the answer. `Ask.take` and `Ask.then` say what is wanted of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+TAKES = ("parameters", "origins", "shared", "learns")
+
+
+def view_of(value: Any) -> Any:
+    """Returns what must be the same of an input before and after a call: of a model its weights and what trains."""
+    if not isinstance(value, nn.Module):
+        return value
+    trainable = [name for name, parameter in value.named_parameters() if parameter.requires_grad]
+    return {"class": type(value).__name__, "weights": dict(value.state_dict()), "trainable": trainable}
+
+
+def weights_of(value: Any) -> dict[str, Tensor]:
+    """Returns name -> tensor of an input: of a model, of its `view_of`, or of a dict of tensors; else nothing."""
+    if isinstance(value, nn.Module):
+        return dict(value.state_dict())
+    if isinstance(value, dict):
+        held = value["weights"] if isinstance(value.get("weights"), dict) else value
+        return {str(name): tensor for name, tensor in held.items() if isinstance(tensor, Tensor)}
+    return {}
+
+
+def see(
+    model: Any, take: str, part: str, then: Sequence[Any] | None, before: Sequence[Any], memory: Iterable[Tensor]
+) -> Any:
+    """Returns what `take` names of a model that an answer has returned, or of its submodule `part`.
+
+    Args:
+        take: "result": what it gives for the inputs `then`, in evaluation mode; "parameters": see `parameters`;
+            "origins", "shared", "learns": see the functions of these names.
+        before: `view_of` each input of the call, taken before it.
+        memory: the tensors of the inputs, as they were before the call.
+
+    Raises:
+        TypeError: when it is no model, or no tensor comes out where one is needed.
+    """
+    if model is None:
+        return None  # a forgotten return: told as such by whoever compares
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"expected a model (an nn.Module), got a {type(model).__name__}")
+    seen = model.get_submodule(part)
+    if take == "parameters":
+        return parameters(seen)
+    if take == "origins":
+        return origins(seen, before)
+    if take == "shared":
+        return shared(seen, memory)
+    seen.eval()
+    if take == "learns":
+        return learns(seen, then or ())
+    with torch.no_grad():
+        return seen(*(then or ()))
+
+
+def parameters(model: nn.Module) -> dict[str, Any]:
+    """Returns name -> (shape, trainable) for every parameter and buffer of a module."""
+    found = {name: (tuple(p.shape), p.requires_grad) for name, p in model.named_parameters()}
+    return found | {name: (tuple(b.shape), False) for name, b in model.named_buffers()}
+
+
+def origins(model: nn.Module, before: Sequence[Any]) -> dict[str, str]:
+    """Returns for each weight which inputs had the same numbers under the same name: "as in input 1", or "new"."""
+    inputs = [weights_of(value) for value in before]
+    found = {}
+    for name, weight in model.state_dict().items():
+        same = [str(n) for n, held in enumerate(inputs, 1) if name in held and torch.equal(held[name], weight)]
+        found[name] = f"as in input {' and '.join(same)}" if same else "new"
+    return found
+
+
+def shared(model: nn.Module, memory: Iterable[Tensor]) -> set[str]:
+    """Returns the names of the parameters that lie in the memory of an input: changing one changes the other."""
+    places = {tensor.untyped_storage().data_ptr() for tensor in memory if tensor.numel()}
+    return {
+        name
+        for name, parameter in model.named_parameters(remove_duplicate=False)
+        if parameter.untyped_storage().data_ptr() in places
+    }
+
+
+def learns(model: nn.Module, inputs: Sequence[Any]) -> dict[str, int]:
+    """Returns name -> how many numbers, for each parameter that a gradient of the model's output reaches."""
+    model.zero_grad(set_to_none=True)
+    with torch.enable_grad():
+        output = model(*inputs)
+        if not isinstance(output, Tensor):
+            raise TypeError(f"expected a tensor from the model, got a {type(output).__name__}")
+        loss = output.square().sum()
+        if loss.requires_grad:
+            loss.backward()
+    return {name: p.numel() for name, p in model.named_parameters() if p.grad is not None}

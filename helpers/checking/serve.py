@@ -1,0 +1,140 @@
+"""The student's side of safe grading: run cells and answer questions over a socket, holding no solution of any kind.
+
+A message is four bytes of length and then JSON. Requests are `{"cell": source}` and
+`{"ask": name, "question": {...}, "seconds": s}`; replies say what happened in plain values. Whoever grades keeps the
+right answers and compares there, in another process.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import time
+from io import StringIO
+from typing import Any
+
+from helpers.checking import plain
+from helpers.checking.answers import Ask, InProcess, Reply, TooSlow, output_kept, time_limit
+
+MAX_MESSAGE = 64 << 20  # bytes
+
+
+class ChannelError(ConnectionError):
+    """The other side has ended, is too late, or sends what is not a message."""
+
+
+def send(channel: socket.socket, message: Any) -> None:
+    """Sends one message."""
+    data = json.dumps(message).encode()
+    channel.sendall(struct.pack(">I", len(data)) + data)
+
+
+def receive(channel: socket.socket) -> Any:
+    """Returns the next message.
+
+    Raises:
+        ChannelError: when the other side has ended or sends something else.
+    """
+    (size,) = struct.unpack(">I", _read(channel, 4))
+    if size > MAX_MESSAGE:
+        raise ChannelError(f"a message of {size >> 20} MB; at most {MAX_MESSAGE >> 20} MB are read")
+    try:
+        return json.loads(_read(channel, size))
+    except (ValueError, RecursionError) as problem:
+        raise ChannelError("a message that is not JSON") from problem
+
+
+def _read(channel: socket.socket, size: int) -> bytes:
+    parts = bytearray()
+    while len(parts) < size:
+        try:
+            part = channel.recv(min(size - len(parts), 1 << 20))
+        except TimeoutError as problem:
+            raise ChannelError("no reply in time") from problem
+        if not part:
+            raise ChannelError("its process has ended")
+        parts += part
+    return bytes(parts)
+
+
+def encode_reply(reply: Reply) -> dict[str, Any]:
+    """Returns a reply as JSON-ready data."""
+    return {**vars(reply), "value": plain.encode(reply.value), "error_types": list(reply.error_types)}
+
+
+def decode_reply(data: Any) -> Reply:
+    """Returns the reply that `encode_reply` was given. Safe on hostile data.
+
+    Raises:
+        plain.NotPlain: when the data is no reply.
+    """
+    if not isinstance(data, dict) or data.get("outcome") not in OUTCOMES:
+        raise plain.NotPlain("the reply is not of the asked form")
+    names = data.get("error_types")
+    return Reply(
+        data["outcome"],
+        plain.decode(data.get("value")),
+        _text(data.get("error"), 500),
+        tuple(_text(name, 80) for name in names[:20]) if isinstance(names, list) else (),
+        _text(data.get("place"), 200),
+        _text(data.get("printed"), 500),
+        data.get("changed_inputs") is True,
+    )
+
+
+OUTCOMES = ("value", "not attempted", "crashed", "late", "unreadable")
+
+
+def _text(value: Any, longest: int) -> str:
+    return value[:longest] if isinstance(value, str) else ""
+
+
+def make_shell() -> Any:
+    """Returns an IPython shell without history, display or threads, ready to be forked."""
+    from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+    settings = Config()
+    settings.HistoryManager.enabled = False
+    settings.InteractiveShell.colors = "nocolor"
+    return InteractiveShell.instance(config=settings)
+
+
+def run_cell(shell: Any, source: str, seconds: float) -> dict[str, Any]:
+    """Runs one cell and returns whether it failed, with what error, and what it printed (shortened)."""
+    printed = StringIO()
+    try:
+        with output_kept(printed), time_limit(seconds, "cpu"):
+            result = shell.run_cell(source, store_history=False, silent=False)
+    except TooSlow:
+        return {"ok": False, "error": f"the cell was stopped after {seconds:g} s", "printed": ""}
+    problem = result.error_before_exec or result.error_in_exec
+    if isinstance(problem, TooSlow):
+        return {"ok": False, "error": f"the cell was stopped after {seconds:g} s", "printed": ""}
+    if problem is None:
+        return {"ok": True, "error": "", "printed": printed.getvalue()[:2000]}
+    try:
+        text = " ".join(str(problem).split())[:300]
+    except Exception:  # noqa: BLE001 - a student's own exception class may fail in any way
+        text = "its text cannot be read"
+    return {"ok": False, "error": f"{type(problem).__name__}: {text}", "printed": printed.getvalue()[:2000]}
+
+
+def serve(channel: socket.socket, shell: Any) -> None:
+    """Answers requests until the other side ends."""
+    while True:
+        try:
+            request = receive(channel)
+        except ChannelError:
+            return
+        start = time.process_time()
+        if "cell" in request:
+            reply = run_cell(shell, request["cell"], request["seconds"])
+        elif request["ask"] not in shell.user_ns:
+            missing = Reply("crashed", error="NameError: its cell was not run or failed", error_types=("NameError",))
+            reply = encode_reply(missing)
+        else:
+            answer = InProcess(shell.user_ns[request["ask"]], clock="cpu")
+            reply = encode_reply(answer.ask(Ask.decode(request["question"]), request["seconds"]))
+        send(channel, reply | {"cpu": time.process_time() - start})

@@ -1,0 +1,225 @@
+"""The sandbox and the students' processes in it. Payloads are harmless: a canary file, loopback, small limits."""
+
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grading import bank, exercise, sandbox
+from grading.examiner import examine
+from grading.remote import Students
+from helpers.checking.answers import Ask
+from helpers.checking.serve import ChannelError
+
+WHY_NOT = sandbox.probe()
+pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
+
+
+def inside(action: Callable[[], Any], **limits: Any) -> tuple[str, int]:
+    """Returns what an action gives, or the name of its error, and the exit status, in a sandbox of its own."""
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(read)
+        try:
+            sandbox.enter(sandbox.Policy(sandbox.readable_system(), limits=sandbox.Limits(**limits)))
+            os.write(write, str(action()).encode())
+        except BaseException as problem:  # noqa: BLE001 - whatever it is, the test wants to see it
+            os.write(write, type(problem).__name__.encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    told = b""
+    while chunk := os.read(read, 4096):
+        told += chunk
+    os.close(read)
+    return told.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def test_nothing_of_the_project_is_seen(tmp_path: Path, repository: Path) -> None:
+    canary = tmp_path / "canary.txt"
+    canary.write_text("canary")
+    for path in (canary, repository / "solutions", repository / "grading", repository / "tests", Path("/etc/passwd")):
+        assert path.exists()
+        assert inside(lambda path=path: path.exists()) == ("False", 0)
+
+
+def test_nothing_can_be_written_but_its_own_folder(repository: Path) -> None:
+    assert inside(lambda: Path("/usr/x").write_text("x"))[0] == "OSError"
+    assert inside(lambda: Path("/x").write_text("x"))[0] == "OSError"
+    assert inside(lambda: Path(sys.prefix, "x").write_text("x"))[0] == "OSError"
+    assert inside(lambda: (Path("x").write_text("x"), os.listdir("."))[1]) == ("['x']", 0)
+    assert not Path("/usr/x").exists()
+
+
+def test_there_is_no_network() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert inside(lambda: socket.create_connection(("127.0.0.1", port), 2))[0] == "PermissionError"
+
+
+def test_it_is_nobody_and_alone() -> None:
+    assert inside(os.getpid) == ("2", 0)
+    assert inside(lambda: sum(name.isdigit() for name in os.listdir("/proc"))) == ("2", 0)
+    assert inside(os.geteuid)[0] == str(sandbox.UNUSED_ID if os.geteuid() == 0 else os.geteuid())
+
+
+@pytest.mark.parametrize("call", ["unshare", "mount", "chroot"])
+def test_the_way_out_is_closed(call: str) -> None:
+    arguments = {"unshare": (sandbox.NEWUSER,), "mount": (b"x", b"/tmp", b"tmpfs", 0, b""), "chroot": (b"/tmp",)}[call]
+    assert inside(lambda: sandbox._call(call, *arguments))[0] == "SandboxError"
+
+
+def test_limits_hold() -> None:
+    assert inside(lambda: Path("big").write_bytes(bytes(3 << 20)), file_size=1 << 20)[0] == "OSError"
+    assert inside(lambda: [Path(f"x{i}").write_bytes(bytes(1 << 20)) for i in range(9)], disk=4 << 20)[0] == "OSError"
+    assert inside(lambda: time.sleep(60), wall=0.3)[1] == 124
+    assert inside(lambda: sum(iter(lambda: 1, 0)), cpu=1)[1] == 128 + 24  # SIGXCPU
+    assert inside(lambda: (b"x" * (300 << 20), time.sleep(5)), memory=100 << 20)[1] == 137
+    assert inside(lambda: [open(os.devnull) for _ in range(90)], open_files=40)[0] == "OSError"  # noqa: SIM115
+
+
+def test_the_number_of_processes_is_limited() -> None:
+    def breed() -> int:
+        for _ in range(40):
+            if os.fork() == 0:
+                time.sleep(2)
+                os._exit(0)
+        return 0
+
+    assert inside(breed, processes=10)[0] == "BlockingIOError"
+
+
+def test_what_it_started_dies_with_it() -> None:
+    def leave_one_behind() -> int:
+        pid = os.fork()
+        if pid == 0:
+            os.setsid()
+            time.sleep(600)
+        return pid
+
+    told, status = inside(leave_one_behind)
+    assert (int(told) > 2, status) == (True, 0)
+    command = Path(f"/proc/{os.getpid()}/cmdline").read_bytes()
+    alive = [p for p in Path("/proc").glob("[0-9]*/cmdline") if _read(p) == command and _parent(p) == 1]
+    assert alive == []
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:  # it has just ended
+        return b""
+
+
+def _parent(path: Path) -> int:
+    try:
+        return int((path.parent / "stat").read_text().rsplit(")", 1)[1].split()[1])
+    except OSError:  # it has just ended
+        return 0
+
+
+# --- students' processes ----------------------------------------------------------------------------------------------
+
+NOTEBOOK = "01_causal_mask"
+
+
+@pytest.fixture(scope="module")
+def students() -> Iterator[Students]:
+    with Students() as made:
+        yield made
+
+
+def marks(students: Students, sources: dict[str, str]) -> dict[str, float]:
+    """Returns the mark of each exercise for a notebook whose solution cells have these sources."""
+    student = students.student()
+    for cell in bank.cells(NOTEBOOK):
+        if cell.kind in ("setup", "exercise"):
+            student.run(sources.get(cell.name, cell.source), 20)
+    defined = exercise.load(NOTEBOOK)
+    found = {name: examine(one, student.answer(name), "ada").earned for name, one in defined.items()}
+    student.close()
+    return found
+
+
+def test_the_solution_gets_full_marks_in_the_sandbox(students: Students) -> None:
+    assert marks(students, {}) == {name: one.points for name, one in exercise.load(NOTEBOOK).items()}
+
+
+def test_marks_in_the_sandbox_are_those_of_the_examiner_in_process(students: Students) -> None:
+    from helpers.checking.answers import InProcess
+
+    wrong = [a for a in bank.answers(NOTEBOOK) if a.exercise in ("causal_mask", "padding_mask")]
+    defined = exercise.load(NOTEBOOK)
+    for answer in wrong:
+        student = students.student()
+        for cell in bank.cells(NOTEBOOK):
+            if cell.kind == "setup":
+                assert student.run(cell.source, 20) == ""
+        student.run(answer.source, 20)
+        safe = examine(defined[answer.exercise], student.answer(answer.exercise), "ada")
+        plain = examine(defined[answer.exercise], InProcess(bank.run(answer)), "ada")
+        student.close()
+        assert (safe.earned, safe.mistake, safe.outcome) == (plain.earned, plain.mistake, plain.outcome), answer.label
+
+
+def test_an_exit_costs_points_and_never_gives_any(students: Students) -> None:
+    found = marks(students, {"padding_mask": "def padding_mask(lengths, size):\n    import os\n    os._exit(0)"})
+    assert found["padding_mask"] == 0
+    assert found["causal_mask"] == 3
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "import sys; frame = sys._getframe()\n    while frame: frame.f_locals.update(wanted=1); frame = frame.f_back",
+        "import gc; return [o for o in gc.get_objects() if type(o).__name__ in ('Exercise', 'Examples', 'Verdict')]",
+        "import os; return dict(os.environ)",
+        "import grading.exercise; return grading.exercise.load('01_causal_mask')",
+        "return type('Always', (), {'__eq__': lambda s, o: True, '__bool__': lambda s: True})()",
+        "return type('T', (torch.Tensor,), {'__torch_function__': classmethod(lambda *a, **k: True)})(size, size)",
+        "raise SystemExit(0)",
+        "raise KeyboardInterrupt",
+        "return open('/proc/1/mem', 'r+b')",
+        "return {'outcome': 'right', 'earned': 3}",
+    ],
+)
+def test_tricks_earn_nothing(students: Students, body: str) -> None:
+    found = marks(students, {"causal_mask": f"def causal_mask(size):\n    {body}"})
+    assert found["causal_mask"] == 0
+    assert found["padding_mask"] == 3
+
+
+def test_a_forged_reply_on_the_socket_is_no_mark(students: Students) -> None:
+    source = (
+        "import socket, os\nreal = socket.socket(fileno=os.dup(3))\n"
+        "def causal_mask(size):\n    real.sendall(b'\\x00\\x00\\x00\\x02{}' * 50)\n    return None"
+    )
+    assert marks(students, {"causal_mask": source})["causal_mask"] == 0
+
+
+def test_a_reply_too_large_or_late_is_a_wrong_answer(students: Students) -> None:
+    student = students.student()
+    assert student.run("def big(): return 'x' * 10**7\ndef slow():\n    while True: pass", 5) == ""
+    assert student.answer("big").ask(Ask(), 5).outcome == "unreadable"
+    assert student.answer("slow").ask(Ask(), 0.5).outcome == "late"
+    assert student.answer("nothing").ask(Ask(), 5).error_types == ("NameError",)
+    assert "stopped after" in student.run("while True: pass", 0.5)
+    assert "ZeroDivisionError" in student.run("1 / 0", 5)
+    student.close()
+    with pytest.raises(ChannelError):
+        student.run("1", 5)
+
+
+def test_students_do_not_see_each_other(students: Students) -> None:
+    first, second = students.student(), students.student()
+    assert first.run("secret = 1; open('mine', 'w').write('mine')", 5) == ""
+    assert "NameError" in second.run("secret", 5)
+    assert second.run("import os; assert os.listdir('.') == []", 5) == ""
+    first.close()
+    second.close()
