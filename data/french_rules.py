@@ -30,6 +30,7 @@ ELIDES = {"je", "me", "te", "se", "le", "la", "de", "ne", "que", "jusque", "lors
 ELIDED = {"j'", "m'", "t'", "s'", "l'", "d'", "n'", "qu'", "c'", "jusqu'"}
 UNCONTRACTED = {("de", "le"), ("de", "les"), ("à", "le"), ("à", "les")}
 CONTRACTED = {"de", "d'", "du", "au", "aux"}
+JOINTS = {",", "et"} | ADVERBS
 LIAISON = {"beau": "bel", "nouveau": "nouvel", "vieux": "vieil", "ce": "cet"}
 NEGATIVE = {"pas", "jamais", "que", "qu'", "plus", "rien"}
 CLITICS = {"ne", "n'", "le", "la", "les", "l'", "m'", "vous", "nous"}
@@ -45,6 +46,8 @@ SPACING = (
     (re.compile(r"^[^A-ZÀÂÉÈÊÎÔÛÇŒ«]|[.!?] [^A-ZÀÂÉÈÊÎÔÛÇŒ«]"), "missing capital"),
     (re.compile(r"[^.!?]$"), "no end mark"),
 )
+# A word such as "écrit", verb or participle, is a verb after one of these
+AFTER_SUBJECT = frozenset((*CLITICS, *PRONOUNS, *NAMES, *NOUNS, *ADJECTIVES))
 ANY: Features = frozenset((g, n) for g in "mf" for n in "sp")
 MASCULINE: Features = frozenset({("m", "s")})
 
@@ -142,10 +145,7 @@ class _Sentence:
         if token in SPEAKER_PARTICIPLES and self._is_speaker(index):
             self._speaker(index)
             return index + 1
-        after_subject = {*CLITICS, *PRONOUNS, *NAMES, *NOUNS}
-        if token in ADJECTIVES and not (
-            token in VERBS and self.tokens[index - 1] in after_subject
-        ):
+        if token in ADJECTIVES and not (token in VERBS and self.tokens[index - 1] in AFTER_SUBJECT):
             if self.head is not None and not self.head & ADJECTIVES[token]:
                 self._report("no agreement", index)
             return self._chain(index, self.head or ADJECTIVES[token])
@@ -235,22 +235,22 @@ class _Sentence:
         """Adjectives joined by commas, "et" and adverbs agree with the first."""
         position = index
         while True:
-            if self.tokens[position] in ADJECTIVES:
-                if not features & ADJECTIVES[self.tokens[position]]:
+            token = self.tokens[position]
+            if token in ADJECTIVES:
+                if position > index and token in VERBS and self.tokens[position - 1] in ADJECTIVES:
+                    return position  # "la fille riche écrit"
+                if not features & ADJECTIVES[token]:
                     self._report("no agreement", position)
-                features = features & ADJECTIVES[self.tokens[position]] or features
-            elif self.tokens[position] not in {",", "et"} | ADVERBS:
-                return position
-            elif self._opens_clause(position):
+                features = features & ADJECTIVES[token] or features
+            elif token not in JOINTS or not self._joins(position):
                 return position
             position += 1
 
-    def _opens_clause(self, index: int) -> bool:
-        """True when no adjective follows the joint."""
-        position = index
-        while self.tokens[position] in {",", "et"} | ADVERBS:
-            position += 1
-        return self.tokens[position] not in ADJECTIVES
+    def _joins(self, index: int) -> bool:
+        """True when an adjective follows the joint."""
+        while self.tokens[index] in JOINTS:
+            index += 1
+        return self.tokens[index] in ADJECTIVES
 
     def _verb(self, index: int) -> None:
         """The verb of a noun subject is in the third person of its number."""

@@ -133,7 +133,7 @@ def _verbs() -> tuple[dict[str, set[str]], set[str]]:
         if word.kind == "verb":
             table.setdefault(word.present[0], set()).add("il")
             table.setdefault(word.present[1], set()).add("ils")
-    singular = """devient avance raconte signe livre peint manie avait aura était hérite retrouve
+    singular = """devient avance raconte signe peint manie avait aura était hérite retrouve
     reçoit part revient trouve enquête quitte ouvre apprend change traverse garde attend cherche
     croise compte entre"""
     for form in listed(singular):
@@ -148,7 +148,7 @@ ADJECTIVES, BEFORE_NOUN = _adjectives()
 DETERMINERS = _determiners()
 VERBS, _INFINITIVES = _verbs()
 # Words that show that le, la, les or l' is a pronoun, or part of a fixed expression
-OTHER_AFTER_DETERMINER = _INFINITIVES | set(listed("on plus à y en s' m' l' que qui"))
+OTHER_AFTER_DETERMINER = _INFINITIVES | set(listed("on plus à y en que qui"))
 PRONOUNS: dict[str, tuple[Features, str]] = {
     "je": (frozenset({("m", "s"), ("f", "s")}), "je"),
     "j'": (frozenset({("m", "s"), ("f", "s")}), "je"),

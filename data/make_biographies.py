@@ -25,14 +25,10 @@ MEN = listed(
     Georg Gustav Hans Henri Hugo Igor Ivan Jakob Jonas Klaus Leon Louis Lukas Marco Martin
     Oscar Otto Pablo Paul Peter Robert Simon Tomas Victor Walter"""
 )
-OPENINGS = listed(
-    """Al An Ar Bar Bel Ber Bor Bran Cal Car Chal Cor Dal Dan Del Dor Fal Far Fer Fon Gal Gar
-    Gol Gren Hal Har Hel Hol Jan Jor Kal Kar Kel Lam Lar Len Lor Mal Mar Mel Mon Nar Nel
-    Nor Ol Or Pal Par Pel Per Quin Ral Ran Ros Sal San Sel Sor Tal Tar Tol Tren Val Van
-    Vel Vin Wal War Wen Zan Zor"""
-)
-MIDDLES = ["", "", "a", "be", "chi", "da", "do", "e", "ga", "go", "i", "ka", "li", "ma", "mi", "o",
-           "ri", "te", "ve"]  # fmt: skip
+# A surname opens with a consonant or two, a vowel and a consonant, and no two people share these
+ONSETS = listed("B Br C Ch D Dr F G Gr H J K L M N P Pr R S St T Tr V W Z")
+CODAS = listed("b d f g k l m n p r s t v z")
+MIDDLES = listed("a e i o")
 ENDINGS = listed(
     """berg cini court dale dini don eau feld ford gard gren kins land lett lin lund mann mer
     mont nard nell ner nier nov quist reau rell rini sen ser ski son stein tado tello ton
@@ -86,12 +82,9 @@ class Person:
 
 
 def _surnames(draw: Draw, count: int) -> list[str]:
-    found: dict[str, None] = {}
-    while len(found) < count:
-        surname = draw.one(OPENINGS) + draw.one(MIDDLES) + draw.one(ENDINGS)
-        if surname not in CITIES:
-            found[surname] = None
-    return list(found)
+    """Surnames whose first letters differ: "Bal...", "Bar...", "Bras..."."""
+    openings = [onset + vowel + coda for onset in ONSETS for vowel in "aeiou" for coda in CODAS]
+    return [opening + draw.one(MIDDLES) + draw.one(ENDINGS) for opening in draw.some(openings, count)]
 
 
 def _person(draw: Draw, surname: str) -> Person:

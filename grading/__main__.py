@@ -18,9 +18,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     demo.add_argument("--folder", default=None, help="course folder to build in (default: this one)")
     grade = commands.add_parser("grade", help="autograde one assignment with plain nbgrader, print marks and reasons")
     grade.add_argument("assignment", help="its full name: 01_causal_mask")
+    safe = commands.add_parser("autograde", help="grade a class the safe way: in sandboxes, in parallel")
+    safe.add_argument("assignment", nargs="*", help="full names (default: all that have submissions)")
+    safe.add_argument("--student", action="append", default=[], help="only this student; may be repeated")
+    safe.add_argument("--workers", type=int, default=None, help="processes (default: one for each core)")
+    safe.add_argument("--force", action="store_true", help="grade unchanged submissions again")
+    safe.add_argument("--unsafe", action="store_true", help="grade even where no sandbox can be made")
+    safe.add_argument("--json", action="store_true", help="print the outcomes as JSON")
     options = parser.parse_args(arguments)
     if options.command == "build":
         return _build(options.notebook, options.check)
+    if options.command == "autograde":
+        from grading import autograde
+
+        return autograde.main(options)
     if options.command == "grade":
         from grading import classroom
 

@@ -683,16 +683,16 @@ def draw_shares(*settings):
     table = pd.DataFrame([shares(width, layers) for width, layers in settings], index=names)
     percent = 100 * table.div(table.sum(axis="columns"), axis="index")
 
-    figure, (axes,) = plots.panels(1, width=7, height=1.1 + 0.4 * len(settings))
+    figure, (axes,) = plots.panels(1, width=7, height=1.3 + 0.4 * len(settings))
     start = 0
     for part, colour in zip(percent, (plots.COLOURS[0], plots.COLOURS[1], plots.COLOURS[3])):
         bars = axes.barh(names, percent[part], left=start, color=colour, label=part)
         labels = [f"{share:.0f} %" if share > 7 else "" for share in percent[part]]
         axes.bar_label(bars, labels, label_type="center", color="white")
         start = start + percent[part]
-    axes.set(xlabel="share of the parameters (%), 50,001 words", xlim=(0, 100))
+    axes.set(title="Where the parameters are (50,001 words)", xlabel="share (%)", xlim=(0, 100))
     axes.invert_yaxis()
-    figure.legend(ncols=3, frameon=False, loc="outside upper center")
+    figure.legend(ncols=3, frameon=False, loc="outside lower center")
     told = [f"{name}: {share:.0f} percent" for name, share in percent["layers"].items()]
     plots.show(figure, "Share of the layers in a model with 50,001 words: " + "; ".join(told) + ".")
 

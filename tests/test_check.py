@@ -1,10 +1,13 @@
 """`check()`: its messages, what it recognises, and that it leaves everything as it was."""
 
+import copy
+import json
 import os
 import random
 import re
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +19,11 @@ from torch import Tensor, nn
 from grading.exercise import Exercise, ExerciseError, Mistake, Stage
 from helpers import check as check_module
 from helpers.check import check, public_examples
+from helpers.checking import plain
 from helpers.checking.answers import STUB, Ask, InProcess, time_limit
 from helpers.checking.plain import Model
 from helpers.checking.verdict import Verdict, judge
+from helpers.models import Classifier
 
 
 def verdict(answer: Any, name: str = "causal_mask") -> Verdict:
@@ -319,6 +324,12 @@ def test_a_module_is_built_given_weights_and_called() -> None:
     assert "expected a class of nn.Module" in str(judge(examples, InProcess(lambda width: width)))
 
 
+def test_a_call_of_a_module_tells_how_it_was_built() -> None:
+    examples = module_exercise().public_examples()
+    assert judge(examples, InProcess(Shift)).call == "Scale(width=3)(tensor of shape (2, 3))"
+    assert judge(examples, InProcess(Frozen)).call == "Scale(width=3)"
+
+
 def number_exercise() -> Exercise:
     def answer() -> float:
         return 0.1 + 0.2
@@ -410,6 +421,117 @@ def test_a_model_comes_by_its_recipe_and_fresh_each_time() -> None:
     assert first.value.abs().sum() > 0
     assert first.changed_inputs
     assert seen[0] is not seen[1]
+
+
+# --- models that come back --------------------------------------------------------------------------------------------
+
+LANGUAGE_MODEL = Model(
+    "LanguageModel", {"base": Model("TransformerBase", {"vocab_size": 6, "d_model": 8, "n_layers": 1, "n_heads": 2})}
+)
+TOKENS = torch.tensor([[1, 4, 5]])
+
+
+def asked(answer: Any, *inputs: Any, **settings: Any) -> Any:
+    """Returns the value of a reply that has crossed a process boundary in its encoded form."""
+    question = Ask.decode(json.loads(json.dumps(Ask(inputs, **settings).encode())))
+    reply = InProcess(answer).ask(question)
+    assert reply.outcome == "value", reply.error
+    return plain.decode(json.loads(json.dumps(plain.encode(reply.value))))
+
+
+def classifier_of(model: Any) -> nn.Module:
+    return Classifier(copy.deepcopy(model.base), 3)
+
+
+def sharing_classifier_of(model: Any) -> nn.Module:
+    return Classifier(model.base, 3)
+
+
+def test_a_returned_model_is_called_whole_or_in_part() -> None:
+    assert asked(classifier_of, LANGUAGE_MODEL, then=(TOKENS,)).shape == (1, 3)
+    hidden = asked(classifier_of, LANGUAGE_MODEL, then=(TOKENS,), part="base")
+    assert torch.equal(hidden, asked(lambda model: model.base, LANGUAGE_MODEL, then=(TOKENS,)))
+    assert asked(classifier_of, LANGUAGE_MODEL, take="parameters", part="head") == {
+        "weight": ((3, 8), True),
+        "bias": ((3,), True),
+    }
+
+
+def test_the_origin_of_each_weight_is_told() -> None:
+    other = replace(LANGUAGE_MODEL, seed=7, spread=0.1, state=True)
+
+    def mixed(model: Any, weights: dict[str, Tensor]) -> Any:
+        for name, weight in model.named_parameters():
+            weight.data = weights[name] if "layers" in name else weight.data + 1 if "head" in name else weight.data
+        return model
+
+    told = asked(mixed, LANGUAGE_MODEL, other, take="origins")
+    assert told["base.layers.0.attention_norm.weight"] == "as in input 2"
+    assert told["base.embedding.weight"] == "as in input 1"
+    assert told["head.bias"] == "new"
+    same = replace(LANGUAGE_MODEL, state=True)
+    told = asked(lambda model, weights: model, LANGUAGE_MODEL, same, take="origins", entries=("head.*",))
+    assert told == {"head.weight": "as in input 1 and 2", "head.bias": "as in input 1 and 2"}
+
+
+def test_shared_memory_is_told() -> None:
+    assert asked(classifier_of, LANGUAGE_MODEL, take="shared") == set()
+    names = asked(sharing_classifier_of, LANGUAGE_MODEL, take="shared")
+    assert "base.embedding.weight" in names
+    assert "head.weight" not in names
+
+
+def test_only_what_a_gradient_reaches_learns() -> None:
+    def flagged(model: Any) -> nn.Module:
+        model.base.requires_grad_(False)
+        return model
+
+    assert asked(flagged, LANGUAGE_MODEL, take="learns", then=(TOKENS,)) == {"head.weight": 48, "head.bias": 6}
+    assert asked(lambda m: m.requires_grad_(False), LANGUAGE_MODEL, take="learns", then=(TOKENS,)) == {}
+    assert len(asked(lambda m: m.eval(), LANGUAGE_MODEL, take="learns", then=(TOKENS,))) == 19
+
+
+@pytest.mark.parametrize(("given", "sentence"), [({"head.weight": 1}, "expected a model (an nn.Module), got a dict")])
+def test_what_is_no_model_is_told(given: Any, sentence: str) -> None:
+    reply = InProcess(lambda model: given).ask(Ask((LANGUAGE_MODEL,), take="origins"))
+    assert reply.outcome == "crashed"
+    assert sentence in reply.error
+    assert InProcess(lambda model: None).ask(Ask((LANGUAGE_MODEL,), take="origins")).value is None
+
+
+def test_an_input_that_must_stay_as_it_was() -> None:
+    def freezing(model: Any) -> nn.Module:
+        return model.requires_grad_(False)
+
+    def spoiling(model: Any) -> nn.Module:
+        model.head.bias.data += 1
+        raise ValueError("too late")
+
+    def careful(model: Any) -> nn.Module:
+        raise ValueError("it does not fit")
+
+    assert InProcess(freezing).ask(Ask((LANGUAGE_MODEL,))).changed_inputs
+    assert not InProcess(freezing).ask(Ask((LANGUAGE_MODEL,), changes=(0,))).changed_inputs
+    assert InProcess(spoiling).ask(Ask((LANGUAGE_MODEL,))).changed_inputs
+    asks = [Ask((LANGUAGE_MODEL,))]
+    kept = Stage("kept", 1, "copy", asks, lambda rng: asks, view="inputs kept")
+    examples = Exercise(classifier_of, [kept], []).public_examples()
+    assert judge(examples, InProcess(classifier_of)).outcome == "right"
+    assert "no longer as it was" in str(judge(examples, InProcess(freezing)))
+    kept = Stage("kept", 1, "look first", asks, lambda rng: asks, view="inputs kept", raises="ValueError")
+    examples = Exercise(careful, [kept], []).public_examples()
+    assert judge(examples, InProcess(careful)).outcome == "right"
+    assert "no longer as it was" in str(judge(examples, InProcess(spoiling)))
+
+
+def test_spread_moves_every_parameter_and_the_same_way_each_time() -> None:
+    def norm(model: Any) -> Tensor:
+        return model.base.layers[0].attention_norm.weight
+
+    shaken = replace(LANGUAGE_MODEL, spread=0.1)
+    assert torch.equal(asked(norm, LANGUAGE_MODEL), torch.ones(8))
+    assert not torch.equal(asked(norm, shaken), torch.ones(8))
+    assert torch.equal(asked(norm, shaken), asked(norm, shaken))
 
 
 def test_no_test_runs_in_a_grading_mode() -> None:

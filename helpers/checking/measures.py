@@ -84,9 +84,23 @@ def _self_attention(ask: Ask, value: Any) -> Tensor:
     return torch.softmax(queries @ keys.T, dim=-1)[:2] @ values
 
 
+def _shifted(ask: Ask, value: Any) -> Tensor:
+    """Returns what a `(d, d)` matrix makes of the rows of `beside["rows"]` `(m, d)`."""
+    rows: Tensor = ask.beside["rows"].to(torch.float64)
+    return rows @ _numbers(value, (rows.shape[-1],) * 2).T
+
+
+def _scores(ask: Ask, value: Any) -> Tensor:
+    """Returns the scores `(..., n, n)` of the queries `value[0]` and the keys `value[1]`, of the first input's shape."""
+    queries, keys = _numbers(value, tuple(ask.inputs[0].shape))[:2]
+    return queries @ keys.transpose(-2, -1)
+
+
 # name -> (what it measures, as a sentence about it begins; the function)
 MEASURES: dict[str, tuple[str, Callable[[Ask, Any], Any]]] = {
     "attention": ("the output of attention with your query", _one_head),
     "two heads": ("the mean output of attention with your two queries", _two_heads),
     "self-attention": ("the outputs c1 and c2 (two rows) with your matrices", _self_attention),
+    "shifted rows": ("what your matrix makes of encoded positions, one a row", _shifted),
+    "scores": ("the scores of your queries and keys", _scores),
 }

@@ -311,7 +311,10 @@ def _same(case: Case, expected: Any, reply: Reply, salt: str) -> bool:
 def _call(examples: Examples, ask: Ask) -> str:
     parts = [_told(value) for value in ask.inputs] + [f"{k}={_told(v)}" for k, v in ask.keywords.items()]
     at = f" at {', '.join(f'{k} = {v}' for k, v in ask.at.items())}" if ask.at else ""
-    return f"{examples.name}({', '.join(parts)}){at}"
+    if ask.build is None:
+        return f"{examples.name}({', '.join(parts)}){at}"
+    made = f"{examples.name}({', '.join(f'{k}={_told(v)}' for k, v in ask.build.items())})"
+    return made if ask.take == "parameters" else f"{made}({', '.join(parts)})"
 
 
 def _told(value: Any) -> str:

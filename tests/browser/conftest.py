@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
 from tests.browser.lab import SCREEN, STEP_SECONDS, Server, Witness, jupyterlab
 
@@ -31,6 +31,9 @@ FLAGS = [
     # No name but this machine's is known, so no page can fetch anything from elsewhere.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost",
 ]
+
+
+expect.set_options(timeout=STEP_SECONDS * 1000)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -79,7 +82,8 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Adds to the report of a failure where its picture is."""
     report = yield
-    tab = getattr(item, "funcargs", {}).get("page")
+    used = getattr(item, "funcargs", {})
+    tab = used.get("page")
     if report.failed and call.when == "call" and isinstance(tab, Page):
         folder = item.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
         picture = folder / (re.sub(r"\W+", "_", item.name) + ".png")
@@ -88,9 +92,8 @@ def pytest_runtest_makereport(
             said = f"{picture}, of {tab.url}"
         except Error as problem:
             said = f"none could be taken: {problem}"
-        witness = item.funcargs["witness"]
         report.sections.append(("Screenshot", said))
-        report.sections.append(("Console errors", "\n".join(witness.errors) or "none"))
+        report.sections.append(("Console errors", "\n".join(used["witness"].errors) or "none"))
     return report
 
 

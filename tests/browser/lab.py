@@ -22,7 +22,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 
-from playwright.sync_api import ConsoleMessage, Error, FrameLocator, Locator, Page, Request, expect
+from playwright.sync_api import (
+    ConsoleMessage,
+    Error,
+    FrameLocator,
+    Locator,
+    Page,
+    Request,
+    ViewportSize,
+    expect,
+)
 
 from helpers.environment import LAB_SETTINGS
 
@@ -30,7 +39,7 @@ TOKEN = "browser-tests"
 START_SECONDS = 120.0  # for JupyterLab to answer
 STEP_SECONDS = 60.0  # for what follows a click
 RUN_SECONDS = 240.0  # for a whole notebook, in JupyterLab or under Validate
-SCREEN = {"width": 1280, "height": 800}
+SCREEN: ViewportSize = {"width": 1280, "height": 800}
 
 
 # --- the server -----------------------------------------------------------------------------
@@ -174,9 +183,14 @@ def wait_until_idle(page: Page, seconds: float = RUN_SECONDS) -> None:
 def cell(page: Page, index: int) -> Locator:
     """Returns a cell by its place in the notebook, scrolled into view: only what is in view is drawn."""
     found = page.locator(f'.jp-Notebook-cell[data-windowed-list-index="{index}"]')
-    found.wait_for(state="attached", timeout=STEP_SECONDS * 1000)
+    found.wait_for(state="attached")
     found.scroll_into_view_if_needed()
     return found
+
+
+def put_at_the_top(cell: Locator) -> None:
+    """Scrolls until a cell is the first that is seen."""
+    cell.evaluate("cell => cell.scrollIntoView({block: 'start'})")
 
 
 def source_of(cell: Locator) -> str:
@@ -212,14 +226,14 @@ def run(cell: Locator) -> None:
     before = prompt.text_content() or ""
     cell.locator(".cm-content").click()
     cell.page.keyboard.press("Control+Enter")
-    expect(prompt).not_to_have_text(before, timeout=STEP_SECONDS * 1000)
-    expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=STEP_SECONDS * 1000)
+    expect(prompt).not_to_have_text(before)
+    expect(prompt).to_have_text(re.compile(r"\[\d+\]"))
 
 
 def render(cell: Locator) -> None:
     """Ends the editing of a text cell."""
     cell.page.keyboard.press("Control+Enter")
-    cell.locator(".jp-MarkdownOutput").wait_for(timeout=STEP_SECONDS * 1000)
+    cell.locator(".jp-MarkdownOutput").wait_for()
 
 
 def choose(page: Page, menu: str, *entries: str) -> None:
@@ -249,7 +263,7 @@ def validate(page: Page) -> str:
     expect(dialog).to_contain_text("Validation Results", timeout=RUN_SECONDS * 1000)
     text = dialog.inner_text()
     dialog.get_by_role("button", name="Ok").click()
-    dialog.wait_for(state="detached", timeout=STEP_SECONDS * 1000)
+    dialog.wait_for(state="detached")
     return text
 
 
@@ -261,11 +275,11 @@ def open_formgrader(page: Page, server: Server) -> FrameLocator:
     page.goto(f"{server.address}/lab?reset&token={TOKEN}")
     choose(page, "Nbgrader", "Formgrader")
     formgrader = page.frame_locator("iframe[src*=formgrader]")
-    formgrader.locator("tbody tr").first.wait_for(timeout=STEP_SECONDS * 1000)
+    formgrader.locator("tbody tr").first.wait_for()
     files = page.locator("#jp-left-stack")
     if files.is_visible():
         page.keyboard.press("ControlOrMeta+b")
-        files.wait_for(state="hidden", timeout=STEP_SECONDS * 1000)
+        files.wait_for(state="hidden")
     return formgrader
 
 

@@ -94,8 +94,12 @@ def test_an_essay_is_marked_by_hand(page: Page, instructor_lab: Server, graded_c
     essay = formgrader.locator("#mask_essay")
     essay.scroll_into_view_if_needed()
     expect(formgrader.locator("body")).to_contain_text("Without the mask the model copies")
+    # Before formgrader has fetched the marks, it would empty what is typed into a field.
+    expect(essay).to_have_class(re.compile("needs_manual_grade"))
     save(page, essay, "1.5")
-    save(page, formgrader.locator("#mask_essay-comment"), "Say more on generation.")
+    comment = formgrader.locator("#mask_essay-comment")
+    expect(comment).to_have_attribute("placeholder", re.compile("Type any comments"))
+    save(page, comment, "Say more on generation.")
 
     formgrader = open_formgrader(page, instructor_lab)
     open_submissions(formgrader)

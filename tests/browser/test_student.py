@@ -21,6 +21,7 @@ from tests.browser.lab import (
     hard_to_read,
     open_notebook,
     outputs,
+    put_at_the_top,
     render,
     run,
     run_all_cells,
@@ -99,6 +100,7 @@ def test_a_wrong_answer_gets_its_hint_and_a_right_one_passes(
     run(check)
     expect(verdict).to_contain_text("This looks like: the past is blocked in place of the future.")
     expect(verdict.locator("caption")).to_have_text([re.compile("^wanted"), re.compile("^yours")])
+    put_at_the_top(cell(page, place(notebook, "causal_mask") - 1))  # the text above the exercise
     save_screenshot(page, "student.png")
 
     type_into(exercise, answer("causal_mask", "two loops"))

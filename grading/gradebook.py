@@ -1,0 +1,186 @@
+"""The one writer of marks: nbgrader's own database and its autograded files, each submission whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import fcntl
+import html
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import nbformat
+from nbformat import NotebookNode
+
+from grading import build
+from grading.submission import Master, Work, exercise_of, kind_of, rebuilt
+from grading.worker import Graded
+
+T = TypeVar("T")
+WAIT = 60.0  # seconds to wait for a database that somebody else is writing
+
+
+class GradebookError(RuntimeError):
+    """The gradebook cannot be used; the message says why and what to do."""
+
+
+@contextlib.contextmanager
+def only_run(folder: Path) -> Iterator[None]:
+    """Holds the lock of a class's gradebook folder; the kernel frees it however this process ends.
+
+    Raises:
+        GradebookError: when another run holds it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".grading.lock").open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as problem:
+            raise GradebookError(
+                f"another run is grading {folder}; wait until it has ended (one run at a time keeps marks whole)."
+            ) from problem
+        yield
+
+
+def graded_notebook(master: Master, work: Work, graded: Graded, key: str) -> NotebookNode:
+    """Returns the notebook that nbgrader shows: the student's answers, and our verdicts as outputs of the checks."""
+    notebook = rebuilt(master, work)
+    for cell in notebook.cells:
+        if kind_of(cell) == "solution":
+            error = graded.errors.get(cell.metadata.nbgrader.grade_id, "")
+            cell.outputs = [_shown("text/plain", f"When this cell was run: {error}")] if error else []
+        elif kind_of(cell) == "check":
+            verdict = graded.verdicts[exercise_of(cell)]
+            page = {"text/plain": str(verdict), "text/html": verdict._repr_html_()}
+            mark = {"text/plain": repr(round(verdict.earned, 4))}
+            cell.execution_count = 1
+            cell.outputs = [
+                nbformat.v4.new_output("display_data", page),
+                nbformat.v4.new_output("execute_result", mark, execution_count=1),
+            ]
+    if graded.put_right:
+        lines = "".join(f"<li>{html.escape(line)}</li>" for line in graded.put_right)
+        note = nbformat.v4.new_markdown_cell(f"**Put right before grading**\n<ul>{lines}</ul>")
+        note.id = "put-right"
+        notebook.cells.insert(0, note)
+    notebook.metadata["grading"] = {"key": key}
+    return notebook
+
+
+def _shown(kind: str, text: str) -> NotebookNode:
+    output: NotebookNode = nbformat.v4.new_output("display_data", {kind: text})
+    return output
+
+
+def recorded_key(path: Path) -> str:
+    """Returns the fingerprint of what an autograded notebook was made from, "" when there is none."""
+    try:
+        notebook = nbformat.read(path, as_version=4)
+    except (OSError, ValueError, AttributeError, nbformat.reader.NotJSONError):
+        return ""  # missing, or left by something else: it is graded again
+    return str(notebook.metadata.get("grading", {}).get("key", ""))
+
+
+class Writer:
+    """Writes marks into nbgrader's gradebook with one connection, one transaction for each submission."""
+
+    def __init__(self, course: Path, course_id: str = "transformers") -> None:
+        from nbgrader.api import Gradebook
+
+        self.course = course
+        address = f"sqlite:///{course / 'gradebook' / 'gradebook.db'}"
+        self._gradebook = _patiently(lambda: Gradebook(address, course_id))
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._gradebook.close()
+
+    def autograded(self, assignment: str, student: str) -> Path:
+        """Returns the path of an autograded notebook."""
+        return self.course / "gradebook" / "autograded" / student / assignment / f"{assignment}.ipynb"
+
+    def knows(self, assignment: str, master: Master) -> bool:
+        """Says whether the gradebook has the assignment with the very cells of the master."""
+        from nbgrader.api import MissingEntry
+
+        try:
+            notebook = self._gradebook.find_notebook(assignment, assignment)
+        except MissingEntry:
+            return False
+        stored = {cell.name: cell.source for cell in notebook.source_cells}
+        wanted = [cell for cell in master.notebook.cells if kind_of(cell)]
+        return all(stored.get(cell.metadata.nbgrader.grade_id) == cell.source for cell in wanted)
+
+    def write(self, assignment: str, student: str, notebook: NotebookNode, received: datetime.datetime | None) -> float:
+        """Writes one submission's marks and its notebook, and returns its score.
+
+        The notebook's file comes last and holds the fingerprint: a run that is killed in between grades it again.
+        """
+        path = self.autograded(assignment, student)
+        temporary = path.with_name(f".{path.name}.half")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(nbformat.writes(notebook), encoding="utf-8")
+        score = _patiently(lambda: self._transaction(assignment, student, notebook, received), self._rollback)
+        os.replace(temporary, path)
+        return score
+
+    def _rollback(self) -> None:
+        self._gradebook.db.rollback()
+
+    def _transaction(
+        self, assignment: str, student: str, notebook: NotebookNode, received: datetime.datetime | None
+    ) -> float:
+        from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution
+
+        book = self._gradebook
+        book.update_or_create_student(student)
+        extra: dict[str, Any] = {} if received is None else {"timestamp": received}
+        submission = book.update_or_create_submission(assignment, student, **extra)
+        cells = {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if "nbgrader" in cell.metadata}
+        with book.db.no_autoflush:
+            for part in submission.notebooks:
+                for grade in part.grades:
+                    cell = cells.get(grade.name)
+                    if cell is not None and is_grade(cell):
+                        grade.auto_score = determine_grade(cell)[0]
+                        grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+                for comment in part.comments:
+                    cell = cells.get(comment.name)
+                    if cell is not None and is_solution(cell):
+                        untouched = cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
+                        comment.auto_comment = "No response." if untouched else None
+        book.db.commit()
+        return float(submission.score)
+
+
+def _patiently(action: Callable[[], T], undo: Callable[[], None] = lambda: None) -> T:
+    """Returns what an action gives; tries again while another process has the database locked."""
+    from sqlalchemy.exc import OperationalError
+
+    end, pause = time.monotonic() + WAIT, 0.05
+    while True:
+        try:
+            return action()
+        except OperationalError as problem:
+            undo()
+            if "locked" not in str(problem) or time.monotonic() > end:
+                raise GradebookError(
+                    f"the gradebook cannot be written: {problem.orig}; close what uses it."
+                ) from problem
+            time.sleep(pause)
+            pause = min(1.0, 2 * pause)
+
+
+def load_master(course: Path, assignment: str) -> Master:
+    """Returns the master of an assignment, with checksums as nbgrader computes them for a release."""
+    path = course / "solutions" / assignment / f"{assignment}.ipynb"
+    source = nbformat.read(path, as_version=4)
+    released = {cell.id: cell for cell in build.release(source).cells}
+    for cell in source.cells:
+        if kind_of(cell) in ("solution", "essay"):
+            cell.metadata = released[cell.id].metadata
+            cell.source = released[cell.id].source
+    return Master(assignment, source)
