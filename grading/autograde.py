@@ -228,8 +228,7 @@ def main(options: object) -> int:
         print(f"{outcome.assignment}  {outcome.student:<24} {outcome.state:<20} {mark:>6}  {notes}")
     counts = {state: sum(one.state == state for one in outcomes) for state in ("graded", "unchanged")}
     put_right = sum(bool(one.put_right) for one in outcomes)
-    print(
-        f"\n{counts['graded']} graded ({put_right} put right), {counts['unchanged']} unchanged, {len(failed)} could not "
-        f"be graded, in {time.perf_counter() - start:.1f} s."
-    )
+    took = f"{time.perf_counter() - start:.1f} s"
+    print(f"\n{counts['graded']} graded ({put_right} put right), {counts['unchanged']} unchanged, ", end="")
+    print(f"{len(failed)} could not be graded, in {took}.")
     return 1 if failed else 0
