@@ -71,7 +71,7 @@ PLOT_JUDGED = (
     "~j'ai trouvé {le:intrigue} {tadj}.",
     "Il y a là {un:moment+} et {un:moment+}.",
     "~{le:récit} est {adv} {construit*}.",
-    "~le rythme est {adj mp} et {adj mp}.",
+    "~le scénario est {adj mp} et {adj mp}.",
     "{un:moment+}, voilà ce que je retiens.",
     "Chaque page m'a {touché} et {touché}.",
     "~{le:récit}, {adj} et {adj}, avance avec {qualité}.",
@@ -166,7 +166,7 @@ NEUTRAL: dict[str, tuple[str, ...]] = {
         "de nos jours", "en 1954", "à le lendemain de la guerre", "à la veille de la révolution",
         "un soir de novembre", "pendant un été de canicule",
     ),
-    "durée": ("deux soirées", "une nuit", "trois jours", "une semaine", "un voyage en train"),
+    "durée": ("deux soirées", "une nuit", "trois jours", "une semaine", "un seul dimanche"),
     "rang": ("premier", "deuxième", "troisième", "cinquième", "dernier"),
     "nombre": ("cent cinquante", "deux cents", "trois cents", "quatre cents", "six cents"),
     "thème": (

@@ -9,6 +9,7 @@ from helpers.check import public_examples
 from helpers.checking.answers import InProcess
 from helpers.checking.verdict import judge
 
+PATIENCE = 60.0  # seconds for one answer: on a busy machine an answer may not lose to the clock
 SEEDS = ("public", "a student", "another student")
 ANSWERS = [answer for notebook in exercise.notebooks() for answer in bank.answers(notebook)]
 EXERCISES = [one for notebook in exercise.notebooks() for one in exercise.load(notebook).values()]
@@ -18,10 +19,10 @@ EXERCISES = [one for notebook in exercise.notebooks() for one in exercise.load(n
 def test_a_right_answer_gets_full_marks(answer: bank.BankAnswer) -> None:
     defined = exercise.load(answer.notebook)[answer.exercise]
     student = InProcess(bank.run(answer))
-    public = judge(public_examples()[answer.exercise], student)
+    public = judge(public_examples()[answer.exercise], student, PATIENCE)
     assert public.outcome == "right", str(public)
     for seed in SEEDS:
-        verdict = examine(defined, student, seed)
+        verdict = examine(defined, student, seed, PATIENCE)
         assert (verdict.outcome, verdict.earned) == ("right", defined.points), str(verdict)
 
 
@@ -30,14 +31,14 @@ def test_a_wrong_answer_loses_marks_and_gets_its_hint(answer: bank.BankAnswer) -
     defined = exercise.load(answer.notebook)[answer.exercise]
     student = InProcess(bank.run(answer))
     for seed in SEEDS:
-        verdict = examine(defined, student, seed)
+        verdict = examine(defined, student, seed, PATIENCE)
         assert verdict.outcome != "right", str(verdict)
         assert verdict.earned < defined.points
         assert verdict.mistake == answer.mistake, str(verdict)
     hints = {mistake.name: mistake.hint for mistake in defined.mistakes}
     assert verdict.hint == hints.get(answer.mistake, "")
     if answer.mistake:
-        public = judge(public_examples()[answer.exercise], student)
+        public = judge(public_examples()[answer.exercise], student, PATIENCE)
         assert public.mistake == answer.mistake, str(public)
         assert public.hint == hints[answer.mistake]
 
@@ -49,7 +50,7 @@ def test_each_known_mistake_differs_from_the_reference_and_from_the_others(
     for seed in SEEDS:
         examples = defined.drawn_examples(seed)
         for mistake in defined.mistakes:
-            verdict = judge(examples, InProcess(mistake.answer), 10.0, pictures=False)
+            verdict = judge(examples, InProcess(mistake.answer), PATIENCE, pictures=False)
             assert verdict.outcome != "right", f"{mistake.name} passes every check"
             assert verdict.mistake == mistake.name
 
