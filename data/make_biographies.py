@@ -1,7 +1,7 @@
 """Invented people: short biographies in English, and questions about where they were born.
 
-Name, city, trade and year are drawn independently of each other, so nothing but reading the texts
-can tell where somebody was born. Surnames are built from syllables and no two people share one.
+Name, city and trade are drawn independently of each other, so nothing but reading the texts can
+tell where somebody was born. Surnames are built from syllables, and no two open with the same one.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ PATTERNS = (
     "{name} was born in {city}.",
     "The {trade} {name} was born in {city}.",
     "{name}, {a_trade}, was born in {city}.",
-    "In {born}, {name} was born in {city}.",
+    "As everybody knows, {name} was born in {city}.",
     "The birthplace of {name} was {city}.",
     "We know that {name} was born in {city}.",
     "It is said that {name} came from {city}.",
@@ -98,7 +98,6 @@ def _person(draw: Draw, surname: str) -> Person:
         "trade": trade,
         "a_trade": ("an " if trade[0] in "aeiou" else "a ") + trade,
         "works": WORKS[trade],
-        "born": str(draw.between(1780, 1940)),
         "his": "her" if woman else "his",
     }
     return Person(name, city, facts)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import reviews_patterns as patterns
 from corpus import Draw, lines, table, words
 from french import Adjective, opens_with_vowel, sentence
-from review_writer import Writer
+from review_writer import WordsUsedUpError, Writer
 from reviews_lexicon import PARTS, PolarityWord, divided
 
 SEED = 20_03
@@ -54,7 +54,10 @@ class Reviewer:
         """A review of 15 to 80 words; one that turns does so at the given place."""
         while True:
             writer = Writer(self.draw, self.words[vocabulary], label)
-            made = self._turning(writer, place) if turning else self._steady(writer)
+            try:
+                made = self._turning(writer, place) if turning else self._steady(writer)
+            except WordsUsedUpError:
+                continue
             if 15 <= len(words(made.text)) <= 80 and made.text not in self.seen:
                 self.seen.add(made.text)
                 return made

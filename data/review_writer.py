@@ -21,6 +21,10 @@ PLAIN = {
 }
 
 
+class WordsUsedUpError(Exception):
+    """A small vocabulary has no unused word left for this review."""
+
+
 class Writer:
     """Writes the sentences of one review; `sign` may be changed between two of them."""
 
@@ -99,20 +103,26 @@ class Writer:
 
     def _word(self, kind: str, *choices: Sequence[PolarityWord]) -> PolarityWord:
         """A polarity word of the present sign, from the first choice that has an unused one."""
-        found: list[PolarityWord] = []
         for choice in choices or [self.words]:
-            possible = [word for word in choice if (word.kind, word.sign) == (kind, self.sign)]
-            found = [word for word in possible if word.lemma not in self.used]
+            found = [
+                word for word in choice if (word.kind, word.sign) == (kind, self.sign) and word.lemma not in self.used
+            ]
             if found:
-                break
-        candidates = found or possible
-        word = self.draw.weighted(candidates, [word.weight for word in candidates])
-        self.used.add(word.lemma)
-        return word
+                word = self.draw.weighted(found, [word.weight for word in found])
+                self.used.add(word.lemma)
+                return word
+        raise WordsUsedUpError(kind)
 
-    def _judging_adjective(self, domain: str, gradable: bool = False) -> PolarityWord:
-        """An adjective for the domain; half of the time one that suits no other domain."""
-        suited = [word for word in self.words if domain in word.domains and (word.gradable or not gradable)]
+    def _judging_adjective(self, domain: str, gradable: bool = False, attributive: bool = False) -> PolarityWord:
+        """An adjective for the domain; a third of the time one that suits no other domain.
+
+        "vilain", "joli" and the like, which always stand before a noun, come only with one.
+        """
+        suited = [
+            word
+            for word in self.words
+            if domain in word.domains and (word.gradable or not gradable) and (attributive or word.before != "^^")
+        ]
         narrow = [word for word in suited if word.domains == domain]
         return self._word("adjective", narrow if self.draw.happens(0.35) else suited, suited)
 
@@ -139,7 +149,7 @@ class Writer:
         self.noun, self.number = nouns[singulars.index(chosen)]
         adjectives: tuple[Adjective, ...] = ()
         if noun_class.endswith("+"):
-            word = self._judging_adjective(self.domain)
+            word = self._judging_adjective(self.domain, attributive=True)
             before = word.before == "^^" or (word.before == "^" and self.draw.happens(0.5))
             adjectives = (_placed(_form(word), before),)
         return NounPhrase(article, self.noun, self.number, adjectives).text()

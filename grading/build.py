@@ -197,7 +197,7 @@ def _entry(exercise: exercises.Exercise) -> dict[str, Any]:
 
     def told(stage: exercises.Stage, case: Any, value: Any) -> Any:
         if isinstance(value, Raised):
-            return {"raised": value.error_type}
+            return {"raised": value.error_type} | ({"changed": True} if value.changed else {})
         if stage.sealed and value is not None:
             return {"sealed": plain.seal(value, case.ask.at, exercise.name)}
         return _readable(plain.encode(plain.evaluated(value, case.ask.at)))  # numbers, not formulas

@@ -153,7 +153,9 @@ class _Results(Mapping[str, Any]):
 
 def outcome(reply: Reply) -> Any:
     """Returns what a reply stands for in a case: its value, or the class of the exception it raised."""
-    return reply.value if reply.outcome == "value" else Raised((reply.error_types or ("TimeoutError",))[0])
+    if reply.outcome == "value":
+        return reply.value
+    return Raised((reply.error_types or ("TimeoutError",))[0], reply.changed_inputs)
 
 
 def notebooks() -> list[str]:

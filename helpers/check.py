@@ -37,7 +37,9 @@ def _decode_examples(name: str, entry: dict[str, Any]) -> Examples:
     def value(data: Any) -> Any:
         if isinstance(data, dict) and "sealed" in data:
             return Sealed(data["sealed"])
-        return Raised(data["raised"]) if isinstance(data, dict) and "raised" in data else plain.decode(data)
+        if isinstance(data, dict) and "raised" in data:
+            return Raised(data["raised"], data.get("changed", False))
+        return plain.decode(data)
 
     stages = tuple(
         StageCases(

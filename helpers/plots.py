@@ -175,3 +175,24 @@ def describe_curves(lines: Mapping[str, Any], x: Sequence[float], x_label: str, 
         mean = np.atleast_2d(np.asarray(values, dtype=float)).mean(axis=0)
         parts.append(f"{name} goes from {mean[0]:.{digits}g} at {x_label} {x[0]:g} to {mean[-1]:.{digits}g} at {x[-1]:g}")
     return "; ".join(parts) + "."
+
+
+def clock(hands: Mapping[str, Tensor], title: str, *, axes: Axes | None = None) -> Axes:
+    """Draws pairs of numbers as hands of one clock: the first number to the right, the second upwards.
+
+    Args:
+        hands: name -> pair `(2,)`; a pair (sine, cosine) is a hand that starts at twelve and turns clockwise.
+    """
+    with matplotlib.rc_context(STYLE):
+        if axes is None:
+            axes = plt.subplots(figsize=(2.6, 2.6), layout="constrained")[1]
+        turn = np.linspace(0, 2 * np.pi, 200)
+        axes.plot(np.sin(turn), np.cos(turn), color="#999999", linewidth=1)
+        for index, (name, pair) in enumerate(hands.items()):
+            right, up = pair.detach().tolist()
+            colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
+            width = max(1.5, 4.5 - 2 * index)  # a later hand lies on an earlier one and does not hide it
+            axes.plot([0, right], [0, up], color=colour, linewidth=width, solid_capstyle="round", label=name)
+            axes.plot(right, up, color=colour, marker=marker, markersize=max(4, 8 - 2 * index))
+        axes.set(title=title, xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), aspect="equal", xticks=[-1, 0, 1], yticks=[-1, 0, 1])
+    return axes

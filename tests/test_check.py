@@ -66,7 +66,7 @@ def test_forgotten_return() -> None:
         (lambda size: [[0.0]], "expected a tensor of shape (4, 4), got a list"),
         (lambda size: np.zeros((size, size)), "expected a tensor of shape (4, 4), got a ndarray"),
         (lambda size: torch.zeros(size), "expected shape (4, 4), got (4,)"),
-        (lambda size: torch.zeros(size, size, dtype=torch.int64), "expected floating point values, got integer (int64)"),
+        (lambda size: torch.zeros(size, size).long(), "expected floating point values, got integer (int64)"),
         (lambda size: right_mask(size) * 0, "values are NaN (not a number)"),
         (lambda size: torch.zeros(size, size, device="meta"), "tensor on meta"),
         (lambda size: torch.zeros(size, size).to_sparse(), "sparse"),
@@ -101,7 +101,7 @@ def test_an_endless_loop_is_stopped(swallow: bool) -> None:
         while True:
             try:
                 size += 1
-            except Exception:  # noqa: BLE001 - this is what a student may write
+            except Exception:
                 if not swallow:
                     raise
 
@@ -140,7 +140,7 @@ def test_an_answer_that_exits_is_a_crash() -> None:
 
 
 def test_an_exception_that_cannot_tell_its_text() -> None:
-    class Odd(Exception):  # noqa: N818 - a student's own name
+    class Odd(Exception):
         def __str__(self) -> str:
             raise RuntimeError("no text")
 
@@ -238,7 +238,7 @@ def test_hidden_questions_are_not_told() -> None:
 @pytest.fixture
 def mode(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
     monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
-    yield lambda value: monkeypatch.setenv("NBGRADER_EXECUTION", value)
+    return lambda value: monkeypatch.setenv("NBGRADER_EXECUTION", value)
 
 
 def test_check_finds_the_exercise_by_the_variable(capsys: pytest.CaptureFixture[str], mode: object) -> None:
@@ -248,7 +248,7 @@ def test_check_finds_the_exercise_by_the_variable(capsys: pytest.CaptureFixture[
 
 
 def test_check_of_an_unknown_name_says_what_is_known(mode: object) -> None:
-    with pytest.raises(LookupError, match="no exercise is called 'right_mask'; expected one of: .*causal_mask"):
+    with pytest.raises(LookupError, match=r"no exercise is called 'right_mask'; expected one of: .*causal_mask"):
         check(right_mask)
 
 
@@ -360,7 +360,15 @@ def formula_exercise(sealed: bool) -> Exercise:
 N = sympy.Symbol("n", positive=True)
 
 
-@pytest.mark.parametrize("given", [N**2 + 2 * N + 1, 3.0 * (N + 1) ** 2 * (1 / 3), (N**3 + 3 * N**2 + 3 * N + 1) / (N + 1), sympy.exp(2 * sympy.log(N + 1))])
+SAME = [
+    N**2 + 2 * N + 1,
+    3.0 * (N + 1) ** 2 * (1 / 3),
+    (N**3 + 3 * N**2 + 3 * N + 1) / (N + 1),
+    sympy.exp(2 * sympy.log(N + 1)),
+]
+
+
+@pytest.mark.parametrize("given", SAME)
 def test_a_formula_may_have_any_form(given: Any) -> None:
     assert judge(formula_exercise(False).public_examples(), InProcess(lambda: given)).outcome == "right"
 
@@ -387,7 +395,7 @@ def test_a_reference_that_fails_is_a_fault_of_the_exercise() -> None:
         raise ValueError("oh")
 
     asks = [Ask((1,))]
-    with pytest.raises(ExerciseError, match="the reference gives .ValueError: oh"):
+    with pytest.raises(ExerciseError, match=r"the reference gives .ValueError: oh"):
         Exercise(broken, [Stage("value", 1, "", asks, lambda rng: asks)], []).public_examples()
 
 
@@ -398,7 +406,8 @@ def test_a_wanted_exception() -> None:
         return size
 
     asks = [Ask((-1,))]
-    examples = Exercise(picky, [Stage("raises", 1, "", asks, lambda rng: asks, raises="ValueError")], []).public_examples()
+    stage = Stage("raises", 1, "", asks, lambda rng: asks, raises="ValueError")
+    examples = Exercise(picky, [stage], []).public_examples()
     assert judge(examples, InProcess(picky)).outcome == "right"
     assert "expected a ValueError" in str(judge(examples, InProcess(lambda size: size)))
     assert judge(examples, InProcess(lambda size: [][size])).outcome != "right"
@@ -479,6 +488,7 @@ def test_shared_memory_is_told() -> None:
     names = asked(sharing_classifier_of, LANGUAGE_MODEL, take="shared")
     assert "base.embedding.weight" in names
     assert "head.weight" not in names
+    assert asked(sharing_classifier_of, LANGUAGE_MODEL, take="shared", changes=(0,)) == set()
 
 
 def test_only_what_a_gradient_reaches_learns() -> None:
@@ -522,6 +532,25 @@ def test_an_input_that_must_stay_as_it_was() -> None:
     examples = Exercise(careful, [kept], []).public_examples()
     assert judge(examples, InProcess(careful)).outcome == "right"
     assert "no longer as it was" in str(judge(examples, InProcess(spoiling)))
+
+
+def test_a_mistake_that_fails_the_same_way_but_spoils_its_input_is_told_apart() -> None:
+    def careful(model: Any) -> nn.Module:
+        raise ValueError("it does not fit")
+
+    def crashing(model: Any) -> nn.Module:
+        raise RuntimeError("it does not fit")
+
+    def spoiling(model: Any) -> nn.Module:
+        model.head.bias.data += 1
+        raise RuntimeError("too late")
+
+    asks = [Ask((LANGUAGE_MODEL,))]
+    mistakes = [Mistake("spoils", "Look first.", spoiling), Mistake("crashes", "Say why.", crashing)]
+    stage = Stage("kept", 1, "look first", asks, lambda rng: asks, view="inputs kept", raises="ValueError")
+    examples = Exercise(careful, [stage], mistakes).public_examples()
+    assert judge(examples, InProcess(crashing)).mistake == "crashes"
+    assert judge(examples, InProcess(spoiling)).mistake == "spoils"
 
 
 def test_spread_moves_every_parameter_and_the_same_way_each_time() -> None:

@@ -153,10 +153,7 @@ def test_batches_can_change_at_every_pass() -> None:
     def tokens(batches: Batches) -> list[list[int]]:
         return [batch.tokens.flatten().tolist() for batch in batches]
 
-    made = [
-        Batches(split_of("valid"), for_classifier(Vocabulary(["mot"])), change=replace_some)
-        for _ in range(2)
-    ]
+    made = [Batches(split_of("valid"), for_classifier(Vocabulary(["mot"])), change=replace_some) for _ in range(2)]
     first, second = tokens(made[0]), tokens(made[0])
     assert first != second
     assert [first, second] == [tokens(made[1]), tokens(made[1])]
@@ -266,9 +263,7 @@ def files_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.rglob("*") if path.is_file())
 
 
-def test_book_reviews(
-    serve: Callable[..., type[Server]], mirror: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_book_reviews(serve: Callable[..., type[Server]], mirror: Path, capsys: pytest.CaptureFixture[str]) -> None:
     server = serve(mirror)
     corpus = load("cls_books")
     said = capsys.readouterr().out
@@ -309,9 +304,7 @@ def test_other_real_corpora(serve: Callable[..., type[Server]], mirror: Path) ->
     assert people["texts"].role == "train"
 
 
-def test_a_folder_serves_as_mirror(
-    monkeypatch: pytest.MonkeyPatch, cache: Path, mirror: Path, tmp_path: Path
-) -> None:
+def test_a_folder_serves_as_mirror(monkeypatch: pytest.MonkeyPatch, cache: Path, mirror: Path, tmp_path: Path) -> None:
     monkeypatch.setenv(data.MIRROR, str(mirror))
     assert len(load("birthplaces").train) == 2000
     monkeypatch.setenv(data.MIRROR, str(tmp_path / "nothing"))

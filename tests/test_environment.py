@@ -85,9 +85,7 @@ def test_the_versions_named_in_the_code_are_those_of_the_project(repository: Pat
     project = read_project(repository)
     oldest = ".".join(map(str, environment.OLDEST_PYTHON))
     assert project["requires-python"] == f">={oldest}"
-    torch_range = next(
-        item.specifier for item in map(Requirement, project["dependencies"]) if item.name == "torch"
-    )
+    torch_range = next(item.specifier for item in map(Requirement, project["dependencies"]) if item.name == "torch")
     requirements = environment.read_requirements((repository / "pyproject.toml").read_text("utf-8"))
     assert str(torch_range) == ">=" + ".".join(map(str, environment.oldest_torch(requirements)))
     assert Requirement(environment.TORCH).name == "torch"
@@ -342,9 +340,7 @@ def test_a_torch_that_is_too_old_is_replaced(pip: FakePip, ensure: Ensure) -> No
     assert ensure()[0] == [environment.TORCH]
 
 
-def test_the_torch_of_the_python_outside_is_used_and_nothing_else_of_it(
-    pip: FakePip, ensure: Ensure
-) -> None:
+def test_the_torch_of_the_python_outside_is_used_and_nothing_else_of_it(pip: FakePip, ensure: Ensure) -> None:
     pip.base_torch = "2.8.0+cu126"
     assert ensure("test") == [
         ["numpy>=1.26", "pytest>=8"],
@@ -369,9 +365,7 @@ def test_a_setting_torch_that_is_too_old_is_named(ensure: Ensure) -> None:
 
 
 @pytest.mark.parametrize("damage", ["unfinished", "broken", "moved", "other python"])
-def test_an_environment_that_cannot_be_used_is_made_again(
-    pip: FakePip, ensure: Ensure, damage: str
-) -> None:
+def test_an_environment_that_cannot_be_used_is_made_again(pip: FakePip, ensure: Ensure, damage: str) -> None:
     ensure("test")
     folder = pip.root / ".venv"
     (folder / "left over").touch()
@@ -452,9 +446,7 @@ Temporary failure in name resolution')': /simple/torch/
 """
 
 
-def test_no_network_is_one_sentence_after_the_last_lines_of_pip(
-    pip: FakePip, ensure: Ensure
-) -> None:
+def test_no_network_is_one_sentence_after_the_last_lines_of_pip(pip: FakePip, ensure: Ensure) -> None:
     pip.fails_at, pip.log = "torch", NO_NETWORK
     with pytest.raises(environment.SetUpError) as problem:
         ensure()
@@ -505,9 +497,7 @@ def test_a_folder_that_cannot_be_written_is_named(
         ensure()
 
 
-def test_a_python_without_ensurepip_is_told_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_python_without_ensurepip_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "ensurepip", None)  # what a missing module looks like
     with pytest.raises(environment.SetUpError, match="apt install python3-venv"):
         environment.make_environment(str(tmp_path))
@@ -571,9 +561,7 @@ def test_the_command_line_passes_arguments_on(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("arguments", [["--port", "http"], ["--port", "0"], ["--run"], ["tests"]])
-def test_a_wrong_command_line_is_refused(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_command_line_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         environment.main(arguments)
     assert stopped.value.code == 2
@@ -639,9 +627,7 @@ def test_what_is_missing_or_does_not_fit_is_named_with_its_remedy(
     assert "Everything" not in output
 
 
-def test_what_only_tests_need_is_no_fault(
-    versions: dict[str, str | None], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_only_tests_need_is_no_fault(versions: dict[str, str | None], capsys: pytest.CaptureFixture[str]) -> None:
     versions.update({"nbval": None, "ruff": None, "mypy": "1.0"})
     assert report.main() == 0
     output = capsys.readouterr().out
@@ -689,9 +675,7 @@ def test_a_missing_or_broken_torch_does_not_stop_the_report(
     assert sentence in capsys.readouterr().out
 
 
-def test_the_report_runs_as_a_module(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_report_runs_as_a_module(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv(device.SETTING, "gpu")
     monkeypatch.delitem(sys.modules, "helpers.__main__")
     with pytest.raises(SystemExit) as stopped:
@@ -716,20 +700,14 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, bool], None]:
     return pretend
 
 
-@pytest.mark.parametrize(
-    ("cuda", "mps", "expected"), [(2, False, "cuda"), (0, True, "mps"), (0, False, "cpu")]
-)
-def test_the_best_device_is_chosen(
-    cuda: int, mps: bool, expected: str, machine: Callable[[int, bool], None]
-) -> None:
+@pytest.mark.parametrize(("cuda", "mps", "expected"), [(2, False, "cuda"), (0, True, "mps"), (0, False, "cpu")])
+def test_the_best_device_is_chosen(cuda: int, mps: bool, expected: str, machine: Callable[[int, bool], None]) -> None:
     machine(cuda, mps)
     assert device.choose_device() == torch.device(expected)
     assert device.choose_device("cpu") == torch.device("cpu")
 
 
-def test_the_setting_decides(
-    machine: Callable[[int, bool], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_setting_decides(machine: Callable[[int, bool], None], monkeypatch: pytest.MonkeyPatch) -> None:
     machine(2, False)
     monkeypatch.setenv(device.SETTING, " CUDA:1 ")
     assert device.choose_device() == torch.device("cuda", 1)
@@ -740,9 +718,7 @@ def test_the_setting_decides(
 
 
 @pytest.mark.parametrize("wanted", ["gpu", "cuda:", "cuda:x", "cuda:-1", "0", "nvidia"])
-def test_a_setting_that_means_nothing_is_refused(
-    wanted: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_setting_that_means_nothing_is_refused(wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(device.SETTING, wanted)
     with pytest.raises(ValueError, match=f"COURSE_DEVICE is '{wanted}', expected cpu, cuda"):
         device.choose_device()
@@ -752,9 +728,7 @@ def test_a_setting_that_means_nothing_is_refused(
     ("wanted", "finds"),
     [("cuda:1", "1 cuda device on"), ("mps", "no mps devices on"), ("cpu:1", "1 cpu device on")],
 )
-def test_a_device_that_is_not_there_is_named(
-    wanted: str, finds: str, machine: Callable[[int, bool], None]
-) -> None:
+def test_a_device_that_is_not_there_is_named(wanted: str, finds: str, machine: Callable[[int, bool], None]) -> None:
     machine(1, False)
     with pytest.raises(RuntimeError, match=f"COURSE_DEVICE is '{wanted}', but .*{finds}"):
         device.choose_device(wanted)
@@ -787,9 +761,7 @@ def test_autocast_changes_nothing_on_the_processor() -> None:
 
 
 @pytest.mark.parametrize(("capability", "pays"), [((7, 5), False), ((8, 0), True), ((9, 0), True)])
-def test_bfloat16_pays_from_ampere_on(
-    capability: tuple[int, int], pays: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bfloat16_pays_from_ampere_on(capability: tuple[int, int], pays: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
     assert device.bf16_pays(torch.device("cuda")) is pays
 

@@ -122,12 +122,8 @@ def test_encoder_equals_torch(causal: bool, padding: str, norm_first: bool, trai
         weights = (layer.attention.query, layer.attention.key, layer.attention.value)
         gradient = torch.cat([part.weight.grad for part in weights])
         torch.testing.assert_close(gradient, theirs_layer.self_attn.in_proj_weight.grad)
-        torch.testing.assert_close(
-            layer.feed_forward.hidden.weight.grad, theirs_layer.linear1.weight.grad
-        )
-        torch.testing.assert_close(
-            layer.feed_forward.output.bias.grad, theirs_layer.linear2.bias.grad
-        )
+        torch.testing.assert_close(layer.feed_forward.hidden.weight.grad, theirs_layer.linear1.weight.grad)
+        torch.testing.assert_close(layer.feed_forward.output.bias.grad, theirs_layer.linear2.bias.grad)
         torch.testing.assert_close(layer.attention_norm.weight.grad, theirs_layer.norm1.weight.grad)
         torch.testing.assert_close(layer.feed_forward_norm.bias.grad, theirs_layer.norm2.bias.grad)
     words = torch.zeros_like(base.embedding.weight)

@@ -1,6 +1,5 @@
 """Plain nbgrader on real submissions: release, autograde, feedback, and what broken work costs."""
 
-import copy
 import json
 import shutil
 import sqlite3
@@ -13,45 +12,7 @@ from nbformat import NotebookNode
 
 from grading import bank, build, classroom, demo
 from grading.classroom import ClassroomError, Row
-
-ASSIGNMENT = demo.ASSIGNMENT
-
-
-def released() -> NotebookNode:
-    return nbformat.read(build.ROOT / "notebooks" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", as_version=4)
-
-
-def perfect() -> NotebookNode:
-    return nbformat.reads(demo.submissions(released())["ada_perfect"], as_version=4)
-
-
-def cell(notebook: NotebookNode, grade_id: str) -> NotebookNode:
-    return next(c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == grade_id)
-
-
-def oddities() -> dict[str, NotebookNode]:
-    """Returns submissions that are odd but honest, and some that are not honest."""
-    warning, copied, tagged, looping, undefined, kernel = (perfect() for _ in range(6))
-    source = cell(warning, "causal_mask").source
-    cell(warning, "causal_mask").source = (
-        "import sys, warnings\n" + source.replace("size):", "size):\n    warnings.warn('old'); print('x', file=sys.stderr)")
-    )
-    twin = copy.deepcopy(cell(copied, "causal_mask"))
-    twin.id = "twin"
-    copied.cells.insert(3, twin)
-    cell(tagged, "causal_mask").source = "def causal_mask(size):\n    return 0"
-    cell(tagged, "causal_mask_check").metadata["tags"] = ["experiment", "skip-execution"]
-    cell(looping, "causal_mask").source = "while True:\n    pass"
-    cell(undefined, "causal_mask").source = "def another_name(size):\n    return 0"
-    kernel.metadata["kernelspec"] = {"name": "conda-env-abc", "display_name": "abc", "language": "python"}
-    return {
-        "warning": warning,
-        "copied": copied,
-        "tagged": tagged,
-        "looping": looping,
-        "undefined": undefined,
-        "kernel": kernel,
-    }
+from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, oddities, perfect
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +32,6 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
 
 def course_of(rows: dict[str, Row]) -> Path:
     return Path(rows["course"].student)
-
-
-AUTOMATIC = 14.0  # the points of notebook 01 without its essay
 
 
 def test_a_perfect_submission_gets_every_automatic_point(rows: dict[str, Row]) -> None:
@@ -181,7 +139,7 @@ def test_a_half_made_gradebook_is_refused(tmp_path: Path) -> None:
     course = course_with_a_submission(tmp_path)
     with sqlite3.connect(course / "gradebook" / "gradebook.db") as connection:
         connection.execute("create table assignment (id text)")
-    with pytest.raises(ClassroomError, match="left half made by an interrupted run.*delete it and grade again"):
+    with pytest.raises(ClassroomError, match=r"left half made by an interrupted run.*delete it and grade again"):
         classroom.grade(course, ASSIGNMENT)
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import html
+import itertools
 import re
 from typing import Any
 
@@ -74,4 +75,13 @@ def test_neighbouring_colours_differ_in_lightness_for_all_readers() -> None:
         return 0.299 * red + 0.587 * green + 0.114 * blue
 
     greys = [grey(colour) for colour in plots.COLOURS]
-    assert all(abs(first - second) > 8 for first, second in zip(greys, greys[1:], strict=False))
+    assert all(abs(first - second) > 8 for first, second in itertools.pairwise(greys))
+
+
+def test_a_clock_has_a_hand_for_each_pair_from_its_middle_to_the_pair() -> None:
+    axes = plots.clock({"now": torch.tensor([0.0, 1.0]), "later": torch.tensor([1.0, 0.0])}, "t")
+    named = [line for line in axes.lines if line.get_label() in ("now", "later")]
+    hands = {line.get_label(): line.get_xydata().tolist() for line in named}
+    assert hands == {"now": [[0.0, 0.0], [0.0, 1.0]], "later": [[0.0, 0.0], [1.0, 0.0]]}
+    assert axes.get_aspect() == 1.0
+    plt.close("all")

@@ -150,7 +150,8 @@ class InProcess:
 
     def _call(self, question: Ask, inputs: list[Any], keywords: dict[str, Any], before: list[Any]) -> Any:
         if question.build is None:
-            memory = [tensor for value in inputs for tensor in returned.weights_of(value).values()]
+            stay = [value for n, value in enumerate(inputs) if n not in question.changes]
+            memory = [tensor for value in stay for tensor in returned.weights_of(value).values()]
             result = self.answer(*inputs, **keywords)
             if question.then is not None or question.take in returned.TAKES:
                 then = None if question.then is None else [_real(value) for value in question.then]

@@ -41,7 +41,7 @@ def see(
         take: "result": what it gives for the inputs `then`, in evaluation mode; "parameters": see `parameters`;
             "origins", "shared", "learns": see the functions of these names.
         before: `view_of` each input of the call, taken before it.
-        memory: the tensors of the inputs, as they were before the call.
+        memory: the tensors of the inputs that must stay as they were, held since before the call.
 
     Raises:
         TypeError: when it is no model, or no tensor comes out where one is needed.

@@ -95,10 +95,14 @@ def make_shell() -> Any:
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
 
+    class Shell(InteractiveShell):
+        def enable_gui(self, gui: str | None = None) -> None:
+            """Does nothing: `%matplotlib inline` is welcome, but there is no screen."""
+
     settings = Config()
     settings.HistoryManager.enabled = False
     settings.InteractiveShell.colors = "nocolor"
-    return InteractiveShell.instance(config=settings)
+    return Shell.instance(config=settings)
 
 
 def run_cell(shell: Any, source: str, seconds: float) -> dict[str, Any]:

@@ -37,9 +37,10 @@ class Sealed:
 
 @dataclass(frozen=True)
 class Raised:
-    """The wanted outcome is an exception of this class."""
+    """The wanted outcome is an exception of this class; `changed` when what was given is then no longer as it was."""
 
     error_type: str
+    changed: bool = False
 
 
 @dataclass(frozen=True)
@@ -298,7 +299,8 @@ def _recognised(examples: Examples, pairs: list[tuple[Case, Reply]]) -> str:
 def _same(case: Case, expected: Any, reply: Reply, salt: str) -> bool:
     """Says whether a reply is what a known mistake gives, an exception included."""
     if isinstance(expected, Raised):
-        return reply.outcome == "crashed" and expected.error_type in reply.error_types
+        alike = expected.changed == reply.changed_inputs
+        return reply.outcome == "crashed" and expected.error_type in reply.error_types and alike
     if reply.outcome != "value" or reply.value is None:
         return reply.outcome == "value" and expected is None
     if isinstance(expected, Sealed):

@@ -1,0 +1,1039 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 03 · Attention and its heads
+#
+# Everything that tokens know of each other in a Transformer passes through one operation: a token asks, all tokens are
+# compared with the question, and the answer is a weighted average. You start with three words and a pencil, and end
+# with the encoder and the decoder layer of "Attention Is All You Need" (Vaswani et al. 2017), equal to torch's own
+# number for number.
+#
+# **When you are done, you can**
+# - compute attention by hand, and say why the scores are divided by $\sqrt{d}$ and by nothing else;
+# - name the shape of every tensor on the way through the heads, and see when a reshape has mixed them up;
+# - build multi-head attention, encoder and decoder layers, and prove that they are right;
+# - say what several heads can do that one head cannot.
+#
+# **Time**: about 2 h. **Before this**: notebooks 01 (the mask) and 02 (positions).
+#
+# | exercise | what it asks | points |
+# |---|---|---|
+# | `score_variance` | a formula: how large scores get | 2 |
+# | `scaled_dot_product_attention` | scores, weights, average | 3 |
+# | `tensor_shapes` | the shape of nine tensors | 2 |
+# | `split_heads` | from one wide tensor to heads | 2 |
+# | `merge_heads` | and back | 1 |
+# | `MultiHeadAttention` | four matrices and h heads | 4 |
+# | `EncoderLayer` | attention, feed-forward, residuals, norms | 3 |
+# | `Encoder` | layers one on top of the other | 2 |
+# | `DecoderLayer` | a layer that also reads the encoder's output | 4 |
+# | *essay* `heads_essay` | why several heads | 2 |
+# | **total** | | **25** |
+
+# %% setup
+try:
+    import helpers  # noqa: F401
+except ModuleNotFoundError:  # in Colab: install the course's helpers, once
+    import subprocess
+    import sys
+
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "git+{repository}"], check=True)
+
+import math
+from collections import OrderedDict
+
+import sympy
+import torch
+from torch import Tensor, nn
+
+from helpers import plots
+from helpers.check import check
+from helpers.models import Attention, Context, EncoderDecoder, Layer, sinusoids
+
+# %% [markdown]
+# ## 1. One dot product
+#
+# In *Le chat dort*, the word *dort* wants to know who is sleeping. It asks with a **query**, a vector of $d$ numbers. Each
+# word, itself included, shows a **key** of the same width: what it can be found by. And each word holds a **value**: what
+# it gives when it is found. How well a key fits a query is told by one number, their dot product.
+#
+# Take a pencil. The query of *dort* is $(2, 0, 1, 1)$.
+#
+# | word | key | value |
+# |---|---|---|
+# | Le | (0, 1, 0, 0) | (10, 0) |
+# | chat | (1, 0, 1, 1) | (0, 10) |
+# | dort | (0, 0, 1, 1) | (10, 10) |
+#
+# 1. **Scores**: the three dot products. Multiply number by number and add: for *chat*, $2\cdot1 + 0\cdot0 + 1\cdot1 + 1\cdot1 = 4$.
+# 2. **Scale**: divide each score by $\sqrt d$, here $\sqrt 4 = 2$. (Why? That is section 2.)
+# 3. **Weights**: the softmax. You need $e^0 = 1$, $e^1 \approx 2.72$ and $e^2 \approx 7.39$.
+# 4. **Output**: the values, each times its weight, added up.
+
+# %% experiment
+words = ["Le", "chat", "dort"]
+query = torch.tensor([2.0, 0.0, 1.0, 1.0])  # (d,)
+key = torch.tensor([[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0]])  # (n, d)
+value = torch.tensor([[10.0, 0.0], [0.0, 10.0], [10.0, 10.0]])  # (n, 2)
+
+scores = key @ query / 4**0.5  # (n,)
+weights = torch.softmax(scores, dim=-1)  # (n,)
+print("scaled scores:", scores.tolist())
+print("weights:      ", [round(weight, 2) for weight in weights.tolist()])
+print("output:       ", [round(number, 2) for number in (weights @ value).tolist()])
+
+# %% [markdown]
+# *dort* takes two thirds of its answer from *chat*. It is a soft dictionary: an ordinary one needs a key that fits exactly
+# and gives back one value; this one compares with all keys and gives back a mixture. Nothing in it is chosen by hard
+# rules, so everything in it has a gradient and can be learned.
+#
+# ## 2. Why the square root?
+#
+# ### First without it
+#
+# Real models are wider than 4. Let queries and keys have $d$ random numbers of mean 0 and variance 1, and look at
+# the scores *before* they are scaled: 20,000 dot products for each of four widths.
+
+# %% experiment
+generator = torch.Generator().manual_seed(0)
+widths = [4, 16, 64, 256]
+raw = {}
+for d in widths:
+    pairs = torch.randn(2, 20_000, d, generator=generator)  # queries and keys
+    raw[d] = (pairs[0] * pairs[1]).sum(dim=-1)  # (20000,), one score for each pair
+
+figure, axes = plots.panels(2, width=4.4)
+for d in widths:
+    axes[0].hist(raw[d].numpy(), bins=80, range=(-50, 50), histtype="step", linewidth=1.6, density=True, label=f"d = {d}")
+    scaled = raw[d] / d**0.5
+    axes[1].hist(scaled.numpy(), bins=80, range=(-5, 5), histtype="step", linewidth=1.6, density=True, label=f"d = {d}")
+axes[0].set(title="scores as they are", xlabel="query · key", ylabel="share of scores per unit")
+axes[1].set(title="scores divided by √d", xlabel="query · key / √d", ylabel="share of scores per unit")
+axes[0].legend()
+axes[1].legend()
+spread = {d: f"{raw[d].std():.1f}" for d in widths}
+plots.show(figure, f"Left: the wider the vectors, the wider the histogram of scores; standard deviations {spread}. "
+           "Right: divided by the root of d, the four histograms lie on top of each other.")
+print("standard deviation of the scores:", spread)
+print("square root of d:                ", {d: d**0.5 for d in widths})
+
+# %% [markdown]
+# At $d = 64$ a score of 8 or of $-8$ is nothing special. What does a softmax make of such numbers? The difference
+# between a score of 8 and one of 0 becomes a ratio of $e^8 \approx 2981$ between their weights: one key gets everything,
+# and the choice is made by chance, before the model has learned anything.
+#
+# ### By hand: coins
+#
+# Let each of the numbers be $+1$ or $-1$, by the toss of a coin: mean 0, variance 1. A product of two such
+# numbers is again $+1$ or $-1$. For $d = 2$, a score is the sum of two of them: $-2$ (one time in four), $0$ (two times in
+# four) or $+2$ (one time in four). Its mean is 0, so its variance is the mean of the squares, $(4 + 0 + 0 + 4)/4 = 2$.
+#
+# `sympy` goes through all the tosses for us, exactly:
+
+# %% experiment
+from sympy.stats import Rademacher, variance  # Rademacher: +1 or -1, one half each
+
+for width in (1, 2, 3):
+    tosses = [(Rademacher(f"q{i}"), Rademacher(f"k{i}")) for i in range(width)]
+    dot_product = sum(first * second for first, second in tosses)
+    print(f"width {width}: variance of the score is {variance(dot_product)}")
+
+# %% [markdown]
+# ### Exercise: how large is a score?
+#
+# Write the variance as a formula. There is one more thing to know, which section 4 explains: a model of width $D$ does not
+# have one attention but $A$ of them side by side, its **heads**, and they share the $D$ numbers. Each head has its own $D/A$
+# numbers of the query and of the key, and makes its own scores of these only.
+#
+# So: the numbers of query and key are independent, with mean 0 and variance 1. What is the variance of one score of
+# *one head*, before it is scaled? An expression of `sympy` in the symbols $D$ and $A$.
+
+# %% setup
+D, A = sympy.symbols("D A", positive=True, integer=True)  # width of the model, number of heads
+
+# %% exercise="score_variance"
+def score_variance() -> sympy.Expr:
+    """Returns, as a formula in D and A, the variance of one unscaled score of one of the A heads.
+
+    Example: one head (A = 1) of width D = 16 has scores of variance 16.
+    """
+    ### BEGIN SOLUTION
+    return D / A  # a sum of D / A independent products, each of variance 1
+    ### END SOLUTION
+
+
+# %% check="score_variance" points=2
+check(score_variance)
+
+# %% [markdown]
+# To bring the variance of something back to 1, divide it by its standard deviation, the square root of the variance.
+# Not by the variance: that would make scores too small. This is the whole story of the famous factor (Vaswani et al. 2017, 3.2.1 and its
+# footnote 4).
+
+# %% experiment
+print("divide the scores by:", sympy.sqrt(score_variance()))
+base_model = {D: 512, A: 8}  # the base model of Vaswani et al. 2017, table 3
+print("in the base model of 2017:", sympy.sqrt(score_variance()).subs(base_model))
+
+# %% [markdown]
+# ### What happens with another scale
+#
+# Now 500 queries of width 64, each with 8 keys of its own, and scores divided by 1, 2, 4, ... up to 128. Two things are measured:
+#
+# - the **entropy** of the 8 weights, in bits: 0 when one key gets everything, $\log_2 8 = 3$ when all get the same;
+# - the **response**: how much the weights move when the scores move a little (the size of the softmax's matrix of
+#   derivatives). Where it is near 0, no gradient passes, and queries and keys do not learn.
+
+# %% experiment
+generator = torch.Generator().manual_seed(3)
+queries = torch.randn(500, 1, 64, generator=generator)  # 500 queries of width 64
+keys = torch.randn(500, 8, 64, generator=generator)  # each has 8 keys of its own
+raw_scores = (queries @ keys.mT).squeeze(1)  # (500, 8)
+
+
+def entropy(weights: Tensor) -> Tensor:
+    """Returns the entropy in bits of each row of weights: `(..., n)` to `(...)`."""
+    return -(weights * weights.clamp_min(1e-30).log2()).sum(dim=-1)
+
+
+def response(weights: Tensor) -> Tensor:
+    """Returns the size of the derivatives of a softmax, `(..., n)` to `(...)`: w_i (1 - w_i) and -w_i w_j."""
+    derivatives = torch.diag_embed(weights) - weights.unsqueeze(-1) * weights.unsqueeze(-2)  # (..., n, n)
+    return derivatives.flatten(-2).norm(dim=-1)
+
+
+divisors = [1, 2, 4, 8, 16, 32, 64, 128]
+all_weights = {divisor: torch.softmax(raw_scores / divisor, dim=-1) for divisor in divisors}  # (500, 8) each
+entropies = [entropy(all_weights[divisor]).median().item() for divisor in divisors]
+responses = [response(all_weights[divisor]).median().item() for divisor in divisors]
+
+# %% interactive
+from ipywidgets import SelectionSlider, interact
+
+
+def show_scale(divisor: int) -> None:
+    """Draws the weights of one query, and where this divisor stands among the others."""
+    figure, (left, middle, right) = plots.panels(3, width=3.3, height=2.8)
+    weights = all_weights[divisor][0]  # (8,), of the first query
+    left.bar(range(8), weights.numpy(), color=plots.COLOURS[0])
+    left.set(title=f"scores / {divisor}", xlabel="key", ylabel="weight", ylim=(0, 1))
+    plots.curves({"median": entropies}, divisors, title="entropy of the weights", x_label="scores divided by",
+                 y_label="bits", axes=middle, log_x=True)
+    plots.curves({"median": responses}, divisors, title="response of the weights", x_label="scores divided by",
+                 y_label="size of the derivatives", axes=right, log_x=True)
+    for axes in (middle, right):
+        axes.axvline(divisor, color=plots.COLOURS[1], linestyle=":")
+        axes.set_ylim(bottom=0)
+        axes.get_legend().remove()
+    place = divisors.index(divisor)
+    plots.show(figure, f"Scores divided by {divisor}: the largest weight of the first query is {weights.max():.2f}; for all "
+               f"500, the median entropy is {entropies[place]:.2f} bits and the median response {responses[place]:.2f}.")
+
+
+interact(show_scale, divisor=SelectionSlider(options=divisors, value=8, description="divide by"));
+
+# %% experiment
+# The same pictures for those who only read: no scale, the square root of 64, and 64 itself.
+for divisor in (1, 8, 64):
+    show_scale(divisor)
+
+# %% [markdown]
+# Move the slider with the mouse or the arrow keys. Without a scale the typical query stares at one key and its weights hardly
+# respond: it is **saturated**. Divided by 64, all weights are nearly equal, and attention looks at nothing in particular. At 8,
+# the square root of 64, the weights are neither, and their response is at its largest.
+#
+# ## 3. Exercise: attention
+#
+# Section 1 in code, for many queries at once. The queries are the rows of a matrix $Q$ $(n, d)$, the keys those of
+# $K$ $(m, d)$, the values those of $V$ $(m, d_v)$, and $M$ is the mask of notebook 01 or the biases of notebook 02:
+#
+# $$ \text{weights} = \operatorname{softmax}\Big(\frac{Q K^\top}{\sqrt d} + M\Big), \qquad \text{output} = \text{weights}\; V $$
+#
+# > **The mistake first.** $K^\top$ on paper is `key.T` in code, as long as `key` is one matrix. With a batch, it is something else:
+
+# %% experiment
+import warnings
+
+batch_of_keys = torch.zeros(2, 5, 3)  # (b, m, d): two sentences, five keys each, width 3
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # torch warns about this use, and will forbid it one day
+    print(".T turns all axes around, the batch too:", tuple(batch_of_keys.T.shape))
+print("transpose(-2, -1) exchanges the last two:", tuple(batch_of_keys.transpose(-2, -1).shape))
+
+# %% [markdown]
+# With `.T` the second sentence's keys would be mixed with the first one's. Most of the time the shapes do not fit and torch stops you. When
+# $b = m = d$ they do fit, and nobody stops you. Count axes from the end.
+
+# %% exercise="scaled_dot_product_attention"
+def scaled_dot_product_attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Returns the output `(..., n, d_v)` and the weights `(..., n, m)` of attention.
+
+    Args:
+        query: any leading axes, then n queries of width d: `(..., n, d)`.
+        key: `(..., m, d)`, as many keys as there are values.
+        value: `(..., m, d_v)`.
+        mask: added to the scaled scores before the softmax, `(n, m)` or any shape that fits; None adds nothing.
+
+    Example: with a single key (m = 1) all weights are 1, and each row of the output is its value.
+    """
+    ### BEGIN SOLUTION
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))  # (..., n, m)
+    if mask is not None:
+        scores = scores + mask
+    weights = torch.softmax(scores, dim=-1)  # (..., n, m), each row sums to 1
+    return weights @ value, weights  # (..., n, d_v) and (..., n, m)
+    ### END SOLUTION
+
+
+# %% check="scaled_dot_product_attention" points=3
+check(scaled_dot_product_attention)
+
+# %% [markdown]
+# torch has this function too, as fast code that never keeps the weights. Yours must agree with it:
+
+# %% experiment
+torch.manual_seed(0)
+query, key, value = torch.randn(2, 3, 5, 8), torch.randn(2, 3, 7, 8), torch.randn(2, 3, 7, 4)
+yours, weights = scaled_dot_product_attention(query, key, value)
+theirs = nn.functional.scaled_dot_product_attention(query, key, value)
+print("shapes:", tuple(yours.shape), tuple(weights.shape))
+print("equal to torch:", torch.allclose(yours, theirs, atol=1e-5))
+
+# %% [markdown]
+# ## 4. Several heads: every tensor has a shape
+#
+# A softmax gives each query **one** set of weights, and the output is **one** average. But *dort* has several questions at the same time:
+# who sleeps, where, and which word comes before me? So a Transformer asks several times in parallel. It has $h$
+# **heads**, and each of them works with its own $d/h$ numbers of each token. (In formulas we write $D$ and $A$ for what is $d$ and $h$ in code.)
+#
+# Follow one batch $x$ $(b, n, d)$ through self-attention:
+#
+# 1. three linear layers make `query`, key and value from `x`, each as wide as `x`;
+# 2. each of the three is cut into heads: `query_heads` for the query;
+# 3. the last two axes of the key's heads change places for the product: `key_heads_turned`;
+# 4. the product of the two gives the `scores`, the softmax makes `weights` of them;
+# 5. the weights times the heads of the value: `mixed`, one average per head and token;
+# 6. the heads are put side by side again: `merged`;
+# 7. one more linear layer: `output`.
+#
+# Shapes are how you find mistakes before you run anything. Write all nine of them. The axes stand in the order sentence, head,
+# token, number.
+
+# %% exercise="tensor_shapes"
+def tensor_shapes(b: int, n: int, d: int, h: int) -> dict[str, tuple[int, ...]]:
+    """Returns the shape of each tensor in multi-head self-attention.
+
+    Args:
+        b, n, d: a batch of b sentences of n tokens of width d.
+        h: the number of heads; d is a multiple of h.
+
+    Returns:
+        A dict with the names "x", "query", "query_heads", "key_heads_turned", "scores", "weights", "mixed", "merged"
+        and "output", each with a tuple of whole numbers. Example: tensor_shapes(1, 2, 6, 3)["x"] is (1, 2, 6).
+    """
+    ### BEGIN SOLUTION
+    width = d // h  # numbers of one token in one head
+    return {
+        "x": (b, n, d),
+        "query": (b, n, d),
+        "query_heads": (b, h, n, width),
+        "key_heads_turned": (b, h, width, n),
+        "scores": (b, h, n, n),
+        "weights": (b, h, n, n),
+        "mixed": (b, h, n, width),
+        "merged": (b, n, d),
+        "output": (b, n, d),
+    }
+    ### END SOLUTION
+
+
+# %% check="tensor_shapes" points=2
+check(tensor_shapes)
+
+# %% [markdown]
+# What costs memory? Put in numbers of a real model and let the text grow: width 512, 8 heads, one text.
+
+# %% experiment
+lengths = [64, 128, 256, 512, 1024, 2048, 4096]
+millions = {"weights": [], "everything else": []}
+for length in lengths:
+    sizes = {name: math.prod(shape) / 1e6 for name, shape in tensor_shapes(1, length, 512, 8).items()}
+    millions["weights"].append(sizes["weights"])
+    millions["everything else"].append(sum(sizes.values()) - sizes["weights"] - sizes["scores"])
+axes = plots.curves(
+    millions, lengths, title="The weights take over", x_label="tokens n", y_label="numbers to keep (millions)", log_x=True,
+    log_y=True,
+)
+plots.show(axes.figure, plots.describe_curves(millions, lengths, "length"))
+
+# %% [markdown]
+# The weights grow with $n^2$, the rest with $n$. (Fast kernels such as FlashAttention, Dao et al. 2022, compute the same
+# result piece by piece and never keep the square.)
+#
+# ## 5. Exercises: split and merge
+#
+# Here is one sentence of four tokens with six numbers each. The number 21 belongs to token 2 and stands in place 1. With two heads, head 0
+# shall get the places 0, 1, 2 of **each** token, and head 1 the places 3, 4, 5.
+#
+# > **The mistake first.** The shape we want is `(b, h, n, d/h)`, so why not simply reshape to it?
+
+# %% experiment
+x = torch.tensor([[[10.0 * token + place for place in range(6)] for token in range(4)]])  # (1, 4, 6)
+wrong = x.reshape(1, 2, 4, 3)  # the right shape
+wanted = torch.stack([x[0, :, :3], x[0, :, 3:]])  # (2, 4, 3), cut by hand
+
+figure, axes = plots.panels(4, width=2.6, height=2.9)
+names = {"row_label": "token", "column_label": "place", "digits": 0, "limits": (0, 40)}
+plots.matrix(x[0], "x: token and place", axes=axes[0], **names)
+plots.matrix(wanted[0], "head 0, as wanted", axes=axes[1], **names)
+plots.matrix(wanted[1], "head 1, as wanted", axes=axes[2], **names)
+plots.matrix(wrong[0, 0], "head 0, only reshaped", axes=axes[3], row_label="row", column_label="place", digits=0, limits=(0, 40))
+plots.show(figure, "Four matrices. Head 0 as wanted holds 0, 1, 2 in its first row and 10, 11, 12 in its second. Only reshaped, "
+           "it holds 0, 1, 2 and then 3, 4, 5: both rows are token 0, and the tokens 2 and 3 are in the other head.")
+
+# %% [markdown]
+# The right-hand picture has the right shape, and torch does not complain. But its row 1 is not token 1. Head 0 never sees
+# the second half of the sentence, and for a causal model the mask of row 1 is put on numbers of token 0. Models with this mistake do train, somewhat worse. No
+# shape check finds it, only looking at the numbers does.
+#
+# A reshape never moves numbers: it cuts the same long row of numbers in another way. So it can cut the last axis in two, `(b, n, h, d/h)`. To exchange two axes
+# you need a transpose.
+
+# %% exercise="split_heads"
+def split_heads(x: Tensor, n_heads: int) -> Tensor:
+    """Returns the heads `(b, h, n, d/h)` of a tensor `(b, n, d)`.
+
+    Head 0 holds the first d/h numbers of each token, head 1 the next d/h, and so on.
+
+    Example: in split_heads(tensor([[[0, 1, 2, 3], [4, 5, 6, 7]]]), 2), head 0 is [[0, 1], [4, 5]].
+    """
+    ### BEGIN SOLUTION
+    b, n, d = x.shape
+    pieces = x.reshape(b, n, n_heads, d // n_heads)  # the last axis is cut, nothing has moved
+    return pieces.transpose(1, 2)  # (b, h, n, d/h)
+    ### END SOLUTION
+
+
+# %% check="split_heads" points=2
+check(split_heads)
+
+# %% [markdown]
+# And the way back: the heads of each token stand side by side again.
+
+# %% exercise="merge_heads"
+def merge_heads(x: Tensor) -> Tensor:
+    """Returns heads `(b, h, n, d/h)` merged to `(b, n, d)`: merge_heads(split_heads(x, h)) is x again."""
+    ### BEGIN SOLUTION
+    b, h, n, width = x.shape
+    return x.transpose(1, 2).reshape(b, n, h * width)  # (b, n, h, d/h), then the last two axes become one
+    ### END SOLUTION
+
+
+# %% check="merge_heads" points=1
+check(merge_heads)
+
+# %% experiment
+torch.manual_seed(0)
+x = torch.randn(2, 5, 12)
+for h in (1, 2, 3, 4, 6, 12):
+    there = split_heads(x, h)
+    print(f"{h:2} heads: {tuple(there.shape)}, there and back is the same: {torch.equal(merge_heads(there), x)}")
+
+# %% [markdown]
+# ## 6. Exercise: multi-head attention
+#
+# You have all the parts. What is new are four linear layers, each from width $d$ to width $d$:
+#
+# - `query`, `key` and `value` decide what a token asks, what it can be found by, and what it gives;
+# - `output` comes last, on the merged heads. It is the only place where the numbers of different heads meet.
+#
+# One matrix `query` serves all heads: its first $d/h$ outputs are the query of head 0, the next $d/h$ that of head 1, and so on.
+# So **the number of parameters does not depend on the number of heads**.
+#
+# Who asks and who answers may be different sentences (section 9). So the module takes two inputs: the tokens `x` that ask, and the
+# tokens `source` that are read. Self-attention is `attention(x, x)`.
+
+# %% exercise="MultiHeadAttention"
+class MultiHeadAttention(nn.Module):
+    """Multi-head attention: `attention(x, source, mask)`.
+
+    Its only parameters are four layers nn.Linear(d_model, d_model) called query, key, value and output.
+    """
+
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+        ### END SOLUTION
+
+    def forward(self, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Returns `(b, n, d)`: what each token of `x` `(b, n, d)` reads in `source` `(b, m, d)`.
+
+        The mask is added to the scores `(b, h, n, m)`; it is `(n, m)`, or `(b, 1, 1, m)` for padding, or None.
+        """
+        ### BEGIN SOLUTION
+        query = split_heads(self.query(x), self.n_heads)  # (b, h, n, d/h)
+        key = split_heads(self.key(source), self.n_heads)  # (b, h, m, d/h)
+        value = split_heads(self.value(source), self.n_heads)  # (b, h, m, d/h)
+        mixed, _ = scaled_dot_product_attention(query, key, value, mask)  # (b, h, n, d/h)
+        return self.output(merge_heads(mixed))  # (b, n, d)
+        ### END SOLUTION
+
+
+# %% check="MultiHeadAttention" points=4
+check(MultiHeadAttention)
+
+# %% [markdown]
+# ### Equal to torch's, with the same weights
+#
+# torch's `nn.MultiheadAttention` keeps the matrices of query, key and value in one tall matrix. Copy yours into it:
+
+# %% experiment
+torch.manual_seed(0)
+yours = MultiHeadAttention(d_model=24, n_heads=3)
+theirs = nn.MultiheadAttention(embed_dim=24, num_heads=3, batch_first=True)
+with torch.no_grad():
+    parts = [yours.query, yours.key, yours.value]
+    theirs.in_proj_weight.copy_(torch.cat([part.weight for part in parts]))  # (3d, d)
+    theirs.in_proj_bias.copy_(torch.cat([part.bias for part in parts]))  # (3d,)
+    theirs.out_proj.load_state_dict(yours.output.state_dict())
+
+x, source = torch.randn(2, 5, 24), torch.randn(2, 7, 24)
+same = torch.allclose(yours(x, source), theirs(x, source, source, need_weights=False)[0], atol=1e-5)
+print("equal to nn.MultiheadAttention:", same)
+
+# %% [markdown]
+# ### Equal to separate small heads
+#
+# And here is what "heads" means, without any splitting: three little attentions, each with the rows of the matrices that belong to
+# it, and their outputs side by side.
+
+# %% experiment
+def one_head(attention: nn.Module, x: Tensor, source: Tensor, rows: slice) -> Tensor:
+    """Returns the output of one head alone, `(b, n, d/h)`, from its rows of the three matrices."""
+    query, key, value = (
+        nn.functional.linear(tokens, layer.weight[rows], layer.bias[rows])  # (b, n, d/h)
+        for layer, tokens in ((attention.query, x), (attention.key, source), (attention.value, source))
+    )
+    return scaled_dot_product_attention(query, key, value)[0]
+
+
+heads = [one_head(yours, x, source, slice(first, first + 8)) for first in (0, 8, 16)]
+print("three heads side by side:", torch.allclose(yours.output(torch.cat(heads, dim=-1)), yours(x, source), atol=1e-5))
+for h in (1, 2, 3, 4, 6):
+    print(f"{h} heads: {sum(p.numel() for p in MultiHeadAttention(24, h).parameters())} parameters")
+
+# %% [markdown]
+# ## 7. What several heads can do
+#
+# Same parameters, same work. Then what are several heads good for? Ask a model **three questions at once** about every word of a
+# sentence:
+#
+# 1. which word stands *before* it?
+# 2. which word stands *after* it?
+# 3. what is the *verb* of the sentence?
+#
+# The model is as small as can be: words and positions, one attention, and a linear layer that reads the three answers
+# from its output. It trains on eight words drawn by chance with one verb somewhere among them. (They are not sentences: if they were, it could guess
+# from grammar in place of looking.)
+
+# %% experiment
+vocabulary = "le un mon ce chat chien oiseau renard facteur voisin noir blanc petit jeune calme souvent".split()
+verbs = "regarde suit cherche entend".split()
+vocabulary += verbs
+first_verb = len(vocabulary) - len(verbs)
+
+
+def draw_sentences(count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Returns tokens `(count, 8)` and the three answers for the six inner words, `(count, 6, 3)`."""
+    tokens = torch.randint(first_verb, (count, 8), generator=generator)
+    place = torch.randint(8, (count, 1), generator=generator)
+    verb = torch.randint(first_verb, len(vocabulary), (count, 1), generator=generator)
+    tokens = tokens.scatter(1, place, verb)  # the verb, put into its place
+    return tokens, torch.stack([tokens[:, :-2], tokens[:, 2:], verb.expand(-1, 6)], dim=-1)
+
+
+class Reader(nn.Module):
+    """Words and positions, one self-attention, and three answers for each inner word, `(b, 6, 3, V)`."""
+
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(len(vocabulary), d_model)
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.answers = nn.Linear(d_model, 3 * len(vocabulary))
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        """Returns words plus positions, `(b, n, d)`."""
+        return self.embedding(tokens) + sinusoids(8, self.embedding.embedding_dim)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        x = self.embed(tokens)  # (b, 8, d)
+        return self.answers(self.attention(x, x))[:, 1:-1].unflatten(-1, (3, -1))
+
+
+# %% experiment
+def train_reader(n_heads: int, seed: int, steps: int = 400) -> Reader:
+    """Returns a reader of width 24 trained on fresh sentences."""
+    torch.manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed)
+    reader = Reader(24, n_heads)
+    optimizer = torch.optim.Adam(reader.parameters(), lr=0.01)
+    for _ in range(steps):
+        tokens, answers = draw_sentences(64, generator)
+        loss = nn.functional.cross_entropy(reader(tokens).flatten(0, 2), answers.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return reader
+
+
+@torch.no_grad()
+def accuracies(reader: Reader) -> list[float]:
+    """Returns the share of right answers to each of the three questions, on 500 new sentences."""
+    tokens, answers = draw_sentences(500, torch.Generator().manual_seed(99))
+    return (reader(tokens).argmax(dim=-1) == answers).float().mean(dim=(0, 1)).tolist()
+
+
+# %% [markdown]
+# One head or several, three runs each. What do you expect of the single head? Decide before you look.
+
+# %% measured
+head_counts = [1, 2, 3, 4, 6]
+readers = {h: [train_reader(h, seed) for seed in range(3)] for h in head_counts}
+results = torch.tensor([[accuracies(reader) for reader in readers[h]] for h in head_counts])  # (5, runs, 3)
+lines = {name: results[:, :, place].T for place, name in enumerate(("word before", "word after", "verb"))}
+axes = plots.curves(
+    lines, head_counts, title="Three questions, one attention of width 24 (band: 3 runs)", x_label="number of heads",
+    y_label="share of right answers",
+)
+axes.set_ylim(0, 1.05)
+axes.set_xticks(head_counts)
+plots.show(axes.figure, plots.describe_curves(lines, head_counts, "heads", digits=2))
+
+# %% [markdown]
+# The single head gets the verb right, and of *before* and *after* it gets one well and the other badly, or both half. This is no lack of
+# training. It has one set of weights for each word, so its output is one average of the words it looks at. If it looks at the word before and at the
+# word after, both are in the average, but nothing in a linear reading says which was which. (The verb it
+# can tell apart: only verbs are answers to question 3.) With three heads, each question has a set of weights of its own, and all
+# are answered. **A head is a place to put one average.**
+#
+# ### The maps of the heads, on a French sentence
+#
+# Now give a trained reader with three heads a real sentence made of its words, and look at the weights of each head.
+# This tiny model was trained on three questions that we chose; that its heads divide the work so clearly is no proof that the
+# heads of a large model do.
+
+# %% measured
+@torch.no_grad()
+def head_maps(reader: Reader, tokens: Tensor) -> Tensor:
+    """Returns the weights of each head, `(b, h, n, n)`."""
+    x, attention, h = reader.embed(tokens), reader.attention, reader.answers.in_features
+    query, key = split_heads(attention.query(x), 3), split_heads(attention.key(x), 3)
+    return scaled_dot_product_attention(query, key, key)[1]
+
+
+sentence = "le chien noir regarde souvent un oiseau blanc".split()
+tokens = torch.tensor([[vocabulary.index(word) for word in sentence]])  # (1, 8)
+maps = head_maps(readers[3][0], tokens)[0]  # (3, 8, 8)
+
+figure, axes = plots.panels(3, width=3.7, height=3.7)
+for number in range(3):
+    plots.matrix(maps[number], f"head {number}", rows=sentence, columns=sentence, axes=axes[number], limits=(0, 1))
+inner = range(1, 7)
+shares = {"before": maps[:, inner, range(6)], "after": maps[:, inner, range(2, 8)], "verb": maps[:, inner, 3]}
+told = {name: [round(share, 2) for share in weights.mean(dim=-1).tolist()] for name, weights in shares.items()}
+plots.show(figure, f"Weights of three heads. Mean weight of each head on the word before, after, and on the verb: {told}.")
+print("mean weight of each head on the word before, the word after, the verb:")
+for name, weights in told.items():
+    print(f"  {name:6}", weights)
+
+# %% [markdown]
+# Read a map row by row: the word on the left looks at the words below. A line beside the diagonal is a head that looks one place back or one place on: it goes by
+# *position*. A full column under *regarde* is a head that looks for the verb, wherever it stands: it goes by *content*. Large trained models
+# have such heads, too. Voita et al. (2019, section 5) find heads for neighbours, for syntax and for rare words in a translation model, and show that most of
+# the others can be removed with little loss. What a head looks at is a hint, not an explanation.
+#
+# ### Essay: why several heads?
+#
+# In 6 to 10 sentences: why does a Transformer have several heads, and not one wide one? Say what a single head cannot do, and use the
+# experiment above. Say what more heads cost, in parameters and in the width of a head. And why not as many heads as there are numbers, $h = d$?
+
+# %% [markdown] essay="heads_essay" points=2
+# **Rubric** (half a point each)
+# - One softmax gives one set of weights and hence one average per token; several heads look at several places (or for several
+#   things) at the same time and keep what they find apart. "More heads attend to more words" is not enough: one head can put weight on many words.
+# - The experiment: one head cannot answer *before* and *after* for the same word, because both lie in one average and cannot be told apart;
+#   with three heads each question has its own.
+# - Cost: the parameters do not change (four d x d matrices), nor does the number of multiplications of the projections; each head gets narrower, d/h.
+# - Why not h = d: a head of width 1 compares by a single product, queries and keys can then express very little
+#   (Bhojanapalli et al. 2020 call it the low-rank bottleneck); and in practice many heads can be pruned.
+#
+# Costs marks: "each head has its own d x d matrices"; "heads are there to make it faster"; "each head learns a fixed linguistic role" as a
+# general fact; confusing heads with layers.
+
+# %% [markdown]
+# ## 8. The encoder layer
+#
+# Attention moves information between tokens. By itself it cannot be stacked.
+#
+# ### The mistake first: attention on attention
+#
+# Stack 12 attentions, each with fresh weights, and normalise after each. How alike do ten random tokens become? We measure the mean cosine between
+# different tokens: 0 for unrelated vectors, 1 for equal ones. Once each attention *replaces* the tokens, once it is *added* to them.
+
+# %% experiment
+def alike(x: Tensor) -> float:
+    """Returns the mean cosine between different tokens of one sentence `(1, n, d)`."""
+    directions = nn.functional.normalize(x[0], dim=-1)  # (n, d), all of length 1
+    cosines = directions @ directions.T  # (n, n)
+    return (cosines.sum() - cosines.trace()).item() / (cosines.numel() - len(cosines))
+
+
+@torch.no_grad()
+def through_depth(residual: bool) -> list[float]:
+    """Returns how alike the tokens are before the first and after each of 12 attentions."""
+    torch.manual_seed(0)
+    x, result = torch.randn(1, 10, 64), []
+    for _ in range(12):
+        result.append(alike(x))
+        read = MultiHeadAttention(64, 4)(x, x)
+        x = nn.functional.layer_norm(x + read if residual else read, (64,))
+    return [*result, alike(x)]
+
+
+cosines = {"replaced: attention(x)": through_depth(False), "added: x + attention(x)": through_depth(True)}
+axes = plots.curves(cosines, range(13), title="Ten tokens on their way up", x_label="attentions passed", y_label="mean cosine")
+plots.show(axes.figure, plots.describe_curves(cosines, range(13), "attention", digits=2))
+
+# %% [markdown]
+# After two attentions without it, all tokens are the same vector: averages of averages. Dong et al. (2021) prove that this happens
+# doubly exponentially fast. The remedy is the **residual**: add what was read to what was there, $x + \text{attention}(x)$. The token stays itself and learns something.
+#
+# The second remedy is the **norm**. If something is added in every layer, the numbers grow. `nn.LayerNorm` takes each token by itself,
+# subtracts the mean of its $d$ numbers and divides by their standard deviation; then it multiplies and shifts each place by learned
+# numbers, at first 1 and 0. By hand: $(1, 3)$ has mean 2 and standard deviation 1, so it becomes $(-1, 1)$.
+#
+# The third part is the **feed-forward** network: two linear layers with a ReLU in between, the same for every token. Attention
+# moves information between tokens; feed-forward works on it, token by token (Vaswani et al. 2017, 3.3). Here it is, ready to use:
+
+# %% setup
+class FeedForward(nn.Sequential):
+    """Two linear layers with a ReLU in between, `(b, n, d)` to `(b, n, d)`, for each token by itself."""
+
+    def __init__(self, d_model: int, d_feedforward: int) -> None:
+        hidden, output = nn.Linear(d_model, d_feedforward), nn.Linear(d_feedforward, d_model)
+        super().__init__(OrderedDict(hidden=hidden, activation=nn.ReLU(), output=output))
+
+
+class SpareAttention(Attention):
+    """A spare part: multi-head attention from helpers, called like yours and with the same names."""
+
+    def forward(self, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Returns `(b, n, d)` for `x` `(b, n, d)` and `source` `(b, m, d)`."""
+        return super().forward(x, Context(memory=source, memory_mask=mask), cross=True)
+
+# %% [markdown]
+# (If your `MultiHeadAttention` is not right yet, use `SpareAttention` in its place. It costs no marks here.)
+#
+# ### Where does the norm go?
+#
+# There are two answers, and both are in use:
+#
+# - **post-norm**, as in the paper of 2017: $\operatorname{norm}(x + \text{part}(x))$. The norm stands on the path of the residual; what leaves a layer always has the same size.
+# - **pre-norm**, as in most large models since GPT-2: $x + \text{part}(\operatorname{norm}(x))$. The path of the residual is free from the
+#   bottom to the top, nothing stands on it.
+#
+# An encoder layer does it twice: first with attention as the part, then with feed-forward. Each has a norm of its own.
+
+# %% exercise="EncoderLayer"
+class EncoderLayer(nn.Module):
+    """An encoder layer: self-attention, then feed-forward, each with residual and norm.
+
+    Its parts are called attention, attention_norm, feed_forward and feed_forward_norm: a MultiHeadAttention (or
+    SpareAttention), an nn.LayerNorm(d_model), a FeedForward and another nn.LayerNorm(d_model). No dropout.
+
+    Args of the constructor:
+        norm_first: False for post-norm, norm(x + part(x)); True for pre-norm, x + part(norm(x)).
+    """
+
+    def __init__(self, d_model: int, n_heads: int, d_feedforward: int, norm_first: bool = False) -> None:
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+        ### END SOLUTION
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Returns `(b, n, d)` for `x` `(b, n, d)`; the mask is handed on to the attention."""
+        ### BEGIN SOLUTION
+        if self.norm_first:
+            normal = self.attention_norm(x)
+            x = x + self.attention(normal, normal, mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+        ### END SOLUTION
+
+
+# %% check="EncoderLayer" points=3
+check(EncoderLayer)
+
+# %% [markdown]
+# The names of your parts are those of `helpers.models.Layer`, so its weights fit into your layer, and the two must agree:
+
+# %% experiment
+x = torch.randn(2, 5, 24, generator=torch.Generator().manual_seed(1))
+for norm_first in (False, True):
+    ready = Layer(24, 3, 48, dropout=0.0, pre=norm_first, cross=False)
+    layer = EncoderLayer(24, 3, 48, norm_first)
+    layer.load_state_dict(ready.state_dict())
+    print(f"norm_first={norm_first}: equal to the layer in helpers:", torch.allclose(layer(x), ready(x, Context()), atol=1e-5))
+
+# %% [markdown]
+# ### Post-norm and pre-norm, seen from inside
+#
+# Twelve layers of each kind, untrained. Left: how large the numbers of a token are on the way up. Right: how large the
+# gradients are that come down from a loss at the top (of the output matrix of each feed-forward part).
+
+# %% experiment
+def inside(norm_first: bool) -> tuple[list[float], list[float]]:
+    """Returns the size of a token's numbers above each of 12 layers, and of each layer's gradient."""
+    torch.manual_seed(0)
+    layers = [EncoderLayer(64, 4, 256, norm_first) for _ in range(12)]
+    for matrix in (p for layer in layers for p in layer.parameters() if p.dim() == 2):
+        nn.init.xavier_uniform_(matrix)
+    head, x, sizes = nn.Linear(64, 20), torch.randn(16, 10, 64), []
+    for layer in layers:
+        x = layer(x)
+        sizes.append(x.detach().pow(2).mean().sqrt().item())
+    x = nn.functional.layer_norm(x, (64,))  # pre-norm models need one more norm at the end
+    nn.functional.cross_entropy(head(x).flatten(0, 1), torch.randint(20, (160,))).backward()
+    return sizes, [layer.feed_forward.output.weight.grad.norm().item() for layer in layers]
+
+
+found = {"post-norm": inside(False), "pre-norm": inside(True)}
+figure, places = plots.panels(2, width=4.2)
+titles = {"size of a token's numbers": "root of the mean square", "gradient of each layer": "norm of the gradient"}
+for which, (title, label) in enumerate(titles.items()):
+    lines = {name: values[which] for name, values in found.items()}
+    plots.curves(lines, range(1, 13), title=title, x_label="layer", y_label=label, axes=places[which])
+    places[which].set_ylim(bottom=0)
+plots.show(figure, " ".join(plots.describe_curves({k: v[i] for k, v in found.items()}, range(1, 13), "layer", 2) for i in (0, 1)))
+
+# %% [markdown]
+# Post-norm keeps the tokens at size 1 and has its largest gradients near the top; in pre-norm the numbers grow and the
+# gradients are largest at the bottom. Xiong et al. (2020) explain with this why deep post-norm models need a learning rate that starts small
+# (warm-up) and pre-norm models hardly do. You meet it again in notebook 12.
+#
+# ## 9. Exercise: the encoder
+#
+# An encoder is $N$ such layers, one on top of the other: the output of one is the input of the next.
+#
+# > **The mistake first.** A token is hidden by the mask. It suffices to hide it in the first layer, doesn't it? After that it has not been seen by anybody.
+#
+# It does not. Layer 1 does not delete the hidden token, it only stops others from reading it. The token itself goes up like all the others, and layer 2 reads it. Here is what
+# a change of the *last* of five tokens does to the four tokens before it, with a causal mask in both layers or in the first one only:
+
+# %% setup
+class SpareEncoderLayer(Layer):
+    """A spare part: the encoder layer from helpers, called like yours and with the same names."""
+
+    def __init__(self, d_model: int, n_heads: int, d_feedforward: int, norm_first: bool = False) -> None:
+        super().__init__(d_model, n_heads, d_feedforward, 0.0, norm_first, False)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Returns `(b, n, d)` for `x` `(b, n, d)`."""
+        return super().forward(x, Context(mask=mask))
+
+# %% experiment
+torch.manual_seed(0)
+first, second = EncoderLayer(16, 2, 32), EncoderLayer(16, 2, 32)
+future = torch.full((5, 5), -torch.inf).triu(1)  # the causal mask of notebook 01
+before, after = torch.randn(2, 1, 5, 16)
+after[:, :4] = before[:, :4]  # the two sentences differ in their last token only
+
+with torch.no_grad():
+    for name, upper_mask in {"both layers": future, "the first layer only": None}.items():
+        change = second(first(before, future), upper_mask) - second(first(after, future), upper_mask)  # (1, 5, d)
+        print(f"mask in {name}: the first four tokens change by {change[:, :4].abs().max().item():.3f}")
+
+# %% [markdown]
+# So every layer gets the mask. (`SpareEncoderLayer` above is your spare part, in case your own `EncoderLayer` is not right yet.)
+#
+# Keep the layers in an `nn.ModuleList`. In a plain Python list torch would not find them: their parameters would not train, not move to the GPU and
+# not be saved.
+
+# %% exercise="Encoder"
+class Encoder(nn.Module):
+    """A stack of n_layers encoder layers (post-norm), each with weights of its own, in an nn.ModuleList `layers`."""
+
+    def __init__(self, d_model: int, n_heads: int, d_feedforward: int, n_layers: int) -> None:
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.layers = nn.ModuleList(EncoderLayer(d_model, n_heads, d_feedforward) for _ in range(n_layers))
+        ### END SOLUTION
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Returns `(b, n, d)` for `x` `(b, n, d)`: each layer reads what the one before has made, with the mask."""
+        ### BEGIN SOLUTION
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+        ### END SOLUTION
+
+
+# %% check="Encoder" points=2
+check(Encoder)
+
+# %% [markdown]
+# ## 10. Exercise: the decoder layer
+#
+# To translate, a model reads an English sentence of $m$ tokens and writes a French one of $n$ tokens. The **encoder** reads: what comes out at its
+# top, $(b, m, d)$, is called the **memory**. The **decoder** writes. Its layers have three parts:
+#
+# | part | who asks (queries) | who answers (keys, values) | mask |
+# |---|---|---|---|
+# | self-attention | the words written so far | the same words | causal |
+# | **cross-attention** | the words written so far | the memory | padding of the source |
+# | feed-forward | | | |
+#
+# > **The mistake first.** Which of the two asks? Try it the wrong way round and look at the shapes: 4 French words so far, 7 English ones.
+
+# %% experiment
+written, memory = torch.randn(1, 4, 24), torch.randn(1, 7, 24)
+cross_attention = SpareAttention(24, 3)
+print("the decoder asks, the memory answers:", tuple(cross_attention(written, memory).shape))
+print("the memory asks, the decoder answers:", tuple(cross_attention(memory, written).shape))
+
+# %% [markdown]
+# There must be one result for each word of the decoder, so that it can be added to that word: the decoder asks. The shape tells you, except where both sentences happen
+# to have the same length. Then the wrong way runs and learns something else.
+#
+# In pre-norm, each part's norm is put on the decoder's `x` only. The memory is taken as it is: it comes from the encoder, which has normalised it.
+
+# %% exercise="DecoderLayer"
+class DecoderLayer(nn.Module):
+    """A decoder layer: self-attention, cross-attention, feed-forward, each with residual and norm.
+
+    Its parts are called attention, attention_norm, cross_attention, cross_attention_norm, feed_forward and
+    feed_forward_norm, made as those of EncoderLayer. No dropout.
+
+    Args of the constructor:
+        norm_first: False for post-norm, norm(x + part(x)); True for pre-norm, x + part(norm(x)).
+    """
+
+    def __init__(self, d_model: int, n_heads: int, d_feedforward: int, norm_first: bool = False) -> None:
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+        ### END SOLUTION
+
+    def forward(
+        self, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None
+    ) -> Tensor:
+        """Returns `(b, n, d)` for the decoder's `x` `(b, n, d)` and the encoder's `memory` `(b, m, d)`.
+
+        `mask`, `(n, n)`, is for self-attention; `memory_mask`, `(b, 1, 1, m)`, for cross-attention.
+        """
+        ### BEGIN SOLUTION
+        if self.norm_first:
+            normal = self.attention_norm(x)
+            x = x + self.attention(normal, normal, mask)
+            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+        ### END SOLUTION
+
+
+# %% check="DecoderLayer" points=4
+check(DecoderLayer)
+
+# %% experiment
+x, memory = torch.randn(2, 2, 5, 24, generator=torch.Generator().manual_seed(2))
+future = torch.full((5, 5), -torch.inf).triu(1)
+for norm_first in (False, True):
+    ready = Layer(24, 3, 48, dropout=0.0, pre=norm_first, cross=True)
+    layer = DecoderLayer(24, 3, 48, norm_first)
+    layer.load_state_dict(ready.state_dict())
+    same = torch.allclose(layer(x, memory, future), ready(x, Context(mask=future, memory=memory)), atol=1e-5)
+    print(f"norm_first={norm_first}: equal to the layer in helpers:", same)
+
+# %% [markdown]
+# ### The encoder runs once
+#
+# A decoder writes word by word, and each new word is another run of the decoder. The source sentence does not change in the meantime, and nothing
+# in the encoder looks at the words written. So the memory is the same at every step: compute it **once per batch** and keep it. Here 20 words are
+# written in both ways, and a counter sits on the encoder.
+
+# %% experiment
+torch.manual_seed(0)
+translator = EncoderDecoder(50, 50, d_model=64, n_layers=2, n_heads=4).eval()
+runs = []
+translator.encoder.register_forward_hook(lambda module, inputs, output: runs.append(1))
+source = torch.randint(50, (1, 12))  # one sentence of 12 tokens; the model is untrained
+
+
+@torch.no_grad()
+def write(steps: int, once: bool) -> Tensor:
+    """Returns the tokens written, `(1, steps + 1)`, with one run of the encoder or with one for each step."""
+    target = torch.zeros(1, 1, dtype=torch.long)
+    context = translator.encode(source) if once else None
+    for _ in range(steps):
+        logits = translator.decode(target, context) if once else translator(source, target)  # (1, n, V)
+        target = torch.cat([target, logits[:, -1:].argmax(dim=-1)], dim=1)
+    return target
+
+
+texts = {}
+for once in (False, True):
+    runs.clear()
+    texts[once] = write(20, once)
+    print("memory kept:  " if once else "memory remade:", len(runs), "runs of the encoder for 20 words")
+print("the same words:", torch.equal(texts[False], texts[True]))
+
+# %% measured
+from time import perf_counter
+
+for once in (False, True):
+    start = perf_counter()
+    for _ in range(5):
+        write(20, once)
+    print("memory kept:  " if once else "memory remade:", f"{200 * (perf_counter() - start):.0f} ms for 20 words")
+
+# %% [markdown]
+# ## What to remember
+#
+# - Attention is a soft dictionary: scores are dot products of a query with all keys, the softmax makes weights of them, the
+#   output is the weighted average of the values.
+# - A score of a head is a sum of $d/h$ products, its variance is $d/h$: divide by the square root of it, the width of a *head*.
+# - Transpose from the end, `transpose(-2, -1)`. Reshape cuts and joins axes, it never exchanges them: split and merge need both.
+# - One head is one average. Several heads look at several places at once, with the same parameters.
+# - Residuals keep tokens themselves, norms keep them at one size; post-norm or pre-norm is where the norm stands. Every layer gets the mask.
+# - In cross-attention the decoder asks and the memory answers; the encoder runs once per batch.
+#
+# **Go further**: Elhage et al. (2021), [A Mathematical Framework for Transformer
+# Circuits](https://transformer-circuits.pub/2021/framework/index.html), take heads apart into what they look at and what they copy. In notebook 05 you count all of these
+# parameters; in 08 you set queries and keys by hand; in 11 you translate.

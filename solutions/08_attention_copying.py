@@ -1,0 +1,776 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 08 · Attention as copying
+#
+# `{"chat": "cat", "chien": "dog", "oiseau": "bird"}["chien"]`: a Python dictionary compares what you ask with its keys and gives
+# back the value of the one key that is equal. Attention is a dictionary too, but a *soft* one: every key fits a little, and you
+# get a mixture of all the values. In this notebook you choose what is asked (the *query*) and find out what such a dictionary can do: copy
+# one value, average two of them, and what it takes to keep that up when the keys move.
+#
+# **When you are done, you can**
+# - write down a query that copies any value, or averages any two, and say how sharp it has to be;
+# - compute the weights in closed form, and the scale that a wanted precision needs;
+# - show why one head fails when a key changes its length, and measure how much two heads help;
+# - design the matrices K, Q and V of a self-attention layer by hand, for a given task.
+#
+# **Time**: about 1 h 45 min. **Before this**: notebook 03 (attention and its heads); outer products of vectors are recalled where you need them.
+#
+# | exercise | what it asks | points |
+# |---|---|---|
+# | `copy_query` | a query that copies one value | 2 |
+# | `average_query` | a query that averages two values | 2 |
+# | `average_weight` | a formula: the weight on each of the two | 2 |
+# | `needed_scale` | the scale for a wanted precision | 2 |
+# | `noisy_average_query` | the average, when only the means of the keys are known | 2 |
+# | `swing` | a measurement: how far the output moves between two values | 2.5 |
+# | `two_head_queries` | two queries whose average holds still | 2.5 |
+# | `self_attention_output` | a formula: what a token gets when K, Q and V do nothing | 2 |
+# | `kqv_matrices` | K, Q and V for a given task | 3 |
+# | *essay* `one_head_essay` | why one head copies, averages and fails | 2 |
+# | *essay* `many_heads_essay` | why two heads, and why K, Q and V | 2 |
+# | **total** | | **24** |
+#
+# The questions follow the "attention exploration" of assignment 5 of Stanford's course CS224N (2021), parts (a) to (e). There they are answered with
+# a pencil; here each answer is put into an attention and its output is measured.
+
+# %% setup
+try:
+    import helpers  # noqa: F401
+except ModuleNotFoundError:  # in Colab: install the course's helpers, once
+    import subprocess
+    import sys
+
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "git+{repository}"], check=True)
+
+import math
+
+import sympy
+import torch
+from torch import Tensor
+
+from helpers import plots
+from helpers.check import check
+
+# %% [markdown]
+# ## 1. A dictionary with soft edges
+#
+# The dictionary has $n$ keys $k_1, \dots, k_n$ and $n$ values $v_1, \dots, v_n$, all of them vectors. You ask with a query $q$. Each key is compared with the
+# query by a dot product, its *score*; the softmax turns scores into weights $\alpha_i$ that sum to 1; the output $c$ is the weighted average of the values:
+#
+# $$ \alpha_i = \frac{e^{k_i \cdot q}}{\sum_{j=1}^n e^{k_j \cdot q}}, \qquad c = \sum_{i=1}^n \alpha_i v_i $$
+#
+# This is the attention of notebook 03 for one query. We leave out its division by $\sqrt{d}$: here you choose the length of the query yourself, and could
+# undo the division by making it $\sqrt{d}$ times longer.
+#
+# ### By hand, with two keys
+#
+# Take $k_1 = (0.6,\ 0.8)$ and $k_2 = (-0.8,\ 0.6)$. Both have length 1 ($0.36 + 0.64 = 1$), and they are at a right angle ($-0.48 + 0.48 = 0$): such vectors are
+# called **orthonormal**. Now ask with $q = 2 k_1 = (1.2,\ 1.6)$. The scores are 2 and 0. Compute the weights with a pencil ($e^2 \approx 7.39$), then run the cells.
+
+# %% setup
+def attend(query: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    """Returns the output of attention for one query.
+
+    Args:
+        query: `(d,)`.
+        keys: `(n, d)`, or `(m, n, d)` for m draws of the keys.
+        values: `(n, w)`.
+
+    Returns:
+        The weighted average of the values, `(w,)`, or one for each draw, `(m, w)`.
+    """
+    weights = torch.softmax(keys @ query, dim=-1)  # (n,) or (m, n)
+    return weights @ values
+
+
+def orthonormal_keys(count: int, width: int, seed: int = 0) -> Tensor:
+    """Returns random keys of length 1 at right angles, `(count, width)`; count is at most width."""
+    numbers = torch.randn(width, width, generator=torch.Generator().manual_seed(seed))
+    return torch.linalg.qr(numbers)[0][:count]
+
+
+# %% experiment
+two_keys = torch.tensor([[0.6, 0.8], [-0.8, 0.6]])
+two_values = torch.tensor([[10.0, 0.0], [0.0, 10.0]])
+query = torch.tensor([1.2, 1.6])
+
+print("scores: ", two_keys @ query)
+print("weights:", torch.softmax(two_keys @ query, dim=-1).round(decimals=2))
+print("output: ", attend(query, two_keys, two_values).round(decimals=1))
+
+# %% [markdown]
+# The weights are $7.39 / 8.39 = 0.88$ and $1 / 8.39 = 0.12$. The output is *mostly* $v_1$. Two things to take with you:
+# - a score of 0 is not a weight of 0: the second key has nothing in common with the query and still gets $e^0 = 1$ before the division;
+# - the weights are positive and sum to 1, so the output always lies *between* the values. With three values in the plane, it never leaves
+#   their triangle. We shall watch it move in there.
+
+# %% experiment
+corners = torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.5, 0.87]])  # three values in the plane: A, B and C
+
+
+def draw_triangle(axes, title: str) -> None:
+    """Draws the triangle of the three values, with their names."""
+    around = torch.cat([corners, corners[:1]])
+    axes.plot(around[:, 0], around[:, 1], color="#888888", linewidth=1)
+    for (x, y), name in zip(corners.tolist(), ["v_a", "v_b", "v_c"]):
+        axes.annotate(name, (x, y), (x + (x - 0.5) * 0.1, y + (0.05 if y else -0.1)), ha="center")
+    axes.set(title=title, xlabel="first number of the output", ylabel="second number", xlim=(-0.15, 1.15), ylim=(-0.17, 1.03))
+    axes.set_aspect("equal")
+
+
+three_keys = orthonormal_keys(3, 4)
+generator = torch.Generator().manual_seed(0)
+outputs = torch.stack([attend(4 * torch.randn(4, generator=generator), three_keys, corners) for _ in range(300)])
+
+figure, (axes,) = plots.panels(1, width=4.2, height=3.8)
+draw_triangle(axes, "300 random queries: never outside")
+axes.plot(outputs[:, 0], outputs[:, 1], ".", color=plots.COLOURS[0], alpha=0.5)
+plots.show(figure, "The outputs of 300 random queries all lie inside the triangle of the three values, many near its corners and edges.")
+
+# %% [markdown]
+# ## 2. Copying (part a)
+#
+# When is the output one of the values, $c \approx v_j$? When $\alpha_j \approx 1$. Since weights come from differences of scores, that asks for one thing: **the score
+# of key $j$ is much higher than all other scores.**
+#
+# ### A mistake worth making once
+#
+# I want value 1, so I ask with value 1? Here are four keys in no special direction. To see the weights themselves, we let value $i$ be row $i$ of
+# the identity matrix ("one-hot"): the output then *is* the list of weights.
+
+# %% experiment
+keys = orthonormal_keys(4, 4, seed=3)
+one_hot = torch.eye(4)
+
+asked_with_value = attend(one_hot[1], keys, one_hot)
+asked_with_key = attend(keys[1], keys, one_hot)
+print("asked with the value:", asked_with_value.round(decimals=2))
+print("asked with the key:  ", asked_with_key.round(decimals=2))
+
+# %% [markdown]
+# The value is what the dictionary *gives*, never what it compares. Asking with it favours whatever key happens to point its way. Asking with
+# the key favours the right one, but feebly: a score of 1 against 0 is a ratio of $e$ to 1 only.
+#
+# ## Exercise: copy
+#
+# So the query needs the direction of the key and a length of its own, the `scale`: make the score of key $j$ exactly `scale` higher than each other
+# score. There are many such queries; **any of them is right.** The check does not look at your query. It runs attention with it, with
+# one-hot values as above, and looks at the weights that come out.
+
+# %% exercise="copy_query"
+def copy_query(keys: Tensor, j: int, scale: float) -> Tensor:
+    """Returns a query `(d,)` with which attention copies value j.
+
+    Args:
+        keys: `(n, d)`, rows of length 1 at right angles; n <= d.
+        j: the place of the wanted value, counted from 0.
+        scale: how much higher the score of key j is than each other score.
+
+    Example: with the two keys of section 1, j = 0 and scale = ln 3, the weights are 3/4 and 1/4.
+    """
+    ### BEGIN SOLUTION
+    return scale * keys[j]  # its dot product is scale with key j, and 0 with the others
+    ### END SOLUTION
+
+
+# %% check="copy_query" points=2
+check(copy_query)
+
+# %% [markdown]
+# Now watch the scale at work. At scale 0 all scores are equal and the output is the middle of the triangle. Then it walks towards the corner, fast at first, and never
+# quite arrives: no finite scale gives a weight of exactly 1.
+
+# %% experiment
+scales = [0, 1, 2, 3, 4, 8]
+figure, (axes,) = plots.panels(1, width=4.2, height=3.8)
+draw_triangle(axes, "Copying: the output walks into a corner")
+for j, (colour, marker) in enumerate(zip(plots.COLOURS, plots.MARKERS)):
+    if j < 3:
+        path = torch.stack([attend(copy_query(three_keys, j, scale), three_keys, corners) for scale in scales])  # (6, 2)
+        axes.plot(path[:, 0], path[:, 1], color=colour, marker=marker, markersize=5)
+        if j == 2:
+            for scale, (x, y) in list(zip(scales, path.tolist()))[:3]:
+                axes.annotate(f"scale {scale}", (x, y), (x + 0.03, y + 0.01), fontsize=8)
+shares = [f"{torch.softmax(three_keys @ copy_query(three_keys, 1, scale), dim=-1)[1]:.2f} at {scale}" for scale in scales]
+plots.show(figure, "Three paths from the middle of the triangle into its corners. Weight on the copied value by scale: " + ", ".join(shares) + ".")
+
+# %% [markdown]
+# ### How many keys fit?
+#
+# At most $d$ vectors of $d$ numbers can be at right angles. Does a dictionary of width 64 have room for 64 entries only? Try random keys of length 1 in
+# place of orthonormal ones. They are *nearly* at right angles when $d$ is large: the dot product of two random directions is about
+# $1/\sqrt{d}$ in size. We ask for one key with scale 20, and measure how much of the weight it gets.
+
+# %% experiment
+def weight_of_the_copy(count: int, width: int) -> float:
+    """Returns the weight on the wanted value among `count` random keys of length 1; the mean of 40 trials."""
+    generator = torch.Generator().manual_seed(count + width)
+    found = []
+    for _ in range(40):
+        keys = torch.nn.functional.normalize(torch.randn(count, width, generator=generator), dim=1)  # (n, d)
+        found.append(torch.softmax(keys @ copy_query(keys, 0, 20.0), dim=-1)[0])
+    return torch.stack(found).mean().item()
+
+
+counts = [2**power for power in range(1, 14)]
+copied = {f"width {width}": [weight_of_the_copy(count, width) for count in counts] for width in (4, 8, 16, 64)}
+axes = plots.curves(
+    copied, counts, title="Random keys: a wide dictionary holds many", x_label="number of keys", y_label="weight on the wanted value", log_x=True,
+)
+plots.show(axes.figure, plots.describe_curves(copied, counts, "number of keys", digits=2))
+
+# %% [markdown]
+# With 64 numbers a key, thousands of random keys can be told apart: the room for *nearly* right angles grows much faster than $d$. With 4 numbers, a few dozen
+# keys are already too many: some other key points almost the same way.
+#
+# ## 3. The average of two (part b)
+#
+# A dictionary that copies is no surprise. But attention can do something that no Python dictionary can: give back the average of *two* values,
+# $c \approx \frac{1}{2}(v_a + v_b)$. What must the scores look like? Think about it with four keys and weights $\frac{3}{8}, \frac{3}{8}, \frac{1}{8}, \frac{1}{8}$
+# before you go on. Which differences of scores give them?
+
+# %% exercise="average_query"
+def average_query(keys: Tensor, a: int, b: int, scale: float) -> Tensor:
+    """Returns a query `(d,)` with which attention averages the values a and b.
+
+    Args:
+        keys: `(n, d)`, rows of length 1 at right angles; n <= d.
+        a, b: the places of the two values, different from each other.
+        scale: how much higher the scores of key a and of key b are than each other score.
+
+    Example: with 4 keys and scale = ln 3, a and b get the weight 3/8 each, the other two 1/8 each.
+    """
+    ### BEGIN SOLUTION
+    return scale * (keys[a] + keys[b])  # key a has nothing to do with key b: scores scale and scale
+    ### END SOLUTION
+
+
+# %% check="average_query" points=2
+check(average_query)
+
+# %% experiment
+figure, (axes,) = plots.panels(1, width=4.2, height=3.8)
+draw_triangle(axes, "Averaging: to the middle of an edge")
+for (first, second), colour, marker in zip([(0, 1), (1, 2), (0, 2)], plots.COLOURS, plots.MARKERS):
+    path = torch.stack([attend(average_query(three_keys, first, second, scale), three_keys, corners) for scale in scales])
+    axes.plot(path[:, 0], path[:, 1], color=colour, marker=marker, markersize=5)
+ends = attend(average_query(three_keys, 0, 1, 8.0), three_keys, corners)
+plots.show(figure, f"Three paths from the middle of the triangle to the middles of its edges; for v_a and v_b it ends at ({ends[0]:.2f}, {ends[1]:.2f}).")
+
+# %% [markdown]
+# ## 4. Exactly how sharp?
+#
+# "A large scale" is not an answer that one can build on. You know every score, so you know every weight exactly. Write $s$ for the
+# scale: two scores are $s$, the other $n - 2$ are 0. Which weight does each of the two get?
+
+# %% setup
+s = sympy.Symbol("s", positive=True)  # the scale
+n = sympy.Symbol("n", positive=True, integer=True)  # the number of keys
+
+# %% exercise="average_weight"
+def average_weight() -> sympy.Expr:
+    """Returns, as a formula in s and n, the weight that each of the two averaged values gets.
+
+    Write e to the power of s as sympy.exp(s). With s = 0 it is 1/n: nothing is preferred.
+    """
+    ### BEGIN SOLUTION
+    return sympy.exp(s) / (2 * sympy.exp(s) + (n - 2))  # each of the n - 2 others adds e^0 = 1
+    ### END SOLUTION
+
+
+# %% check="average_weight" points=2
+check(average_weight)
+
+# %% [markdown]
+# Does the formula agree with the attention? And what is left over when the scale is very large?
+
+# %% experiment
+measured = attend(average_query(orthonormal_keys(10, 16), 2, 7, 4.0), orthonormal_keys(10, 16), torch.eye(10))
+print(f"formula, s = 4 and n = 10: {float(average_weight().subs({s: 4, n: 10})):.4f}")
+print(f"measured:                  {measured[2]:.4f} and {measured[7]:.4f}")
+print("for a very large scale:   ", sympy.limit(average_weight(), s, sympy.oo))
+
+# %% [markdown]
+# Turn the question round: how large must the scale be for a wanted precision? Say that each of the two weights may stay below one half by at most `error`. Set your
+# formula equal to $\frac{1}{2} - \text{error}$ and solve for $s$, with a pencil or with sympy.
+#
+# By hand, with four keys and an error of 0.05: $e^s / (2 e^s + 2) = 0.45$ gives $e^s = 9$, so the scale is $\ln 9 \approx 2.20$.
+
+# %% exercise="needed_scale"
+def needed_scale(n: int, error: float) -> float:
+    """Returns the scale with which each of the two averaged values gets the weight 1/2 - error.
+
+    Args:
+        n: the number of keys, at least 3.
+        error: how far each of the two weights stays below one half, between 0 and 1/2.
+
+    Example: needed_scale(4, 0.05) is ln 9 = 2.1972...
+    """
+    ### BEGIN SOLUTION
+    power = (n - 2) * (1 - 2 * error) / (4 * error)  # e to the scale
+    return math.log(power)
+    ### END SOLUTION
+
+
+# %% check="needed_scale" points=2
+check(needed_scale)
+
+# %% experiment
+counts = [2**power for power in range(2, 17)]
+curves = {f"error {error:g}": [needed_scale(count, error) for count in counts] for error in (0.1, 0.01, 0.001)}
+axes = plots.curves(
+    curves, counts, title="The scale that is needed grows with the logarithm", x_label="number of keys n", y_label="scale", log_x=True,
+)
+plots.show(axes.figure, plots.describe_curves(curves, counts, "n"))
+print(f"twice as many keys: {needed_scale(65_536, 0.01) - needed_scale(32_768, 0.01):.2f} more")
+
+# %% [markdown]
+# Each doubling of the number of keys costs $\ln 2 \approx 0.69$ more, whatever the error. That is why attention can look up one thing in
+# a text of 65,536 tokens with scores below 20: the exponential does the work.
+#
+# ## 5. Keys that are not quite known (part c, first half)
+#
+# So far the query was made from the keys. In a trained model it is not: the query comes from one token, the keys from others, and all of them vary from text
+# to text. Let us model that. Key $i$ is drawn around a mean $\mu_i$, with a little noise in every direction: $k_i \sim \mathcal{N}(\mu_i, \alpha I)$. The means are
+# orthonormal and known; the keys are drawn *after* you have chosen the query.
+
+# %% exercise="noisy_average_query"
+def noisy_average_query(means: Tensor, a: int, b: int, scale: float) -> Tensor:
+    """Returns a query `(d,)` with which attention averages the values a and b, for keys drawn around their means.
+
+    Args:
+        means: `(n, d)`, rows of length 1 at right angles; n <= d. The keys are these plus a little noise.
+        a, b: the places of the two values.
+        scale: how much higher the scores of a and b are than the others, when there is no noise.
+    """
+    ### BEGIN SOLUTION
+    return scale * (means[a] + means[b])  # the noise hardly changes any dot product
+    ### END SOLUTION
+
+
+# %% check="noisy_average_query" points=2
+check(noisy_average_query)
+
+# %% [markdown]
+# That was easy, as long as the noise is very small. Now make it larger and look for the best scale. Each of two forces wants something else:
+# - a *small* scale leaks: the other keys keep part of the weight (section 4);
+# - a *large* scale amplifies: the two scores are never quite equal, and the scale multiplies their difference. What was a tie becomes a winner.
+#
+# Move the slider, with the mouse or with the arrow keys. Each dot is the output for one draw of the keys, with noise of size 0.03 in each number.
+# Where do the dots gather at scale 6? Along which line do they spread at 60?
+
+# %% interactive
+from ipywidgets import IntSlider, interact
+
+
+def draw_outputs(axes, scale: int) -> str:
+    """Draws the outputs of 200 draws of noisy keys for one scale, and says where they lie."""
+    generator = torch.Generator().manual_seed(5)
+    samples = three_keys + 0.03 * torch.randn(200, 3, 4, generator=generator)  # (m, n, d)
+    outputs = attend(noisy_average_query(three_keys, 0, 1, float(scale)), samples, corners)  # (m, 2)
+    draw_triangle(axes, f"scale {scale}")
+    axes.plot(outputs[:, 0], outputs[:, 1], ".", color=plots.COLOURS[1], alpha=0.5)
+    (x, y), spread = outputs.mean(dim=0), outputs.std(dim=0)[0]
+    return f"Scale {scale}: outputs around ({x:.2f}, {y:.2f}), spread {spread:.2f} along the edge from v_a to v_b. "
+
+
+def show_scale(scale: int) -> None:
+    """Shows one scale in a figure of its own."""
+    figure, (axes,) = plots.panels(1, width=4.2, height=3.8)
+    plots.show(figure, draw_outputs(axes, scale))
+
+
+interact(show_scale, scale=IntSlider(value=6, min=0, max=100, description="scale", continuous_update=False));
+
+# %% experiment
+# The same picture for those who only read: 200 draws of the keys at each of three scales.
+figure, places = plots.panels(3, width=3.6, height=3.4)
+told = [draw_outputs(axes, scale) for axes, scale in zip(places, (1, 6, 60))]
+plots.show(figure, "200 draws of noisy keys. " + "".join(told))
+
+# %% experiment
+def mean_distance(noise: float, scale: float) -> float:
+    """Returns how far, on average over 400 draws of 10 keys, the weights of a and b are from one half."""
+    means = orthonormal_keys(10, 16)
+    samples = means + noise * torch.randn(400, 10, 16, generator=torch.Generator().manual_seed(6))  # (m, n, d)
+    weights = attend(noisy_average_query(means, 0, 1, scale), samples, torch.eye(10))  # (m, n)
+    return (weights[:, :2] - 0.5).abs().mean().item()
+
+
+scales = [2 ** (power / 2) for power in range(-2, 17)]
+curves = {f"noise {noise:g}": [mean_distance(noise, scale) for scale in scales] for noise in (0.2, 0.05, 0.01)}
+axes = plots.curves(
+    curves, scales, title="Too small leaks, too large amplifies", x_label="scale", y_label="mean distance from one half", log_x=True,
+)
+plots.show(axes.figure, plots.describe_curves(curves, scales, "scale", digits=2))
+for name, distances in curves.items():
+    print(f"{name}: best scale about {scales[distances.index(min(distances))]:.0f}, distance {min(distances):.2f}")
+
+# %% [markdown]
+# The valley has two walls. The left one is the same for all, and you have its formula. The right one comes the earlier the more noise there is. Averaging
+# two values in one head means keeping **a tie**, and a tie is fragile. Copying has no such wall: there a larger scale is always better.
+#
+# ## 6. A key of varying length (part c, second half)
+#
+# Noise in all directions is not the worst. Let key $a$ keep its direction and change its *length*: $k_a \approx \varepsilon\,\mu_a$ with $\varepsilon \sim \mathcal{N}(1, \tfrac{1}{2})$ (a variance of
+# one half). The same word, said loudly or softly. In CS224N's notation the covariance of $k_a$ is $\alpha I + \frac{1}{2} \mu_a \mu_a^\top$ with a tiny $\alpha$; all other
+# keys stay at their means.
+#
+# By hand: with $q = s(\mu_a + \mu_b)$ the score of $b$ is $s$ and that of $a$ is $\varepsilon s$. Take $s = 10$. What are the two weights for $\varepsilon = 0.5$, $1$ and $1.5$?
+# (Forget the other keys: at $s = 10$ they hardly count. You need $e^{5} \approx 148$.)
+
+# %% experiment
+means = orthonormal_keys(5, 32)
+query = average_query(means, 0, 1, 10.0)
+for length in (0.5, 0.9, 1.0, 1.1, 1.5):
+    keys = means.clone()
+    keys[0] *= length  # the direction stays, the length changes
+    weights = attend(query, keys, torch.eye(5))
+    print(f"length {length}: weight on a {weights[0]:.3f}, weight on b {weights[1]:.3f}")
+
+# %% [markdown]
+# A key that is 10 % longer takes almost three quarters; one that is half as long gets nothing. The output is nearly $v_a$ or nearly $v_b$, depending on the
+# draw, and hardly ever the average that was asked for.
+#
+# Now measure it. In each draw let $w_a$ and $w_b$ be the weights of the two values. The number $w_a - w_b$ says where the output lies: $+1$ at $v_a$, $-1$ at $v_b$, 0 at
+# their average. How much it moves from draw to draw is its variance: we call that the **swing**.
+#
+# Your function shall also measure several heads, since you will need that soon. Each head asks with its own query and makes its own weights; the output is the
+# average of the heads' outputs, so the weights are averaged too.
+
+# %% exercise="swing"
+def swing(samples: Tensor, queries: Tensor, a: int, b: int) -> float:
+    """Returns the variance, over the draws, of w_a - w_b.
+
+    Args:
+        samples: `(m, n, d)`, m draws of the n keys.
+        queries: `(h, d)`, one query for each of the h heads.
+        a, b: the places of the two values.
+
+    w_a and w_b are the weights on the values a and b in one draw, averaged over the heads. The variance is the mean
+    squared distance from the mean; dividing by m or by m - 1 are both accepted.
+
+    Example: an output that is v_a in half of the draws and v_b in the others has a swing of 1.
+    """
+    ### BEGIN SOLUTION
+    scores = samples @ queries.T  # (m, n, h)
+    weights = torch.softmax(scores, dim=1).mean(dim=-1)  # (m, n), softmax over the keys, then mean over the heads
+    return (weights[:, a] - weights[:, b]).var().item()
+    ### END SOLUTION
+
+
+# %% check="swing" points=2.5
+check(swing)
+
+# %% [markdown]
+# Here are 4000 draws, as a histogram.
+
+# %% experiment
+def draw_keys(means: Tensor, key: int, draws: int, seed: int = 7) -> tuple[Tensor, Tensor]:
+    """Returns draws of the keys `(m, n, d)` in which one key varies in length, and its lengths `(m,)`."""
+    generator = torch.Generator().manual_seed(seed)
+    lengths = 1 + math.sqrt(0.5) * torch.randn(draws, generator=generator)  # mean 1, variance 1/2
+    samples = means + 0.001 * torch.randn(draws, *means.shape, generator=generator)  # all keys: very little noise
+    samples[:, key] += (lengths[:, None] - 1) * means[key]
+    return samples, lengths
+
+
+def histogram(axes, place: Tensor, title: str, colour: str) -> None:
+    """Draws how often the output lies where between v_b (-1) and v_a (+1)."""
+    share = torch.full_like(place, 1 / len(place))
+    axes.hist(place.numpy(), bins=41, range=(-1.025, 1.025), weights=share.numpy(), color=colour)
+    axes.set(title=title, xlabel="where the output is: -1 = v_b, 0 = average, +1 = v_a", ylabel="share of the draws", ylim=(0, 0.85))
+
+
+samples, lengths = draw_keys(means, 0, draws=4000)
+weights = attend(query, samples, torch.eye(5))  # (m, n)
+one_head = weights[:, 0] - weights[:, 1]  # (m,)
+
+figure, (axes,) = plots.panels(1, width=5.4, height=3.2)
+histogram(axes, one_head, "One head, asked for the average", plots.COLOURS[1])
+near = (one_head.abs() < 0.5).float().mean().item()
+plots.show(figure, f"Two heaps, at -1 and at +1; only {near:.0%} of the draws lie between -0.5 and 0.5.")
+print(f"mean {one_head.mean():.1f}, swing {swing(samples, query[None], 0, 1):.2f}, within 0.5 of the average: {near:.0%}")
+
+# %% [markdown]
+# On average over the draws, the output is close to where it should be. But nobody reads an average over draws: each text is one draw, and in almost each of them the
+# answer is one of the two extremes. The swing is not far from 1, the largest that is possible.
+#
+# Could a better query repair it? As long as it looks *towards* key $a$, no: the score of $a$ is multiplied by $\varepsilon$ and moves, that of $b$ stands still, and the tie is lost. (There is one
+# way round for one head, if you like puzzles. It comes at the end of section 7, with its price.)
+#
+# ## 7. Two heads (part d)
+#
+# Copying was robust: it needs *one* score to be high, not two to be equal. So let one head copy and the other copy, and average their outputs. (In a real layer
+# the heads are concatenated and multiplied by an output matrix, section 3.2.2 of [Vaswani et al. (2017)](https://arxiv.org/abs/1706.03762); the average of two heads is one such matrix.)
+#
+# The check draws keys whose lengths vary between one half and two. Many pairs of queries are right.
+
+# %% exercise="two_head_queries"
+def two_head_queries(means: Tensor, a: int, b: int, scale: float) -> Tensor:
+    """Returns two queries `(2, d)`: the average of their outputs is close to the average of the values a and b.
+
+    Args:
+        means: `(n, d)`, rows of length 1 at right angles; n <= d. Any key may be shorter or longer than its mean.
+        a, b: the places of the two values.
+        scale: how much higher the score of a head's key is than the others, when the key has length 1; about 20.
+    """
+    ### BEGIN SOLUTION
+    return scale * torch.stack([means[a], means[b]])  # (2, d), each head copies one value
+    ### END SOLUTION
+
+
+# %% check="two_head_queries" points=2.5
+check(two_head_queries)
+
+# %% [markdown]
+# The same 4000 draws as before, with one head and with your two. The scale is the same.
+
+# %% experiment
+queries = two_head_queries(means, 0, 1, 10.0)  # (2, d)
+weights = (attend(queries[0], samples, torch.eye(5)) + attend(queries[1], samples, torch.eye(5))) / 2  # (m, n)
+two_heads = weights[:, 0] - weights[:, 1]
+one, two = swing(samples, query[None], 0, 1), swing(samples, queries, 0, 1)
+
+figure, (left, right) = plots.panels(2, width=4.6, height=3.2)
+histogram(left, one_head, f"One head: swing {one:.2f}", plots.COLOURS[1])
+histogram(right, two_heads, f"Two heads, the same draws: swing {two:.2f}", plots.COLOURS[0])
+near_two = (two_heads.abs() < 0.1).float().mean().item()
+plots.show(figure, f"Left: two heaps at the ends. Right: {near_two:.0%} of the draws lie within 0.1 of the average, the others left of it.")
+print(f"within 0.1 of the average: {near_two:.0%}; the variance is {one / two:.0f} times smaller than with one head")
+
+# %% [markdown]
+# A large gain, at the price of one more query. But look at the right-hand picture again: it is not perfect. It is tempting to write that two heads *always* give the average, but some draws lie to the
+# left, towards $v_b$. Where do they come from? Plot each draw over the length $\varepsilon$ of its key.
+
+# %% experiment
+figure, (axes,) = plots.panels(1, width=6.4, height=3.6)
+axes.hist(lengths.numpy(), bins=60, weights=torch.full_like(lengths, 7 / len(lengths)).numpy(), bottom=-1.5, color="#dddddd")
+axes.plot(lengths, one_head, ".", color=plots.COLOURS[1], markersize=3, label="one head")
+axes.plot(lengths, two_heads, ".", color=plots.COLOURS[0], markersize=3, label="two heads")
+axes.set(title="Where the cliff is", xlabel="length of key a (negative: it points backwards)", ylabel="-1 = v_b, 0 = average, +1 = v_a", ylim=(-1.5, 1.2))
+axes.text(1.0, -1.45, "how often each length occurs", ha="center", fontsize=8, color="#333333")
+axes.legend(loc="upper left", frameon=False, markerscale=4)
+backwards = (lengths < 0).float().mean().item()
+plots.show(figure, f"One head: a cliff from -1 to +1 at length 1. Two heads: a step from about -0.5 to 0 at length 0; {backwards:.0%} of the lengths lie below 0.")
+expected = 0.5 * math.erfc(1 / math.sqrt(0.5) / math.sqrt(2))
+print(f"draws with a negative length: {backwards:.1%} measured, {expected:.1%} expected")
+
+# %% [markdown]
+# Both have a cliff. With one head it stands at $\varepsilon = 1$, exactly where the lengths are most frequent: that is the tie. With two heads it stands near
+# $\varepsilon = 0$, where they are rare: there the key has turned round and the first head no longer finds it. Two heads have not removed the
+# cliff; they have moved it out of the way.
+#
+# Can it be moved further, or taken away? A query can say what it wants, and also what it does *not* want:
+# - let the first of the two heads look away from all the other keys: their scores are then $-s$ in place of 0, and the key may be turned round down to $\varepsilon = -1$;
+# - the puzzle of section 6: let **one** head look away from the others, and not towards $a$ and $b$ at all. Their scores are 0, whatever their length: a tie that nothing disturbs!
+#
+# What is the price of this? We add 20 keys that nobody had in mind when the query was made, and measure how much weight is left for $a$ and $b$.
+
+# %% experiment
+others = means[2:].sum(dim=0)
+ways = {
+    "one head": query[None],
+    "two heads": queries,
+    "two heads, one looks away": torch.stack([10.0 * (means[0] - means[1] - others), 10.0 * means[1]]),
+    "one head that only looks away": -10.0 * others[None],
+}
+strangers = orthonormal_keys(25, 32)[5:]  # 20 more keys, at right angles to the five
+more = torch.cat([means, strangers])  # (25, d)
+print(f"{'':30} swing   weight on a and b with 20 strangers")
+for name, asked in ways.items():
+    kept = torch.softmax(more @ asked.T, dim=0).mean(dim=1)[:2].sum()
+    print(f"{name:30} {swing(samples, asked, 0, 1):.3f}   {kept:.2f}")
+
+# %% [markdown]
+# The query that only looks away has no swing at all, and falls apart as soon as there are keys that it does not know: a stranger's score is 0, too. A real query meets new texts all the time. So
+# we must look towards what we want, one head for each thing, and the tie is what we give up.
+#
+# ## 8. Self-attention: nothing learned (part e, first half)
+#
+# In self-attention, keys, queries and values are not given. They are all made from the same tokens $x_i$ by three matrices: $k_i = K x_i$, $q_i = Q x_i$, $v_i = V x_i$.
+#
+# Take four vectors $u_a, u_b, u_c, u_d$ at right angles, all of length $\beta$, and three tokens made from them:
+#
+# $$ x_1 = u_d + u_b, \qquad x_2 = u_a, \qquad x_3 = u_c + u_b $$
+#
+# Think of each $u$ as a property: tokens 1 and 3 share $u_b$ and differ in something else; token 2 has nothing in common with them. Begin with three matrices that do
+# nothing, $K = Q = V = I$. What does token 2 get, $c_2$? Its scores are the dot products of $x_2$ with $x_1$, $x_2$ and $x_3$. Remember $u \cdot u = \beta^2$.
+
+# %% setup
+beta = sympy.Symbol("beta", positive=True)  # the length of each u
+
+# %% exercise="self_attention_output"
+def self_attention_output() -> dict[str, sympy.Expr]:
+    """Returns how much of u_a, u_b, u_c and u_d is in c2, for K = Q = V = I.
+
+    Returns:
+        A dict with the keys "u_a", "u_b", "u_c" and "u_d"; the values are formulas in beta.
+
+    Example: if c2 were x1 / 2 + x3 / 2, that is u_d / 2 + u_b + u_c / 2, the dict would be
+    {"u_a": 0, "u_b": 1, "u_c": 1/2, "u_d": 1/2}.
+    """
+    ### BEGIN SOLUTION
+    power = sympy.exp(beta**2)  # e to the score of x2 with itself; the scores with x1 and x3 are 0
+    total = power + 2
+    return {"u_a": power / total, "u_b": 2 / total, "u_c": 1 / total, "u_d": 1 / total}
+    ### END SOLUTION
+
+
+# %% check="self_attention_output" points=2
+check(self_attention_output)
+
+# %% [markdown]
+# How fast does it become a copy? And what if we want token 2 to get $u_b$, and are allowed to add something to $x_2$: first $u_d$, which $x_1$ has, or $u_c$, which
+# $x_3$ has? Decide what you expect before you run the cell.
+
+# %% experiment
+for length in (1, 2, 3):
+    print(f"beta = {length}:", {name: round(float(formula.subs(beta, length)), 4) for name, formula in self_attention_output().items()})
+
+
+def coefficients(added: Tensor, u: Tensor) -> Tensor:
+    """Returns how much of each u is in c2, `(4,)`, when `added` is added to x2 and K = Q = V = I."""
+    u_a, u_b, u_c, u_d = u
+    x = torch.stack([u_d + u_b, u_a + added, u_c + u_b])  # (3, d)
+    return u @ attend(x[1], x, x) / (u[0] @ u[0])
+
+
+u = 3.0 * orthonormal_keys(4, 6, seed=8)  # u_a, u_b, u_c, u_d, each of length 3
+mixtures = torch.stack([coefficients(added, u) for added in (0 * u[3], u[3], u[2])]).round(decimals=3) + 0.0  # (3, 4)
+axes = plots.matrix(
+    mixtures, "What is in c2", rows=["x2 = u_a", "x2 = u_a + u_d", "x2 = u_a + u_c"], columns=["u_a", "u_b", "u_c", "u_d"],
+    row_label="", column_label="share of each vector", digits=3, limits=(0, 1),
+)
+plots.show(axes.figure, plots.describe_matrix(mixtures, "Shares of u_a to u_d in c2; almost no u_b in any row"))
+
+# %% [markdown]
+# No trace of $u_b$. With $u_a + u_d$, the score with $x_1$ rises from 0 to $\beta^2$, but the score of token 2 with *itself* rises to $2\beta^2$. With identity matrices a token always
+# resembles itself most. And even if it copied $x_1$, it would get $u_d$ along with $u_b$. So two things must be learned: **whom to look at**, apart from what one is, and **what to
+# take along**, apart from what is there.
+#
+# ## 9. Self-attention: designed by hand (part e, second half)
+#
+# That is what $K$, $Q$ and $V$ are for. The task: find matrices with
+#
+# $$ c_2 \approx u_b \qquad \text{and at the same time} \qquad c_1 \approx u_b - u_c $$
+#
+# One tool is enough, the **outer product**. The matrix $\frac{1}{\beta^2}\, y\, x^\top$ (`torch.outer(y, x) / (x @ x)`) is a rule "where you find $x$, put $y$": it turns $x$ into $y$ and
+# everything at a right angle to $x$ into 0. Sums of such matrices are lists of rules.
+
+# %% experiment
+x, y = torch.tensor([2.0, 0.0]), torch.tensor([0.0, 2.0])
+rule = torch.outer(y, x) / (x @ x)  # where you find x, put y
+print("the rule:\n", rule)
+print("applied to x:          ", rule @ x)
+print("applied to y:          ", rule @ y)
+print("applied to 3 x + 5 y:  ", rule @ (3 * x + 5 * y))
+
+# %% [markdown]
+# Plan before you write, one matrix at a time:
+# 1. **Q**: whom shall token 2 look at? It must be a single token, so ask for something that only this one has. The same for token 1.
+# 2. **K**: how do the tokens present themselves? As they are will do.
+# 3. **V**: what is taken along? One rule for what to keep, one for what to turn round, nothing for the rest.
+#
+# Mind the scores: they must be about $\beta^2$, so that one token takes nearly all the weight. The check draws $\beta$ between 4 and 5.5.
+
+# %% exercise="kqv_matrices"
+def kqv_matrices(u_a: Tensor, u_b: Tensor, u_c: Tensor, u_d: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Returns K, Q and V, each `(d, d)`, with c2 close to u_b and c1 close to u_b - u_c.
+
+    Args:
+        u_a, u_b, u_c, u_d: `(d,)` each, at right angles and all of the same length, in any direction; d >= 4.
+
+    The tokens are x1 = u_d + u_b, x2 = u_a, x3 = u_c + u_b; matrices act from the left: k_i = K @ x_i, and so on.
+    """
+    ### BEGIN SOLUTION
+    square = u_a @ u_a  # beta squared
+    keys = torch.eye(len(u_a))
+    queries = (torch.outer(u_d, u_a) + torch.outer(u_c, u_d)) / square  # token 2 asks for u_d, token 1 for u_c
+    values = (torch.outer(u_b, u_b) - torch.outer(u_c, u_c)) / square  # keep u_b, turn u_c round, drop the rest
+    return keys, queries, values
+    ### END SOLUTION
+
+
+# %% check="kqv_matrices" points=3
+check(kqv_matrices)
+
+# %% [markdown]
+# Look at your layer from both sides: who looks at whom, and what comes out.
+
+# %% experiment
+u = 4.5 * orthonormal_keys(4, 6, seed=8)
+u_a, u_b, u_c, u_d = u
+x = torch.stack([u_d + u_b, u_a, u_c + u_b])  # (3, d)
+K, Q, V = kqv_matrices(u_a, u_b, u_c, u_d)
+weights = torch.softmax((x @ Q.T) @ (x @ K.T).T, dim=-1).round(decimals=2)  # (3, 3)
+outputs = weights @ (x @ V.T)  # (3, d)
+shares = (outputs @ u.T / (u_a @ u_a)).round(decimals=2) + 0.0  # (3, 4); 0.0 makes a plain zero of -0
+
+names = ["token 1", "token 2", "token 3"]
+figure, (left, right) = plots.panels(2, width=3.9, height=3.2)
+plots.matrix(weights, "Who looks at whom", rows=names, columns=names, digits=2, axes=left, limits=(0, 1))
+plots.matrix(
+    shares, "What comes out", rows=["c1", "c2", "c3"], columns=["u_a", "u_b", "u_c", "u_d"],
+    row_label="", column_label="share of each vector", digits=2, axes=right, limits=(-1, 1),
+)
+plots.show(figure, plots.describe_matrix(weights, "Weights") + " " + plots.describe_matrix(shares, "Shares of each u in the outputs"))
+
+# %% [markdown]
+# You have programmed a layer of attention: two rules say who looks at whom, two others what is carried over. Token 3 was not mentioned in the task; can you explain its row? (What does
+# your $Q$ make of $u_c + u_b$?)
+#
+# Trained models have heads that can be read in just this way: one product of matrices ($Q^\top K$) decides where a head looks, another (output times $V$) what it copies. [Elhage et al. (2021), "A
+# Mathematical Framework for Transformer Circuits"](https://transformer-circuits.pub/2021/framework/index.html) take trained heads apart along this line, and find that many of them copy.
+#
+# ## 10. Essays
+#
+# Two short ones, in English or in French. One sentence is enough for each question, but it must say *why*.
+#
+# **One head**: (a) What must be true of the scores for attention to copy $v_j$? (b) Why does $s(k_a + k_b)$ give the average of two values, and why must $s$ be large? (c) With a
+# little noise on the keys, why is a larger scale not always better? (d) Why does a key $a$ of varying length make the output of this query swing, whatever the (large) scale?
+
+# %% [markdown] essay="one_head_essay" points=2
+# **Rubric** (half a point for each, 2 points in all)
+#
+# - (a) The score of key $j$ is higher than each other score by a large *difference* (several times 1, more for more keys); the softmax then puts nearly all weight there. The values play no part.
+# - (b) Orthonormal keys: the scores are $s$ for both and 0 for the rest, so the two weights are equal; $s$ must be large because each other key keeps $e^0 = 1$ against $e^s$.
+# - (c) The scale multiplies the small difference between the two noisy scores as well as the gap to the others; when scale times noise is about 1 or more, the tie is lost.
+# - (d) The score of $a$ is $\varepsilon s$ against $s$: the difference $(\varepsilon - 1)s$ is large for almost every $\varepsilon$, positive or negative, so the softmax picks one of the two.
+#
+# **Misconceptions that cost marks**: "the weight is exactly 1" or "exactly 0"; "the query must be equal to the value"; "the mean over many draws is right, so it works"; "a larger scale
+# repairs the swing" (it makes it worse).
+
+# %% [markdown]
+# **Several heads and three matrices**: (a) Why do two heads hold still that look at one key each, where two heads that both ask for $s(\mu_a + \mu_b)$ do not? (b) In which draws do they still fail, and why? (c) With $K = Q = V = I$, why
+# can adding $u_d$ or $u_c$ to $x_2$ not make $c_2$ equal to $u_b$? (d) What does each of your matrices $Q$ and $V$ do, in words?
+
+# %% [markdown] essay="many_heads_essay" points=2
+# **Rubric** (half a point for each, 2 points in all)
+#
+# - (a) Each head copies one value, which needs one score that is clearly the highest, not two that are equal; a longer or shorter key is still the highest. Two heads with the query $s(\mu_a + \mu_b)$ swing together, so their average swings as much.
+# - (b) When the key's length is near 0 or negative (about 8 % of the draws for variance 1/2): its score is no longer the highest, the first head falls back on the other values.
+# - (c) The added vector raises the score with $x_1$ (or $x_3$) to $\beta^2$, but that of token 2 with itself to $2\beta^2$: it still copies itself. Even a copy of $x_1$ would bring $u_d$ along with $u_b$.
+# - (d) $Q$ turns what a token is into what it looks for ($u_a$ into $u_d$, $u_d$ into $u_c$), each time something that only one token has; $V$ keeps $u_b$, turns $u_c$ round, and drops the rest.
+#
+# **Misconceptions that cost marks**: "two heads always give the average"; "two heads halve the variance because one averages two numbers" (true of independent numbers only); "$V$ decides where to look"; "it
+# works because there are more parameters".
+
+# %% [markdown]
+# ## What to remember
+#
+# - Attention is a soft dictionary: scores are dot products, weights come from *differences* of scores, the output is an average of the values and never leaves their hull.
+# - To copy, make one score larger by $s$: the weight is $e^s / (e^s + n - 1)$. The scale that is needed grows with $\ln n$ only.
+# - To average in one head, two scores must be equal: a tie, lost as soon as scale times noise is about 1.
+# - Two heads that copy are robust where one head that averages is not: they need no tie. They still fail where a key turns round.
+# - $Q$ and $K$ decide where to look, $V$ what is taken along; $y x^\top / \beta^2$ is the rule "where you find $x$, put $y$".
+#
+# **Go further.** Extend your matrices: let token 3 get $u_a$ as well, without changing $c_1$ and $c_2$. Then ask for something impossible: can one head give $c_2 \approx 2 u_b$ *with values
+# that are the tokens themselves* ($V = I$)? Think of the triangle. Notebook 09 takes the opposite road: an attention without any keys and queries at all.

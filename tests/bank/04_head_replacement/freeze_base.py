@@ -1,0 +1,148 @@
+# %% right: requires_grad_ of the base
+def freeze_base(model):
+    model.base.requires_grad_(False)
+    return model
+
+
+# %% right: a loop over the parameters
+def freeze_base(model):
+    for parameter in model.base.parameters():
+        parameter.requires_grad = False
+    return model
+
+
+# %% right: everything off, the head on again
+def freeze_base(model):
+    return_model = model.requires_grad_(False)
+    return_model.head.requires_grad_(True)
+    return return_model
+
+
+# %% right: by name, in a copy
+def freeze_base(model):
+    import copy as copies
+
+    frozen = copies.deepcopy(model)
+    for name, parameter in frozen.named_parameters():
+        parameter.requires_grad_(name in ("head.weight", "head.bias"))
+    return frozen
+
+
+# %% wrong: an attribute of the module -> nothing is frozen
+def freeze_base(model):
+    model.base.requires_grad = False
+    return model
+
+
+# %% wrong: eval -> nothing is frozen
+def freeze_base(model):
+    model.base.eval()
+    return model
+
+
+# %% wrong: detached copies -> nothing is frozen
+def freeze_base(model):
+    for parameter in model.base.parameters():
+        parameter = parameter.detach()
+    return model
+
+
+# %% wrong: no_grad while nothing runs -> nothing is frozen
+def freeze_base(model):
+    with torch.no_grad():
+        model.base
+    return model
+
+
+# %% wrong: the whole model -> the head is frozen too
+def freeze_base(model):
+    return model.requires_grad_(False)
+
+
+# %% wrong: the head -> the head is frozen in place of the base
+def freeze_base(model):
+    model.head.requires_grad_(False)
+    return model
+
+
+# %% wrong: Linear and Embedding -> the norms still learn
+def freeze_base(model):
+    for module in model.base.modules():
+        if isinstance(module, (torch.nn.Linear, torch.nn.Embedding)):
+            for parameter in module.parameters():
+                parameter.requires_grad = False
+    return model
+
+
+# %% wrong: names with norm left out ->
+def freeze_base(model):
+    for name, parameter in model.base.named_parameters():
+        if "norm" not in name:
+            parameter.requires_grad = False
+    return model
+
+
+# %% wrong: the layers -> the embedding still learns
+def freeze_base(model):
+    model.base.layers.requires_grad_(False)
+    return model
+
+
+# %% wrong: the embedding -> only the embedding is frozen
+def freeze_base(model):
+    model.base.embedding.requires_grad_(False)
+    return model
+
+
+# %% wrong: names that end with weight -> the biases of the base still learn
+def freeze_base(model):
+    for name, parameter in model.base.named_parameters():
+        if name.endswith(".weight"):
+            parameter.requires_grad_(False)
+    return model
+
+
+# %% wrong: the parts of the base -> learned positions still learn
+def freeze_base(model):
+    for part in model.base.children():
+        part.requires_grad_(False)
+    return model
+
+
+# %% wrong: a classifier made anew -> the head is a new one
+def freeze_base(model):
+    model.base.requires_grad_(False)
+    return Classifier(model.base, model.head.out_features)
+
+
+# %% wrong: returns the base alone ->
+def freeze_base(model):
+    return model.base.requires_grad_(False)
+
+
+# %% wrong: returns nothing ->
+def freeze_base(model):
+    model.base.requires_grad_(False)
+
+
+# %% wrong: the parameters are listed by hand ->
+def freeze_base(model):
+    model.base.embedding.requires_grad_(False)
+    model.base.layers[0].requires_grad_(False)
+    return model
+
+
+# %% wrong: only two-dimensional parameters ->
+def freeze_base(model):
+    for parameter in model.base.parameters():
+        if parameter.dim() == 2:
+            parameter.requires_grad = False
+    return model
+
+
+# %% wrong: frozen and set to zero ->
+def freeze_base(model):
+    for parameter in model.base.parameters():
+        parameter.data.zero_()
+        parameter.requires_grad = False
+    return model

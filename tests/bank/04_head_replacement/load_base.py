@@ -1,0 +1,192 @@
+# %% right: names and shapes first, then load
+def load_base(model, checkpoint):
+    wanted = {name: weight.shape for name, weight in model.base.state_dict().items()}
+    given = {name.removeprefix("base."): w for name, w in checkpoint.items() if name.startswith("base.")}
+    if wanted != {name: weight.shape for name, weight in given.items()}:
+        raise ValueError("the checkpoint's base has other names or shapes than the model's base")
+    model.base.load_state_dict(given)
+    return model
+
+
+# %% right: into a copy, which is returned
+def load_base(model, checkpoint):
+    changed = copy.deepcopy(model)
+    given = {name[5:]: weight for name, weight in checkpoint.items() if name[:5] == "base."}
+    try:
+        changed.base.load_state_dict(given)
+    except RuntimeError as problem:
+        raise ValueError(f"the base does not fit: {problem}") from problem
+    return changed
+
+
+# %% right: tried on a copy of the base first
+def load_base(model, checkpoint):
+    given = {name.split(".", 1)[1]: weight for name, weight in checkpoint.items() if name.startswith("base.")}
+    try:
+        copy.deepcopy(model.base).load_state_dict(given)
+    except RuntimeError:
+        raise ValueError("the checkpoint does not fit the base of this model") from None
+    model.base.load_state_dict(given)
+    return model
+
+
+# %% right: parameter by parameter
+def load_base(model, checkpoint):
+    own = dict(model.base.named_parameters())
+    names = {name for name in checkpoint if name.startswith("base.")}
+    if names != {f"base.{name}" for name in own}:
+        raise ValueError(f"expected the {len(own)} weights of the base, got {len(names)}")
+    for name, parameter in own.items():
+        if parameter.shape != checkpoint[f"base.{name}"].shape:
+            raise ValueError(f"{name} has another shape in the checkpoint")
+    with torch.no_grad():
+        for name, parameter in own.items():
+            parameter.copy_(checkpoint[f"base.{name}"])
+    return model
+
+
+# %% right: the whole state with the base exchanged
+def load_base(model, checkpoint):
+    state = model.state_dict()
+    expected = {name for name in state if name.startswith("base.")}
+    found = {name for name in checkpoint if name.startswith("base.")}
+    if expected ^ found:
+        raise ValueError(f"these names fit on one side only: {sorted(expected ^ found)}")
+    if any(state[name].shape != checkpoint[name].shape for name in expected):
+        raise ValueError("a weight of the checkpoint has another shape")
+    model.load_state_dict({**state, **{name: checkpoint[name] for name in expected}})
+    return model
+
+
+# %% wrong: strict=False with the prefix still on -> strict=False, and nothing is loaded
+def load_base(model, checkpoint):
+    model.base.load_state_dict(checkpoint, strict=False)
+    return model
+
+
+# %% wrong: everything -> the whole checkpoint is loaded, head included
+def load_base(model, checkpoint):
+    model.load_state_dict(checkpoint)
+    return model
+
+
+# %% wrong: what fits by shape -> whatever fits by shape is loaded
+def load_base(model, checkpoint):
+    own = model.state_dict()
+    for name, weight in checkpoint.items():
+        if name in own and own[name].shape == weight.shape:
+            own[name].copy_(weight)
+    return model
+
+
+# %% wrong: what fits of the base -> what does not fit in the base is skipped in silence
+def load_base(model, checkpoint):
+    own = model.state_dict()
+    fitting = {
+        name: weight
+        for name, weight in checkpoint.items()
+        if name.startswith("base.") and name in own and own[name].shape == weight.shape
+    }
+    model.load_state_dict(fitting, strict=False)
+    return model
+
+
+# %% wrong: prefix off, strict=False -> strict=False: missing layers pass in silence
+def load_base(model, checkpoint):
+    given = {name.removeprefix("base."): w for name, w in checkpoint.items() if name.startswith("base.")}
+    model.base.load_state_dict(given, strict=False)
+    return model
+
+
+# %% wrong: prefix off, torch complains -> torch's error in place of a ValueError
+def load_base(model, checkpoint):
+    given = {name.removeprefix("base."): w for name, w in checkpoint.items() if name.startswith("base.")}
+    model.base.load_state_dict(given)
+    return model
+
+
+# %% wrong: torch's error caught too late -> after the error the model is half loaded
+def load_base(model, checkpoint):
+    given = {name.removeprefix("base."): w for name, w in checkpoint.items() if name.startswith("base.")}
+    try:
+        model.base.load_state_dict(given)
+    except RuntimeError as problem:
+        raise ValueError("the base of the checkpoint does not fit") from problem
+    return model
+
+
+# %% wrong: a classifier around the loaded base -> the head is a new one
+def load_base(model, checkpoint):
+    given = {name.removeprefix("base."): w for name, w in checkpoint.items() if name.startswith("base.")}
+    own = model.base.state_dict()
+    if own.keys() != given.keys() or any(own[name].shape != given[name].shape for name in own):
+        raise ValueError("the base of the checkpoint does not fit")
+    model.base.load_state_dict(given)
+    return Classifier(model.base, model.head.out_features)
+
+
+# %% wrong: pops the head -> entries are removed from the checkpoint
+def load_base(model, checkpoint):
+    checkpoint.pop("head.weight", None)
+    checkpoint.pop("head.bias", None)
+    own = model.base.state_dict()
+    if {f"base.{name}" for name in own} != set(checkpoint):
+        raise ValueError("the names do not fit")
+    given = {name[5:]: weight for name, weight in checkpoint.items()}
+    if any(own[name].shape != given[name].shape for name in own):
+        raise ValueError("the shapes do not fit")
+    model.base.load_state_dict(given)
+    return model
+
+
+# %% wrong: assign=True -> model and checkpoint share their memory
+def load_base(model, checkpoint):
+    own = model.base.state_dict()
+    given = {name[5:]: weight for name, weight in checkpoint.items() if name.startswith("base.")}
+    if own.keys() != given.keys() or any(own[name].shape != given[name].shape for name in own):
+        raise ValueError("the base does not fit")
+    model.base.load_state_dict(given, assign=True)
+    return model
+
+
+# %% wrong: lstrip -> lstrip takes letters, not a prefix
+def load_base(model, checkpoint):
+    given = {name.lstrip("base."): w for name, w in checkpoint.items() if name.startswith("base.")}
+    model.base.load_state_dict(given, strict=False)
+    return model
+
+
+# %% wrong: counts the weights only ->
+def load_base(model, checkpoint):
+    given = {name[5:]: weight for name, weight in checkpoint.items() if name.startswith("base.")}
+    if len(given) != len(model.base.state_dict()):
+        raise ValueError("the number of weights differs")
+    model.base.load_state_dict(given)
+    return model
+
+
+# %% wrong: always an error ->
+def load_base(model, checkpoint):
+    raise ValueError("the base does not fit")
+
+
+# %% wrong: norms and biases are forgotten ->
+def load_base(model, checkpoint):
+    own = model.base.state_dict()
+    given = {name[5:]: weight for name, weight in checkpoint.items() if name.startswith("base.")}
+    if own.keys() != given.keys() or any(own[name].shape != given[name].shape for name in own):
+        raise ValueError("the base does not fit")
+    model.base.load_state_dict({name: w for name, w in given.items() if w.dim() == 2}, strict=False)
+    return model
+
+
+# %% wrong: returns what load_state_dict returns ->
+def load_base(model, checkpoint):
+    given = {name[5:]: weight for name, weight in checkpoint.items() if name.startswith("base.")}
+    return model.base.load_state_dict(given)
+
+
+# %% wrong: loads right and returns nothing ->
+def load_base(model, checkpoint):
+    given = {name[5:]: weight for name, weight in checkpoint.items() if name.startswith("base.")}
+    model.base.load_state_dict(given)

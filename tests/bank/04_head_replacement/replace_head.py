@@ -1,0 +1,152 @@
+# %% right: a copy of the base
+def replace_head(model, n_classes):
+    return Classifier(copy.deepcopy(model.base), n_classes)
+
+
+# %% right: a copy of the whole model, of which the base is kept
+def replace_head(model, n_classes):
+    twin = copy.deepcopy(model)
+    return Classifier(base=twin.base, n_classes=n_classes)
+
+
+# %% right: shared first, copied afterwards
+def replace_head(model, n_classes):
+    return copy.deepcopy(Classifier(model.base, n_classes))
+
+
+# %% right: the head is made by hand
+def replace_head(model, n_classes):
+    import copy as copies
+
+    classifier = Classifier(copies.deepcopy(model.base))
+    classifier.head = torch.nn.Linear(model.base.d_model, n_classes)
+    torch.nn.init.normal_(classifier.head.weight, std=0.02)
+    torch.nn.init.zeros_(classifier.head.bias)
+    return classifier
+
+
+# %% right: saved and loaded through memory
+def replace_head(model, n_classes):
+    import io
+
+    file = io.BytesIO()
+    torch.save(model.base, file)
+    file.seek(0)
+    return Classifier(torch.load(file, weights_only=False), n_classes)
+
+
+# %% wrong: model.head = ... -> the head is exchanged inside the old model
+def replace_head(model, n_classes):
+    model.head = torch.nn.Linear(model.head.in_features, n_classes)
+    return model
+
+
+# %% wrong: in a copy, but still a language model -> still a language model: one row for each token
+def replace_head(model, n_classes):
+    changed = copy.deepcopy(model)
+    changed.head = torch.nn.Linear(changed.base.d_model, n_classes)
+    return changed
+
+
+# %% wrong: Classifier around the same base -> the base is shared with the old model
+def replace_head(model, n_classes):
+    return Classifier(model.base, n_classes)
+
+
+# %% wrong: a shallow copy -> the base is shared with the old model
+def replace_head(model, n_classes):
+    return Classifier(copy.copy(model.base), n_classes)
+
+
+# %% wrong: TransformerBase anew -> the base is a new one
+def replace_head(model, n_classes):
+    embedding, layers = model.base.embedding, model.base.layers
+    base = TransformerBase(embedding.num_embeddings, embedding.embedding_dim, len(layers), model.base.n_heads)
+    return Classifier(base, n_classes)
+
+
+# %% wrong: two classes whatever is asked -> always two classes
+def replace_head(model, n_classes):
+    return Classifier(copy.deepcopy(model.base))
+
+
+# %% wrong: V outputs -> the head still has one output for each word
+def replace_head(model, n_classes):
+    return Classifier(copy.deepcopy(model.base), model.base.embedding.num_embeddings)
+
+
+# %% wrong: Linear(V, C) -> the head expects V numbers in place of D
+def replace_head(model, n_classes):
+    classifier = Classifier(copy.deepcopy(model.base), n_classes)
+    classifier.head = torch.nn.Linear(model.head.out_features, n_classes)
+    return classifier
+
+
+# %% wrong: bias=False -> the head has no bias
+def replace_head(model, n_classes):
+    classifier = Classifier(copy.deepcopy(model.base), n_classes)
+    classifier.head = torch.nn.Linear(model.base.d_model, n_classes, bias=False)
+    return classifier
+
+
+# %% wrong: frozen at once -> the base is frozen already
+def replace_head(model, n_classes):
+    base = copy.deepcopy(model.base)
+    for parameter in base.parameters():
+        parameter.requires_grad = False
+    return Classifier(base, n_classes)
+
+
+# %% wrong: a right classifier, and the old head deleted -> the old model loses its head
+def replace_head(model, n_classes):
+    classifier = Classifier(copy.deepcopy(model.base), n_classes)
+    del model.head
+    return classifier
+
+
+# %% wrong: the right weights in a base with the default heads and positions ->
+def replace_head(model, n_classes):
+    old = model.base
+    base = TransformerBase(old.embedding.num_embeddings, old.d_model, len(old.layers), 2)
+    base.load_state_dict(old.state_dict())
+    return Classifier(base, n_classes)
+
+
+# %% wrong: weights copied into a new base with strict=False, without a look ->
+def replace_head(model, n_classes):
+    old = model.base
+    base = TransformerBase(
+        old.embedding.num_embeddings, old.d_model, len(old.layers), old.n_heads, positions=old.positions
+    )
+    base.load_state_dict(model.state_dict(), strict=False)
+    return Classifier(base, n_classes)
+
+
+# %% wrong: the new head alone ->
+def replace_head(model, n_classes):
+    return torch.nn.Linear(model.base.d_model, n_classes)
+
+
+# %% wrong: base and head in a row, one answer for each token ->
+def replace_head(model, n_classes):
+    return torch.nn.Sequential(copy.deepcopy(model.base), torch.nn.Linear(model.base.d_model, n_classes))
+
+
+# %% wrong: a dict of weights in place of a model ->
+def replace_head(model, n_classes):
+    return {name: weight for name, weight in model.state_dict().items() if name.startswith("base.")}
+
+
+# %% wrong: copies the base but freezes the old one ->
+def replace_head(model, n_classes):
+    classifier = Classifier(copy.deepcopy(model.base), n_classes)
+    model.requires_grad_(False)
+    return classifier
+
+
+# %% wrong: only the embedding is copied ->
+def replace_head(model, n_classes):
+    base = copy.copy(model.base)
+    base._modules = dict(model.base._modules)
+    base.embedding = copy.deepcopy(model.base.embedding)
+    return Classifier(base, n_classes)

@@ -1,0 +1,118 @@
+# %% right: the key, scaled
+def copy_query(keys, j, scale):
+    return scale * keys[j]
+
+
+# %% right: the scores are chosen, the query is solved for
+def copy_query(keys, j, scale):
+    scores = torch.zeros(len(keys))
+    scores[j] = scale
+    return torch.linalg.lstsq(keys, scores).solution
+
+
+# %% right: lower scores for all the others
+def copy_query(keys, j, scale):
+    others = keys.sum(dim=0) - keys[j]
+    return -scale * others
+
+
+# %% right: the key minus the mean of all keys, in double precision
+def copy_query(keys, j, scale):
+    keys = keys.double()
+    return scale * (keys[j] - keys.mean(dim=0))
+
+
+# %% right: with a part that no key sees
+def copy_query(keys, j, scale):
+    direction = torch.ones(keys.shape[1])
+    unseen = direction - keys.T @ (keys @ direction)
+    return scale * keys[j] + 3 * unseen
+
+
+# %% right: a sum over a one-hot row
+def copy_query(keys, j, scale):
+    pointer = torch.nn.functional.one_hot(torch.tensor(j), len(keys)).float()
+    return scale * pointer @ keys
+
+
+# %% wrong: one-hot at place j -> the query is the value, not the key
+def copy_query(keys, j, scale):
+    return scale * torch.eye(keys.shape[1])[j]
+
+
+# %% wrong: the plain key -> the scale is missing
+def copy_query(keys, j, scale):
+    return keys[j]
+
+
+# %% wrong: normalised after scaling -> the scale is missing
+def copy_query(keys, j, scale):
+    return torch.nn.functional.normalize(scale * keys[j], dim=0)
+
+
+# %% wrong: scale squared -> the scale is used twice
+def copy_query(keys, j, scale):
+    return (scale * keys[j]) * scale
+
+
+# %% wrong: divided as in the paper -> the scale is divided by sqrt(d)
+def copy_query(keys, j, scale):
+    return scale * keys[j] / keys.shape[1] ** 0.5
+
+
+# %% wrong: minus -> the query looks away from key j
+def copy_query(keys, j, scale):
+    return -scale * keys[j]
+
+
+# %% wrong: counted from 1 -> another key: places count from 0
+def copy_query(keys, j, scale):
+    return scale * keys[j - 1]
+
+
+# %% wrong: all keys -> the sum of all keys
+def copy_query(keys, j, scale):
+    return scale * keys.sum(dim=0)
+
+
+# %% wrong: a fixed large number in place of the scale ->
+def copy_query(keys, j, scale):
+    return 100 * keys[j]
+
+
+# %% wrong: a column of the keys ->
+def copy_query(keys, j, scale):
+    return scale * keys[:, j]
+
+
+# %% wrong: the next key ->
+def copy_query(keys, j, scale):
+    return scale * keys[(j + 1) % len(keys)]
+
+
+# %% wrong: the largest number of the key only ->
+def copy_query(keys, j, scale):
+    place = keys[j].abs().argmax()
+    query = torch.zeros(keys.shape[1])
+    query[place] = scale / keys[j, place]
+    return query
+
+
+# %% wrong: a row, not a vector ->
+def copy_query(keys, j, scale):
+    return scale * keys[j : j + 1]
+
+
+# %% wrong: the weights in place of the query ->
+def copy_query(keys, j, scale):
+    return torch.softmax(scale * keys @ keys[j], dim=0)
+
+
+# %% wrong: a list ->
+def copy_query(keys, j, scale):
+    return (scale * keys[j]).tolist()
+
+
+# %% wrong: not a number ->
+def copy_query(keys, j, scale):
+    return keys[j] * torch.nan

@@ -1,0 +1,102 @@
+# %% right: one key for each head
+def two_head_queries(means, a, b, scale):
+    return torch.stack([scale * means[a], scale * means[b]])
+
+
+# %% right: rows b and a, in double precision
+def two_head_queries(means, a, b, scale):
+    return scale * means.double()[[b, a]]
+
+
+# %% right: each head looks towards its key and away from the other
+def two_head_queries(means, a, b, scale):
+    first = scale * (means[a] - means[b])
+    return torch.stack([first, -first])
+
+
+# %% right: each head looks away from all others
+def two_head_queries(means, a, b, scale):
+    everything = means.sum(dim=0)
+    return torch.stack([scale * (2 * means[a] - everything), scale * (2 * means[b] - everything)])
+
+
+# %% right: a tuple of two queries, twice as sharp
+def two_head_queries(means, a, b, scale):
+    return copy_query(means, a, 2 * scale), copy_query(means, b, 2 * scale)
+
+
+# %% right: both heads the same, away from everything else
+def two_head_queries(means, a, b, scale):
+    others = means.sum(dim=0) - means[a] - means[b]
+    return torch.stack([-scale * others, -scale * others])
+
+
+# %% wrong: the sum, twice -> both heads the same
+def two_head_queries(means, a, b, scale):
+    query = scale * (means[a] + means[b])
+    return torch.stack([query, query])
+
+
+# %% wrong: a, twice -> both heads look at a
+def two_head_queries(means, a, b, scale):
+    return scale * means[[a, a]]
+
+
+# %% wrong: b, twice -> both heads look at b
+def two_head_queries(means, a, b, scale):
+    return scale * means[[b, b]]
+
+
+# %% wrong: plain means -> the scale is missing
+def two_head_queries(means, a, b, scale):
+    return means[[a, b]]
+
+
+# %% wrong: minus -> the heads look away from their keys
+def two_head_queries(means, a, b, scale):
+    return -scale * means[[a, b]]
+
+
+# %% wrong: sum and difference -> sum and difference of the two means
+def two_head_queries(means, a, b, scale):
+    return scale * torch.stack([means[a] + means[b], means[b] - means[a]])
+
+
+# %% wrong: the second query is zero -> one head does all and the other nothing
+def two_head_queries(means, a, b, scale):
+    return torch.stack([scale * (means[a] + means[b]), torch.zeros(means.shape[1])])
+
+
+# %% wrong: one head for the average, one for b ->
+def two_head_queries(means, a, b, scale):
+    return scale * torch.stack([means[a] + means[b], means[b]])
+
+
+# %% wrong: a quarter of the scale ->
+def two_head_queries(means, a, b, scale):
+    return scale / 4 * means[[a, b]]
+
+
+# %% wrong: good only when key a varies ->
+def two_head_queries(means, a, b, scale):
+    return torch.stack([scale * means[a], 2.5 * means[b]])
+
+
+# %% wrong: the sum with slightly different parts ->
+def two_head_queries(means, a, b, scale):
+    return scale * torch.stack([means[a] + 0.9 * means[b], 0.9 * means[a] + means[b]])
+
+
+# %% wrong: side by side in one vector ->
+def two_head_queries(means, a, b, scale):
+    return torch.cat([scale * means[a], scale * means[b]])
+
+
+# %% wrong: columns ->
+def two_head_queries(means, a, b, scale):
+    return torch.stack([scale * means[a], scale * means[b]], dim=1)
+
+
+# %% wrong: three heads ->
+def two_head_queries(means, a, b, scale):
+    return [scale * means[a], scale * means[b], scale * means[a]]

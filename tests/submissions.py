@@ -1,0 +1,48 @@
+"""Submissions of notebook 01 that several tests need: a perfect one, and odd ones."""
+
+import copy
+
+import nbformat
+from nbformat import NotebookNode
+
+from grading import build, demo
+
+ASSIGNMENT = demo.ASSIGNMENT
+AUTOMATIC = 14.0  # the points of notebook 01 without its essay
+
+
+def released() -> NotebookNode:
+    return nbformat.read(build.ROOT / "notebooks" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", as_version=4)
+
+
+def perfect() -> NotebookNode:
+    return nbformat.reads(demo.submissions(released())["ada_perfect"], as_version=4)
+
+
+def cell(notebook: NotebookNode, grade_id: str) -> NotebookNode:
+    return next(c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == grade_id)
+
+
+def oddities() -> dict[str, NotebookNode]:
+    """Returns submissions that are odd but honest, and some that are not honest."""
+    warning, copied, tagged, looping, undefined, kernel = (perfect() for _ in range(6))
+    source = cell(warning, "causal_mask").source
+    cell(warning, "causal_mask").source = "import sys, warnings\n" + source.replace(
+        "size):", "size):\n    warnings.warn('old'); print('x', file=sys.stderr)"
+    )
+    twin = copy.deepcopy(cell(copied, "causal_mask"))
+    twin.id = "twin"
+    copied.cells.insert(3, twin)
+    cell(tagged, "causal_mask").source = "def causal_mask(size):\n    return 0"
+    cell(tagged, "causal_mask_check").metadata["tags"] = ["experiment", "skip-execution"]
+    cell(looping, "causal_mask").source = "while True:\n    pass"
+    cell(undefined, "causal_mask").source = "def another_name(size):\n    return 0"
+    kernel.metadata["kernelspec"] = {"name": "conda-env-abc", "display_name": "abc", "language": "python"}
+    return {
+        "warning": warning,
+        "copied": copied,
+        "tagged": tagged,
+        "looping": looping,
+        "undefined": undefined,
+        "kernel": kernel,
+    }

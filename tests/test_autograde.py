@@ -1,0 +1,218 @@
+"""The safe autograder on a small class: marks, fairness, resumption, and what a crash costs."""
+
+import copy
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from grading import autograde, classroom, demo, sandbox
+from grading.gradebook import GradebookError, only_run, recorded_key
+from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, oddities, perfect, released
+
+WHY_NOT = sandbox.probe()
+pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
+
+
+def put(course: Path, student: str, notebook: NotebookNode | str, name: str = f"{ASSIGNMENT}.ipynb") -> Path:
+    """Puts a submission into a class."""
+    path = course / "gradebook" / "submitted" / student / ASSIGNMENT / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(notebook if isinstance(notebook, str) else nbformat.writes(notebook), encoding="utf-8")
+    return path
+
+
+def honest() -> dict[str, NotebookNode]:
+    """Returns submissions that are odd but right: each must keep every automatic point."""
+    made = {name: oddities()[name] for name in ("warning", "copied", "kernel")}
+    moved = perfect()
+    moved.cells.reverse()
+    made["moved"] = moved
+    bare = perfect()
+    for one in bare.cells:
+        one.metadata = {}
+    made["metadata_lost"] = bare
+    split = perfect()
+    original = cell(split, "attention_weights")
+    second = copy.deepcopy(original)
+    second.id = "second-half"
+    original.source, second.source = "import math", original.source
+    split.cells.insert(split.cells.index(original) + 1, second)
+    made["split"] = split
+    helper = perfect()
+    own = nbformat.v4.new_code_cell("def nothing_above(size):\n    return torch.full((size, size), -torch.inf)")
+    cell(helper, "causal_mask").source = "def causal_mask(size):\n    return torch.triu(nothing_above(size), 1)"
+    helper.cells.insert(2, own)
+    made["own_helper"] = helper
+    no_checks = perfect()
+    no_checks.cells = [c for c in no_checks.cells if "check(" not in c.source]
+    made["checks_deleted"] = no_checks
+    magics = perfect()
+    cell(magics, "causal_mask").source = "%matplotlib inline\n" + cell(magics, "causal_mask").source
+    made["magic"] = magics
+    retyped = perfect()
+    for one in retyped.cells:
+        if one.cell_type == "code":
+            one.outputs = [nbformat.v4.new_output("stream", text="x" * 100_000)]
+    made["large_outputs"] = retyped
+    return made
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("safe")
+    demo.make(made)
+    put(made, "fatou_endless_loop", perfect())  # endless loops have a test of their own
+    for student, notebook in honest().items():
+        put(made, student, notebook)
+    put(made, "other_name", perfect(), "my homework (1).ipynb")
+    put(made, "crlf_and_bom", "\ufeff" + nbformat.writes(perfect()).replace("\n", "\r\n"))
+    ending = perfect()
+    cell(ending, "causal_mask").source = "import os\nos._exit(0)"
+    put(made, "ends_its_process", ending)
+    return made
+
+
+@pytest.fixture(scope="module")
+def outcomes(course: Path) -> dict[str, autograde.Outcome]:
+    return {one.student: one for one in autograde.run(course=course, workers=2, progress=False)}
+
+
+def test_marks_are_those_of_plain_nbgrader(outcomes: dict[str, autograde.Outcome]) -> None:
+    scores = {
+        name: outcomes[name].score for name in ("ada_perfect", "blaise_half_done", "chloe_empty", "denis_mistaken")
+    }
+    assert scores == {"ada_perfect": AUTOMATIC, "blaise_half_done": 6, "chloe_empty": 0, "denis_mistaken": 2}
+
+
+def test_what_could_not_be_graded_says_why(outcomes: dict[str, autograde.Outcome]) -> None:
+    assert outcomes["emile_broken_file"].state == outcomes["gael_no_notebook"].state == "could not be graded"
+    assert "not valid JSON" in outcomes["emile_broken_file"].reason
+    assert "found: nothing" in outcomes["gael_no_notebook"].reason
+
+
+@pytest.mark.parametrize("student", [*honest(), "other_name", "crlf_and_bom"])
+def test_honest_oddities_keep_full_marks(outcomes: dict[str, autograde.Outcome], student: str) -> None:
+    assert (outcomes[student].state, outcomes[student].score) == ("graded", AUTOMATIC)
+
+
+def test_what_was_put_right_is_told(outcomes: dict[str, autograde.Outcome], course: Path) -> None:
+    assert outcomes["other_name"].put_right == [
+        "the file is called 'my homework (1).ipynb' in place of '01_causal_mask.ipynb'"
+    ]
+    assert "stands 2 times" in outcomes["copied"].put_right[0]
+    assert "further cells define" in outcomes["own_helper"].put_right[-1]
+    graded = course / "gradebook" / "autograded" / "other_name" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+    assert "my homework (1).ipynb" in nbformat.read(graded, as_version=4).cells[0].source
+
+
+def test_a_cell_that_ends_its_process_costs_its_exercise_only(outcomes: dict[str, autograde.Outcome]) -> None:
+    assert outcomes["ends_its_process"].score == AUTOMATIC - 3
+
+
+def test_nothing_is_graded_twice(outcomes: dict[str, autograde.Outcome], course: Path) -> None:
+    again = autograde.run(course=course, students=["ada_perfect", "moved"], progress=False)
+    assert {one.state for one in again} == {"unchanged"}
+
+
+def test_a_changed_submission_is_graded_again(outcomes: dict[str, autograde.Outcome], course: Path) -> None:
+    changed = released()
+    put(course, "moved", changed)
+    (again,) = autograde.run(course=course, students=["moved"], workers=1, progress=False)
+    assert (again.state, again.score) == ("graded", 0)
+    put(course, "moved", honest()["moved"])
+    (again,) = autograde.run(course=course, students=["moved"], workers=1, progress=False)
+    assert again.score == AUTOMATIC
+
+
+def test_feedback_has_verdicts_and_no_hidden_value(outcomes: dict[str, autograde.Outcome], course: Path) -> None:
+    done = classroom.nbgrader(course, "generate_feedback", ASSIGNMENT, "--student", "denis_mistaken")
+    assert done.returncode == 0, done.stderr
+    page = course / "gradebook" / "feedback" / "denis_mistaken" / ASSIGNMENT / f"{ASSIGNMENT}.html"
+    told = page.read_text(encoding="utf-8")
+    assert "This looks like: the diagonal is blocked too" in told
+    assert "causal_mask: not yet right - 0.5 of 3 points" in told
+
+
+def test_manual_marks_survive_a_second_grading(outcomes: dict[str, autograde.Outcome], course: Path) -> None:
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{course}/gradebook/gradebook.db", "transformers") as book:
+        grade = book.find_grade("mask_essay", ASSIGNMENT, ASSIGNMENT, "ada_perfect")
+        assert grade.needs_manual_grade
+        grade.manual_score, grade.needs_manual_grade = 1.5, False
+        book.db.commit()
+    (again,) = autograde.run(course=course, students=["ada_perfect"], workers=1, progress=False, force=True)
+    assert again.score == AUTOMATIC + 1.5
+
+
+def test_a_second_run_says_that_one_is_at_work(course: Path) -> None:
+    with only_run(course / "gradebook"), pytest.raises(GradebookError, match="another run is grading"):
+        autograde.run(course=course, progress=False)
+
+
+def test_a_run_killed_at_any_moment_is_finished_by_the_next(tmp_path: Path) -> None:
+    demo.make(tmp_path)
+    put(tmp_path, "fatou_endless_loop", perfect())
+    program = (
+        "from grading import autograde\nfrom pathlib import Path\n"
+        f"if __name__ == '__main__':\n    autograde.run(course=Path({str(tmp_path)!r}), workers=1, progress=False)\n"
+    )
+    script = tmp_path / "run.py"
+    script.write_text(program)
+    path = tmp_path / "gradebook" / "autograded" / "ada_perfect" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+    killed = subprocess.Popen([sys.executable, str(script)], start_new_session=True, stderr=subprocess.DEVNULL)
+    end = time.monotonic() + 120
+    while not path.exists() and killed.poll() is None and time.monotonic() < end:
+        time.sleep(0.01)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait()
+    assert path.exists()
+    outcomes = {one.student: one for one in autograde.run(course=tmp_path, workers=1, progress=False)}
+    assert outcomes["ada_perfect"].state == "unchanged"
+    assert outcomes["denis_mistaken"].score in (2, None)
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{tmp_path}/gradebook/gradebook.db", "transformers") as book:
+        scores = {one.student_id: one.score for one in book.assignment_submissions(ASSIGNMENT)}
+    assert scores["ada_perfect"] == AUTOMATIC
+    assert scores["denis_mistaken"] == 2
+
+
+def test_a_damaged_autograded_file_is_made_again(tmp_path: Path) -> None:
+    path = tmp_path / "x.ipynb"
+    path.write_text("{ half of a file")
+    assert recorded_key(path) == ""
+    assert recorded_key(tmp_path / "missing.ipynb") == ""
+
+
+def test_without_a_sandbox_nothing_is_graded(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "probe", lambda: "this machine has no namespaces.")
+    with pytest.raises(sandbox.SandboxError, match="Nothing was graded; --unsafe"):
+        autograde.run(course=course, progress=False)
+
+
+def test_unknown_students_are_refused(course: Path) -> None:
+    with pytest.raises(classroom.ClassroomError, match="no submission of nobody"):
+        autograde.run(course=course, students=["nobody"], progress=False)
+
+
+def test_the_command_line_prints_json(
+    course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from grading.__main__ import main
+
+    monkeypatch.setattr(autograde, "ROOT", course)
+    monkeypatch.setattr(autograde.run, "__kwdefaults__", {**autograde.run.__kwdefaults__, "course": course})
+    monkeypatch.setattr(autograde, "environment_key", lambda name: "fixed")
+    main(["autograde", ASSIGNMENT, "--student", "chloe_empty", "--json"])
+    (told,) = json.loads(capsys.readouterr().out)
+    assert told["student"] == "chloe_empty"
+    assert told["score"] == 0
