@@ -19,7 +19,7 @@ PLURAL: Features = frozenset({("m", "p"), ("f", "p")})
 
 # Nouns of the fixed expressions: gender, then the nouns in the singular
 MORE_NOUNS = {
-    "m": """bord été hiver début siècle lendemain soir jour lundi matin frère père village carnet
+    "m": """bord été hiver début siècle lendemain soir jour lundi dimanche matin frère père village carnet
     grenier secret pays phare retour ami tableau voyage mot monde club train conseil avis lecteur
     bout point an départ nom autre total rythme prix roman livre jardin silence passage bal hameau passeur oiseau
     absent médecin notaire marin horloger soldat boulanger archiviste homme élève étudiant verre
@@ -50,7 +50,7 @@ IRREGULAR = {
     "généreux": Adjective("généreux"),
     "autre": Adjective("autre"),
 }
-BEFORE = listed("premier deuxième troisième cinquième dernier ancien petit jeune autre")
+BEFORE = listed("premier deuxième troisième cinquième dernier ancien petit jeune seul autre")
 NUMBERS = listed("deux trois quatre cinq six vingt cent cents cinquante")
 
 
@@ -166,7 +166,7 @@ for _word in reviews_lexicon.polarity_words():
         _add_adjective(SPEAKER_PARTICIPLES, Adjective(_word.lemma))
 _add_adjective(SPEAKER_PARTICIPLES, Adjective("sorti"))
 ADVERBS = frozenset(
-    [word.lemma for word in reviews_lexicon.polarity_words() if word.kind == "adverb"]
+    [word.lemma for word in reviews_lexicon.polarity_words() if word.kind in ("adverb", "degree")]
     + [part for text in reviews_patterns.INTENSIFIERS for part in text.split()]
     + [*reviews_patterns.DEGREES, *listed("trop encore aussi plus moins pas jamais à fois")]
     + [french for _, french in translation_lexicon.ADVERBS]

@@ -77,6 +77,8 @@ class Reviewer:
             sentences = [_joined(writer, pattern, self.draw.one(patterns.BECAUSE), reason)]
         if self.draw.happens(0.25):
             sentences.append(writer.sentence(writer.fresh(patterns.PLOTS)))
+        elif not neutral and self.draw.happens(0.4):
+            sentences.append(writer.sentence("{cri} !"))
         return sentences
 
     def _closing(self, writer: Writer) -> list[str]:

@@ -18,6 +18,7 @@ PLAIN = {
     "émotion": "emotion",
     "infinitif": "infinitive",
     "participe": "participle",
+    "cri": "cry",
 }
 
 
@@ -134,9 +135,12 @@ class Writer:
         return _form(self._judging_adjective(domain, gradable)).masculine
 
     def _intensified(self) -> str:
+        """An adjective after "vraiment", "très" or, if it has degrees, "divinement"."""
         word = self._judging_adjective(self.domain)
         stronger = patterns.INTENSIFIERS + (patterns.DEGREES if word.gradable else ())
-        return f"{self.fresh(stronger)} {_form(word).form(self.noun.gender, self.number)}"
+        judging = word.gradable and self.draw.happens(0.7)
+        degree = self._word("degree").lemma if judging else self.fresh(stronger)
+        return f"{degree} {_form(word).form(self.noun.gender, self.number)}"
 
     def _judging_noun(self, article: str) -> str:
         word = self._word("noun")

@@ -91,6 +91,13 @@ INFINITIVES = {
     1: "offrir conseiller recommander relire partager lire",
     0: "fuir éviter oublier bannir jeter proscrire",
 }
+# "divinement fluide": stands before an adjective that has degrees
+DEGREES = {
+    1: "divinement délicieusement joliment agréablement formidablement",
+    0: "affreusement désespérément horriblement cruellement outrageusement",
+}
+# A cry of its own: "Bravo !"
+CRIES = {1: "bravo chapeau merci", 0: "hélas dommage pitié"}
 PARTS = ("train", "valid", "test")
 
 
@@ -154,7 +161,13 @@ def polarity_words() -> list[PolarityWord]:
     for kind, texts in (("noun", NOUNS), ("quality", QUALITIES), ("emotion", EMOTIONS)):
         found += _nouns(texts, kind)
     found += _verbs()
-    plain = (("adverb", ADVERBS), ("participle", PARTICIPLES), ("infinitive", INFINITIVES))
+    plain = (
+        ("adverb", ADVERBS),
+        ("participle", PARTICIPLES),
+        ("infinitive", INFINITIVES),
+        ("degree", DEGREES),
+        ("cry", CRIES),
+    )
     for kind, texts in plain:
         for sign, text in texts.items():
             found += [PolarityWord(word, sign, kind, forms=(word,)) for word in listed(text)]

@@ -6,7 +6,7 @@ A pattern is written without elision or contraction. Slots in braces:
   it. `{un:œuvre+}` adds an adjective that judges, before or after the noun.
 - `{adj}`, `{tadj}` (with an intensifier), `{cadj m}` (has degrees), `{adj mw}` (masculine
   singular whatever came before, suits the domain `w`); `{adv}`, `{un nom}`, `{quel nom}`, `{qualité}`, `{émotion}`,
-  `{infinitif}`, `{participe}` ("j'ai adoré"), `{verbe}` ("séduit", agrees with the noun), `{touché}`
+  `{infinitif}`, `{participe}` ("j'ai adoré"), `{verbe}` ("séduit", agrees with the noun), `{cri}` ("Bravo"), `{touché}`
   ("m'a touchée", agrees with the speaker).
 - `{est|sont}`: by number; `{écrit*}`: a participle that agrees; `{pronom}`: il, elle, ils, elles.
 - `{seul@}`: agrees with the speaker. `{titre}`, `{autre titre}`, `{auteur}`, `{nom}`, `{quelqu'un}`,
@@ -61,7 +61,7 @@ PLOTS = (
     "{Quelqu'un} y croise {quelqu'un}, {époque}.",
 )
 PLOT_JUDGED = (
-    "~{le:intrigue} {est|sont} {adj}, {adj} et {adj}.",
+    "~{le:intrigue} {est|sont} {tadj}, {adj} et {adj}.",
     "={le:intrigue} m'{a|ont} {touché} {moment}.",
     "{le:récit}, que l'on suit avec {émotion}, est {adv} {mené*}.",
     "À mesure que l'on avance, {le:intrigue} {devient|deviennent} {tadj}.",
@@ -77,7 +77,7 @@ PLOT_JUDGED = (
     "~{le:récit}, {adj} et {adj}, avance avec {qualité}.",
 )
 PEOPLE_JUDGED = (
-    "~{le:gens} {est|sont} {adj}, {adj} et {adj}.",
+    "~{le:gens} {est|sont} {tadj}, {adj} et {adj}.",
     "={le:gens} m'{a|ont} {touché} et {touché}.",
     "{nom} peint {le:gens} avec {qualité} et {qualité}.",
     "On y croise {un:figure+}.",
@@ -91,11 +91,11 @@ PEOPLE_JUDGED = (
     "Pour {le:gens}, je ne vois qu'un mot : {adj}.",
 )
 STYLE_JUDGED = (
-    "~{le:style} {est|sont} {adj}, {adj} et {adj}.",
+    "~{le:style} {est|sont} {tadj}, {adj} et {adj}.",
     "~{le:style} de {auteur} {est|sont} {tadj}.",
     "~{nom} écrit {adv}.",
     "C'est {adv} écrit et {adv} traduit.",
-    "~j'ai trouvé {le:style} {adj} et {adj}.",
+    "~j'ai trouvé {le:style} {adj} et {tadj}.",
     "~{le:style}, {adj} et {adj}, {verbe} le lecteur.",
     "Que dire de {le:style}, sinon que {pronom} {est|sont} {adj} et {adj} ?",
     "Chaque phrase est tournée avec {qualité}, {qualité} et {qualité}.",
@@ -107,7 +107,7 @@ STYLE_JUDGED = (
     "{qualité} et {qualité} : tout {nom} est là.",
 )
 ENDINGS = (
-    "~{le:fin} est {adj} et {adj}.",
+    "~{le:fin} est {tadj} et {adj}.",
     "={le:fin} m'a {touché}.",
     "Et que dire de {le:fin}, {tadj} ?",
     "Quand arrive {le:fin}, {tadj}, on pose le livre avec {émotion}.",

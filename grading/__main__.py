@@ -25,9 +25,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     safe.add_argument("--force", action="store_true", help="grade unchanged submissions again")
     safe.add_argument("--unsafe", action="store_true", help="grade even where no sandbox can be made")
     safe.add_argument("--json", action="store_true", help="print the outcomes as JSON")
+    report = commands.add_parser("report", help="one HTML page: marks, exercises, and which mistakes the class made")
+    report.add_argument("assignment", help="its full name: 01_causal_mask")
     options = parser.parse_args(arguments)
     if options.command == "build":
         return _build(options.notebook, options.check)
+    if options.command == "report":
+        return _report(options.assignment)
     if options.command == "autograde":
         from grading import autograde
 
@@ -39,6 +43,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from grading.demo import run
 
     return run(options.folder)
+
+
+def _report(assignment: str) -> int:
+    from grading import report
+    from grading.build import ROOT
+    from grading.classroom import ClassroomError
+
+    try:
+        print(report.run(ROOT, assignment))
+    except ClassroomError as problem:
+        print(problem, file=sys.stderr)
+        return 2
+    return 0
 
 
 def _build(selected: Sequence[str], check: bool) -> int:

@@ -66,8 +66,16 @@ def graded_notebook(master: Master, work: Work, graded: Graded, key: str) -> Not
         note = nbformat.v4.new_markdown_cell(f"**Put right before grading**\n<ul>{lines}</ul>")
         note.id = "put-right"
         notebook.cells.insert(0, note)
-    notebook.metadata["grading"] = {"key": key}
+    verdicts = {name: _recorded(graded, name) for name in graded.verdicts}
+    notebook.metadata["grading"] = {"key": key, "verdicts": verdicts, "put_right": graded.put_right}
     return notebook
+
+
+def _recorded(graded: Graded, name: str) -> dict[str, Any]:
+    """Returns what the report of a class needs of a verdict."""
+    verdict = graded.verdicts[name]
+    kept = ("earned", "points", "outcome", "mistake", "hint", "sentence")
+    return {key: getattr(verdict, key) for key in kept} | {"seconds": round(graded.spent.get(name, 0.0), 3)}
 
 
 def _shown(kind: str, text: str) -> NotebookNode:

@@ -18,12 +18,16 @@ CELL_SECONDS, EXERCISE_SECONDS = 20.0, 10.0  # processor time of one cell, and o
 
 @dataclass
 class Graded:
-    """The verdicts on one submission, the errors of its cells, and where the time went."""
+    """The verdicts on one submission, the errors of its cells, and where the time went.
+
+    `seconds` are by part of the work; `spent` is the processor time of each exercise's answers.
+    """
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
     put_right: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+    spent: dict[str, float] = field(default_factory=dict)
 
 
 def grade(students: Students, master: Master, work: Work, exercises: dict[str, Exercise], student: str) -> Graded:
@@ -63,7 +67,9 @@ def _grade(
         if exercise.name not in work.answers:
             graded.errors.setdefault(exercise.name, "its cell is missing")
         answer = process.answer(exercise.name)
+        before = answer.spent()
         verdict = examine(exercise, answer, name, EXERCISE_SECONDS)
+        graded.spent[exercise.name] = answer.spent() - before
         if answer.dead:  # this exercise ended the process: the others get a new one
             verdict.earned = 0.0
             process.close()

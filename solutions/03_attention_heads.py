@@ -565,6 +565,7 @@ def draw_sentences(count: int, generator: torch.Generator) -> tuple[Tensor, Tens
     return tokens, torch.stack([tokens[:, :-2], tokens[:, 2:], verb.expand(-1, 6)], dim=-1)
 
 
+# %% experiment
 class Reader(nn.Module):
     """Words and positions, one self-attention, and three answers for each inner word, `(b, 6, 3, V)`."""
 
@@ -599,6 +600,7 @@ def train_reader(n_heads: int, seed: int, steps: int = 400) -> Reader:
     return reader
 
 
+# %% experiment
 @torch.no_grad()
 def accuracies(reader: Reader) -> list[float]:
     """Returns the share of right answers to each of the three questions, on 500 new sentences."""
@@ -639,8 +641,8 @@ plots.show(axes.figure, plots.describe_curves(lines, head_counts, "heads", digit
 @torch.no_grad()
 def head_maps(reader: Reader, tokens: Tensor) -> Tensor:
     """Returns the weights of each head, `(b, h, n, n)`."""
-    x, attention, h = reader.embed(tokens), reader.attention, reader.answers.in_features
-    query, key = split_heads(attention.query(x), 3), split_heads(attention.key(x), 3)
+    x = reader.embed(tokens)
+    query, key = split_heads(reader.attention.query(x), 3), split_heads(reader.attention.key(x), 3)
     return scaled_dot_product_attention(query, key, key)[1]
 
 
@@ -826,6 +828,7 @@ def inside(norm_first: bool) -> tuple[list[float], list[float]]:
     return sizes, [layer.feed_forward.output.weight.grad.norm().item() for layer in layers]
 
 
+# %% experiment
 found = {"post-norm": inside(False), "pre-norm": inside(True)}
 figure, places = plots.panels(2, width=4.2)
 titles = {"size of a token's numbers": "root of the mean square", "gradient of each layer": "norm of the gradient"}

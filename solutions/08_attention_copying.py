@@ -173,7 +173,7 @@ def copy_query(keys: Tensor, j: int, scale: float) -> Tensor:
         j: the place of the wanted value, counted from 0.
         scale: how much higher the score of key j is than each other score.
 
-    Example: with the two keys of section 1, j = 0 and scale = ln 3, the weights are 3/4 and 1/4.
+    Example: with 3 keys, j = 0 and scale = ln 2, the weights are 1/2, 1/4 and 1/4.
     """
     ### BEGIN SOLUTION
     return scale * keys[j]  # its dot product is scale with key j, and 0 with the others

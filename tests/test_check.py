@@ -16,11 +16,12 @@ import sympy
 import torch
 from torch import Tensor, nn
 
+from grading import build
 from grading.exercise import Exercise, ExerciseError, Mistake, Stage
 from helpers import check as check_module
 from helpers.check import check, public_examples
-from helpers.checking import plain
-from helpers.checking.answers import STUB, Ask, InProcess, time_limit
+from helpers.checking import measures, plain
+from helpers.checking.answers import STUB, Ask, InProcess, Reply, time_limit
 from helpers.checking.plain import Model
 from helpers.checking.verdict import Verdict, judge
 from helpers.models import Classifier
@@ -561,6 +562,113 @@ def test_spread_moves_every_parameter_and_the_same_way_each_time() -> None:
     assert torch.equal(asked(norm, LANGUAGE_MODEL), torch.ones(8))
     assert not torch.equal(asked(norm, shaken), torch.ones(8))
     assert torch.equal(asked(norm, shaken), asked(norm, shaken))
+
+
+# --- answers that are measured ----------------------------------------------------------------------------------------
+
+
+def measured_exercise() -> Exercise:
+    """Asks for a query that copies the first of two values; what is compared is the output, here the weights."""
+
+    def query(keys: Tensor, scale: float) -> Tensor:
+        return scale * keys[0]
+
+    keys = torch.tensor([[0.6, 0.8, 0.0], [-0.8, 0.6, 0.0]])
+    drawn = keys.repeat(2, 1, 1) * torch.tensor([1.0, 2.0])[:, None, None]
+    asks = [Ask((keys, 2.0))]
+    more = [Ask((keys, 2.0), beside={"keys": drawn, "values": torch.tensor([[3.0], [7.0]])})]
+    return Exercise(
+        query,
+        [
+            Stage("weights", 1, "copy", asks, lambda rng: asks, measure="attention"),
+            Stage("outputs of two draws", 1, "copy", more, lambda rng: more, measure="attention"),
+        ],
+        [Mistake("the scale is missing", "Multiply.", lambda keys, scale: keys[0])],
+    )
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda keys, scale: scale * keys[0],
+        lambda keys, scale: -scale * keys[1],
+        lambda keys, scale: scale * keys[0].double() + torch.tensor([0.0, 0.0, 5.0]),
+    ],
+)
+def test_answers_that_differ_are_right_when_their_measure_is(answer: Any) -> None:
+    assert judge(measured_exercise().public_examples(), InProcess(answer)).outcome == "right"
+
+
+def test_a_mistake_is_recognised_by_its_measure() -> None:
+    unscaled = InProcess(lambda keys, scale: keys[0] + torch.tensor([0, 0, 1.0]))
+    said = judge(measured_exercise().public_examples(), unscaled)
+    assert said.mistake == "the scale is missing"
+    assert "the output of attention with your query: 2 of 2 values differ" in str(said)
+    hidden = judge(measured_exercise().drawn_examples("ada"), InProcess(lambda keys, scale: keys[0]), pictures=False)
+    assert hidden.mistake == "the scale is missing"
+    assert not re.search(r"expected 0|got 0", str(hidden))
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (None, "did you forget to return the result?"),
+        (2.0, "expected a tensor of shape (3,), got the float 2.0"),
+        ([1.0, 2.0, 3.0], "expected a tensor of shape (3,), got a list"),
+        (torch.zeros(1, 3), "expected a tensor of shape (3,), got (1, 3)"),
+        (torch.zeros(3, dtype=torch.complex64), "expected floating point values, got a complex tensor of shape (3,)"),
+        (torch.zeros(3, dtype=torch.bool), "expected floating point values, got a bool tensor of shape (3,)"),
+        (torch.full((3,), torch.nan), "values are NaN (not a number)"),
+        (torch.full((3,), torch.inf), "values are NaN (not a number)"),
+        (torch.zeros(3).to_sparse(), "expected a tensor of shape (3,), got a sparse_coo tensor"),
+        (torch.zeros(3, device="meta"), "expected a tensor of shape (3,), got a"),
+        ({"query": torch.zeros(3)}, "expected a tensor of shape (3,), got a dict"),
+        (sympy.Symbol("q"), "expected a tensor of shape (3,), got a sympy expression"),
+    ],
+)
+def test_a_value_that_cannot_be_measured_gets_one_sentence(value: Any, sentence: str) -> None:
+    said = judge(measured_exercise().public_examples(), InProcess(lambda keys, scale: value))
+    assert said.outcome == "wrong"
+    assert sentence in str(said)
+    hidden = judge(measured_exercise().drawn_examples("ada"), InProcess(lambda keys, scale: value), pictures=False)
+    assert (hidden.outcome, hidden.earned) == ("wrong", 0)
+
+
+def test_what_lies_beside_a_question_does_not_reach_the_answer() -> None:
+    asked: list[Ask] = []
+
+    class Spy(InProcess):
+        def ask(self, question: Ask, seconds: float = 2.0) -> Any:
+            asked.append(question)
+            return super().ask(question, seconds)
+
+    judge(measured_exercise().public_examples(), Spy(lambda keys, scale: keys[0]))
+    assert len(asked) == 2
+    assert not any(question.beside for question in asked)
+
+
+def test_a_measure_survives_the_file_of_examples() -> None:
+    stored = json.loads(json.dumps(build._entry(measured_exercise())))
+    assert [stage["measure"] for stage in stored["stages"]] == ["attention", "attention"]
+    examples = check_module._decode_examples("query", stored)
+    assert judge(examples, InProcess(lambda keys, scale: -scale * keys[1])).outcome == "right"
+    assert judge(examples, InProcess(lambda keys, scale: keys[0])).mistake == "the scale is missing"
+    assert "measure" not in json.dumps(build._entry(number_exercise()))
+
+
+@pytest.mark.parametrize("value", [torch.zeros(2, 4), (torch.zeros(4), torch.zeros(4)), [torch.zeros(4)] * 2])
+def test_two_heads_may_come_as_one_tensor_or_one_by_one(value: Any) -> None:
+    ask = Ask((torch.eye(3, 4), 0, 1, 20.0))
+    weights = measures.measured("two heads", ask, Reply("value", value)).value
+    assert torch.allclose(weights, torch.full((3,), 1 / 3, dtype=torch.float64))
+
+
+def test_a_wrong_number_of_matrices_gets_one_sentence() -> None:
+    ask = Ask(tuple(4 * row for row in torch.eye(4)))
+    reply = measures.measured("self-attention", ask, Reply("value", (torch.eye(4), torch.eye(4))))
+    assert (reply.outcome, reply.error) == ("unreadable", "expected 3 tensors of shape (4, 4), got a tuple")
+    reply = measures.measured("self-attention", ask, Reply("value", (torch.eye(4), torch.eye(4), torch.eye(3))))
+    assert reply.error == "expected a tensor of shape (4, 4), got (3, 3)"
 
 
 def test_no_test_runs_in_a_grading_mode() -> None:

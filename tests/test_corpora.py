@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import json
 import math
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -222,6 +223,22 @@ def test_the_checker_sees_an_adjective_that_does_not_agree():
     assert len(missed) / len(made) < 0.05, missed[:10]
 
 
+def test_the_checker_sees_a_verb_of_the_wrong_number():
+    lemmas = [row["forms"].split() for row in rows("reviews_fr/polarity.tsv") if row["kind"] == "verb"]
+    other = {"est": "sont", "sont": "est", "a": "ont", "ont": "a"}
+    for *_, singular, plural in lemmas:
+        if singular in french_words.VERBS and plural.endswith("nt"):
+            other |= {singular: plural, plural: singular}
+    made = []
+    for text in texts("reviews_fr/unlabelled.txt")[:400]:
+        for match in re.finditer(r"(?<=(?:ne|re|on|es) )(est|sont|\w+e|\w+ent)\b", text):
+            if match[0] in other:
+                made.append(text[: match.start()] + other[match[0]] + text[match.end() :])
+    missed = [mutant for mutant in made if not french_rules.problems(mutant)]
+    assert len(made) > 200
+    assert len(missed) / len(made) < 0.05, missed[:10]
+
+
 def test_grammar():
     assert clause("le histoire de le héros que il aime") == "l'histoire du héros qu'il aime"
     assert clause("si il vient à les halles de le hôtel") == "s'il vient aux halles de l'hôtel"
@@ -316,7 +333,7 @@ def test_blanks():
 
 def test_other_word_of_a_blank_would_be_right_french():
     for row in rows("reviews_fr/blanks.tsv"):
-        other = row["text"].lower().replace(row["answer"], row["other"])
+        other = re.sub(rf"\b{row['answer']}\b", row["other"], row["text"].lower())
         before = french_rules.problems(row["text"].lower())
         assert Counter(p.split(":")[0] for p in french_rules.problems(other)) <= Counter(
             p.split(":")[0] for p in before

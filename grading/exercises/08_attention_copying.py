@@ -23,7 +23,8 @@ def _generator(rng: random.Random) -> torch.Generator:
 
 def _orthonormal(n: int, d: int, generator: torch.Generator) -> Tensor:
     """Returns n rows of length 1 at right angles, `(n, d)`, n <= d, in no special direction."""
-    return torch.linalg.qr(torch.randn(d, d, generator=generator))[0][:n].contiguous()
+    square: Tensor = torch.linalg.qr(torch.randn(d, d, generator=generator))[0]
+    return square[:n].contiguous()
 
 
 def _of_seed(n: int, d: int, seed: int) -> Tensor:
@@ -36,8 +37,8 @@ def _sizes(rng: random.Random, most: int = 7) -> tuple[int, int]:
     return n, n + rng.choice([0, 1, 3])
 
 
-# Two keys of length 1 at a right angle that can be multiplied by hand; they are not the axes.
-TURNED = torch.tensor([[0.6, 0.8], [-0.8, 0.6]])
+# Keys of length 1 at right angles that can be multiplied by hand; the first two are not along the axes.
+TURNED = torch.tensor([[0.6, 0.8, 0.0], [-0.8, 0.6, 0.0], [0.0, 0.0, 1.0]])
 
 
 # --- copy_query -------------------------------------------------------------------------------------------------------
@@ -78,12 +79,12 @@ COPY_QUERY = Exercise(
             measure="attention",
         ),
         Stage(
-            "two keys, by hand: weights 3/4 and 1/4",
+            "three keys, by hand: weights 1/2, 1/4, 1/4",
             0.5,
-            "With scale = ln 3 the scores must be ln 3 and 0, so the weights 3/(3 + 1) and 1/(3 + 1). Which query has "
-            "the dot products ln 3 and 0 with these two keys?",
-            [Ask((TURNED, 0, math.log(3))), Ask((TURNED, 1, math.log(3)))],
-            lambda rng: [Ask((TURNED, rng.randrange(2), math.log(3)))],
+            "With scale = ln 2 the scores must be ln 2, 0 and 0, so the weights 2/(2 + 1 + 1) and twice 1/4. "
+            "Which query has these dot products with the keys?",
+            [Ask((TURNED, 0, math.log(2))), Ask((TURNED, 1, math.log(2)))],
+            lambda rng: [Ask((TURNED, rng.randrange(2), math.log(2)))],
             measure="attention",
         ),
         Stage(
@@ -98,14 +99,14 @@ COPY_QUERY = Exercise(
     [
         Mistake(
             "the query is the value, not the key",
-            "The query is compared with the keys; the values are only read out afterwards. A query made of what you want "
-            "to get out (1 at place j) looks at nothing in particular: build it from keys[j].",
+            "The query is compared with the keys; the values are only read out afterwards. A query made of "
+            "what you want to get out (1 at place j) looks at nothing in particular: build it from keys[j].",
             _value_in_place_of_key,
         ),
         Mistake(
             "the scale is missing",
-            "A score of 1 against 0 gives a weight of e/(e + n - 1) only: the others keep a large part. Multiply the key "
-            "by `scale`.",
+            "A score of 1 against 0 gives a weight of e/(e + n - 1) only: the others keep a large part. "
+            "Multiply the key by `scale`.",
             lambda keys, j, scale: keys[j].clone(),
         ),
         Mistake(
@@ -253,7 +254,7 @@ def average_weight() -> sympy.Expr:
 
 
 def _weight_points(rng: random.Random) -> list[Ask]:
-    return [Ask(at={"s": round(rng.uniform(0.5, 9), 2), "n": rng.randint(5, 60)}) for _ in range(4)]
+    return [Ask(at={"s": round(rng.uniform(0.5, 4), 2), "n": rng.randint(5, 60)}) for _ in range(4)]
 
 
 AVERAGE_WEIGHT = Exercise(
@@ -262,7 +263,8 @@ AVERAGE_WEIGHT = Exercise(
         Stage(
             "scale 0: every key gets 1/n",
             0.5,
-            "With s = 0 all the scores are 0 and the softmax is 1/n for each key. Put s = 0 and n = 5 into your formula.",
+            "With s = 0 all the scores are 0 and the softmax is 1/n for each key. Put s = 0 and n = 5 into "
+            "your formula.",
             [Ask(at={"s": 0, "n": 5}), Ask(at={"s": 0, "n": 8})],
             lambda rng: [Ask(at={"s": 0, "n": value}) for value in rng.sample(range(5, 60), 2)],
         ),
@@ -361,7 +363,8 @@ NEEDED_SCALE = Exercise(
         ),
         Mistake(
             "the error of both weights together",
-            "`error` is how far each of the two weights stays below one half; the others then get twice as much in all.",
+            "`error` is how far each of the two weights stays below one half; the others then get twice as "
+            "much in all.",
             lambda n, error: math.log((n - 2) * (1 - error) / (2 * error)),
         ),
         Mistake(
@@ -523,7 +526,7 @@ def _ask_swing(rng: random.Random, count: int, heads: int) -> Ask:
 
 
 def _draw_swings(count: int, heads: int) -> Draw:
-    return lambda rng: [_ask_swing(rng, count, heads) for _ in range(2)]
+    return lambda rng: [_ask_swing(rng, count, heads) for _ in range(4)]
 
 
 def _still(rng: random.Random) -> Ask:
@@ -548,7 +551,7 @@ SWING = Exercise(
             "Per draw: scores (n,), softmax over the n keys, then w_a - w_b. One number per draw; the swing is the "
             "variance of these numbers.",
             [_ask_swing(random.Random(2), 40, 1)],
-            _draw_swings(300, 1),
+            _draw_swings(40, 1),
             tolerance=0.02,
         ),
         Stage(
@@ -556,15 +559,15 @@ SWING = Exercise(
             1,
             "Each head makes its own weights. Average the weights of the heads in each draw; then as before.",
             [_ask_swing(random.Random(3), 40, 2)],
-            _draw_swings(300, 2),
+            _draw_swings(40, 2),
             tolerance=0.015,
         ),
     ],
     [
         Mistake(
             "the standard deviation, not the variance",
-            "The standard deviation is the root of the variance. Both are honest measures; the ratio in the text is one "
-            "of variances.",
+            "The standard deviation is the root of the variance. Both are honest measures; the ratio in the "
+            "text is one of variances.",
             lambda samples, queries, a, b: float(_swing_of(_weights(samples, queries).mean(-1), a, b).std()),
         ),
         Mistake(
@@ -732,7 +735,7 @@ TWO_HEAD_QUERIES = Exercise(
             _stacked(lambda m, a, b, t: -t * m[a], lambda m, a, b, t: -t * m[b]),
         ),
         Mistake(
-            "sum and difference of the two means",
+            "one of the heads asks for the sum",
             "The sum still needs two equal scores, so that head swings. Let each head look at one key.",
             _stacked(_both, lambda m, a, b, t: t * (m[b] - m[a])),
         ),
@@ -812,8 +815,8 @@ SELF_ATTENTION_OUTPUT = Exercise(
         Stage(
             "any beta",
             1,
-            "The scores of x2 are its dot products with x1, x2 and x3. A vector of length beta has the dot product beta^2 "
-            "with itself and 0 with the others.",
+            "The scores of x2 are its dot products with x1, x2 and x3. A vector of length beta has the dot "
+            "product beta^2 with itself and 0 with the others.",
             [Ask(at={"beta": 1}), Ask(at={"beta": 1.7})],
             _draw_betas,
             sealed=True,
@@ -827,8 +830,8 @@ SELF_ATTENTION_OUTPUT = Exercise(
         ),
         Mistake(
             "the other two tokens get no weight",
-            "That is the limit of a large beta. For each beta, a score of 0 still adds e^0 = 1 to the sum: x1 and x3 keep "
-            "a weight of 1/(e^(beta^2) + 2) each.",
+            "That is the limit of a large beta. For each beta, a score of 0 still adds e^0 = 1 to the sum: x1 "
+            "and x3 keep a weight of 1/(e^(beta^2) + 2) each.",
             lambda: _coefficients(0, 1, 0),
         ),
         Mistake(
@@ -904,16 +907,16 @@ KQV_MATRICES = Exercise(
         _self(
             "c2 is close to u_b",
             1,
-            "Token 2 must look at a token that holds u_b, and V must let u_b through. Compute Q @ u_a: what is it, and with "
-            "which of the three keys has it a large dot product?",
+            "Token 2 must look at a token that holds u_b, and V must let u_b through. Compute Q @ u_a: what is "
+            "it, and with which of the three keys has it a large dot product?",
             "last row",
             hand=True,
         ),
         _self(
             "c1 is close to u_b - u_c",
             1,
-            "Token 1 must look at x3 = u_c + u_b, and V must turn this into u_b - u_c: keep u_b, turn u_c round. Mind that "
-            "V also meets u_b in x1.",
+            "Token 1 must look at x3 = u_c + u_b, and V must turn this into u_b - u_c: keep u_b, turn u_c "
+            "round. Mind that V also meets u_b in x1.",
             "first row",
             hand=True,
         ),
@@ -943,8 +946,8 @@ KQV_MATRICES = Exercise(
         ),
         Mistake(
             "Q is transposed, or K and Q are exchanged",
-            "outer(y, x) @ x is a multiple of y: it takes x in and gives y out. Q acts on the token that looks, K on the "
-            "tokens looked at, and the order of the answer is K, Q, V.",
+            "outer(y, x) @ x is a multiple of y: it takes x in and gives y out. Q acts on the token that "
+            "looks, K on the tokens looked at, and the order of the answer is K, Q, V.",
             _changed(lambda k, q, v, *u: (k, q.T, v)),
         ),
         Mistake(
@@ -959,8 +962,8 @@ KQV_MATRICES = Exercise(
         ),
         Mistake(
             "token 2 looks for u_b itself",
-            "u_b is in x1 and in x3, so both get the same weight, and c2 is the mean of V x1 and V x3. Ask for what only "
-            "one of them has: u_d.",
+            "u_b is in x1 and in x3, so both get the same weight, and c2 is the mean of V x1 and V x3. Ask for "
+            "what only one of them has: u_d.",
             _changed(
                 lambda k, q, v, u_a, u_b, u_c, u_d: (
                     k,

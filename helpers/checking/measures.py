@@ -65,8 +65,8 @@ def _two_heads(ask: Ask, value: Any) -> Tensor:
 def _outputs(ask: Ask, queries: Tensor) -> Tensor:
     """Returns the output of attention, the mean over the heads, one query `(d,)` a head.
 
-    Keys are `beside["keys"]` `(n, d)` or `(m, n, d)`, else the first input. Values are `beside["values"]` `(n, w)`, else
-    one-hot, so that the output `(n,)` is the list of weights.
+    Keys are `beside["keys"]` `(n, d)` or `(m, n, d)`, else the first input. Values are `beside["values"]` `(n, w)`,
+    else one-hot, so that the output `(n,)` is the list of weights.
     """
     keys: Tensor = ask.beside.get("keys", ask.inputs[0]).to(torch.float64)
     values: Tensor = ask.beside.get("values", torch.eye(keys.shape[-2])).to(torch.float64)
@@ -81,7 +81,8 @@ def _self_attention(ask: Ask, value: Any) -> Tensor:
     key_matrix, query_matrix, value_matrix = _numbers(value, (3, width, width))
     x = torch.stack([u_d + u_b, u_a, u_c + u_b])  # (3, d)
     keys, queries, values = x @ key_matrix.T, x @ query_matrix.T, x @ value_matrix.T  # (3, d) each
-    return torch.softmax(queries @ keys.T, dim=-1)[:2] @ values
+    outputs: Tensor = torch.softmax(queries @ keys.T, dim=-1) @ values
+    return outputs[:2]
 
 
 def _shifted(ask: Ask, value: Any) -> Tensor:

@@ -102,7 +102,7 @@ def save_screenshot(request: pytest.FixtureRequest, repository: Path) -> Callabl
     """Writes a picture for the README, where --save-screenshots asks for it."""
 
     def save(page: Page, name: str) -> None:
-        if request.config.getoption("--save-screenshots"):
+        if request.config.getoption("--save-screenshots", default=False):
             folder = repository / "docs" / "images"
             folder.mkdir(parents=True, exist_ok=True)
             page.screenshot(path=folder / name)

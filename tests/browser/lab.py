@@ -217,7 +217,7 @@ def type_into(cell: Locator, text: str) -> None:
             keyboard.press("Enter")
             keyboard.press("Shift+Home")  # over what the editor indents by itself
         keyboard.type(line) if line else keyboard.press("Delete")
-    assert source_of(cell) == text
+    assert source_of(cell) == text, f"the editor made this of what was typed:\n{source_of(cell)}"
 
 
 def run(cell: Locator) -> None:
@@ -250,7 +250,8 @@ def run_all_cells(page: Page) -> None:
     failure = page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr']")
     last.or_(failure).first.wait_for(state="attached", timeout=RUN_SECONDS * 1000)
     wait_until_idle(page)
-    assert failure.all_inner_texts() == []
+    said = failure.all_inner_texts()
+    assert not said, "\n".join(said)
 
 
 def outputs(cell: Locator) -> Locator:

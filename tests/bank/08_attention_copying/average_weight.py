@@ -72,7 +72,7 @@ def average_weight():
     return 1 / n
 
 
-# %% wrong: a number ->
+# %% wrong: a number -> the n - 2 others are forgotten
 def average_weight():
     return 0.5
 

@@ -57,7 +57,7 @@ def two_head_queries(means, a, b, scale):
     return -scale * means[[a, b]]
 
 
-# %% wrong: sum and difference -> sum and difference of the two means
+# %% wrong: sum and difference -> one of the heads asks for the sum
 def two_head_queries(means, a, b, scale):
     return scale * torch.stack([means[a] + means[b], means[b] - means[a]])
 
@@ -67,7 +67,7 @@ def two_head_queries(means, a, b, scale):
     return torch.stack([scale * (means[a] + means[b]), torch.zeros(means.shape[1])])
 
 
-# %% wrong: one head for the average, one for b ->
+# %% wrong: one head for the average, one for b -> one of the heads asks for the sum
 def two_head_queries(means, a, b, scale):
     return scale * torch.stack([means[a] + means[b], means[b]])
 

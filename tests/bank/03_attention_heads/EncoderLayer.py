@@ -1,0 +1,393 @@
+# %% right: two branches
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% right: the spare attention and a loop over the parts
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = SpareAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        parts = [(lambda y: self.attention(y, y, mask), self.attention_norm), (self.feed_forward, self.feed_forward_norm)]
+        for part, norm in parts:
+            x = x + part(norm(x)) if self.norm_first else norm(x + part(x))
+        return x
+
+
+# %% right: a subclass of the layer in helpers
+class EncoderLayer(Layer):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__(d_model, n_heads, d_feedforward, 0.0, norm_first, False)
+
+    def forward(self, x, mask=None):
+        return super().forward(x, Context(mask=mask))
+
+
+# %% right: identities in place of the norm that is not there
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        before, after = (0, 1) if self.norm_first else (1, 0)
+        same = nn.Identity()
+        norms = [self.attention_norm, same]
+        y = norms[before](x)
+        x = norms[after](x + self.attention(y, y, mask))
+        norms = [self.feed_forward_norm, same]
+        return norms[after](x + self.feed_forward(norms[before](x)))
+
+
+# %% wrong: both replaced -> the residuals are missing
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = self.attention(y, y, mask)
+            return self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(self.attention(x, x, mask))
+        return self.feed_forward_norm(self.feed_forward(x))
+
+
+# %% wrong: attention replaces -> the residual around the attention is missing
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = self.attention(y, y, mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(self.attention(x, x, mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: feed-forward replaces -> the residual around the feed-forward part is missing
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            return self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(self.feed_forward(x))
+
+
+# %% wrong: as in 2017 only -> always post-norm
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: as in GPT-2 only -> always pre-norm
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        y = self.attention_norm(x)
+        x = x + self.attention(y, y, mask)
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+# %% wrong: the wrong way round -> pre-norm and post-norm are exchanged
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if not self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: norm inside the sum -> post-norm takes the norm before the sum
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = x + self.attention_norm(self.attention(x, x, mask))
+        return x + self.feed_forward_norm(self.feed_forward(x))
+
+
+# %% wrong: x overwritten -> pre-norm adds to the normalised x
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            x = self.attention_norm(x)
+            x = x + self.attention(x, x, mask)
+            x = self.feed_forward_norm(x)
+            return x + self.feed_forward(x)
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: the source is not normalised -> in pre-norm only the queries are normalised
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            x = x + self.attention(self.attention_norm(x), x, mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: made but not used -> the norms are missing
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        x = x + self.attention(x, x, mask)
+        return x + self.feed_forward(x)
+
+
+# %% wrong: attention_norm in both places -> one norm is used twice
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            return x + self.feed_forward(self.attention_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.attention_norm(x + self.feed_forward(x))
+
+
+# %% wrong: attention only -> the feed-forward part is missing
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            return x + self.attention(y, y, mask)
+        return self.attention_norm(x + self.attention(x, x, mask))
+
+
+# %% wrong: thinks before it reads -> the feed-forward part comes first
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            x = x + self.feed_forward(self.feed_forward_norm(x))
+            y = self.attention_norm(x)
+            return x + self.attention(y, y, mask)
+        x = self.feed_forward_norm(x + self.feed_forward(x))
+        return self.attention_norm(x + self.attention(x, x, mask))
+
+
+# %% wrong: mask not handed on -> the mask is not used
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: both parts read the same x ->
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            return x + self.attention(y, y, mask) + self.feed_forward(self.feed_forward_norm(x))
+        y = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(y + self.feed_forward(x))
+
+
+# %% wrong: the second residual comes from the bottom ->
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            z = x + self.attention(y, y, mask)
+            return x + self.feed_forward(self.feed_forward_norm(z))
+        z = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(x + self.feed_forward(z))
+
+
+# %% wrong: pre-norm without a mask ->
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: its own causal mask in place of the given one ->
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if mask is not None:
+            mask = torch.full((x.size(1), x.size(1)), -torch.inf).triu(1)
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))

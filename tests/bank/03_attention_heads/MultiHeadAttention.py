@@ -1,0 +1,473 @@
+# %% right: with the functions before
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+
+
+# %% right: torch's fused attention
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        b, n, d = x.shape
+        cut = lambda y: y.view(b, -1, self.n_heads, d // self.n_heads).transpose(1, 2)
+        mixed = nn.functional.scaled_dot_product_attention(
+            cut(self.query(x)), cut(self.key(source)), cut(self.value(source)), attn_mask=mask
+        )
+        return self.output(mixed.transpose(1, 2).flatten(2))
+
+
+# %% right: head by head with slices
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        w = self.query.out_features // self.n_heads
+        query, key, value = self.query(x), self.key(source), self.value(source)
+        found = []
+        for j in range(self.n_heads):
+            part = slice(j * w, (j + 1) * w)
+            scores = query[..., part] @ key[..., part].transpose(1, 2) / w**0.5
+            if mask is not None:
+                scores = scores + (mask if mask.dim() == 2 else mask[:, 0])
+            found.append(scores.softmax(-1) @ value[..., part])
+        return self.output(torch.cat(found, dim=-1))
+
+
+# %% right: einsum
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        b, n, _ = x.shape
+        shape = (self.n_heads, -1)
+        query, key, value = (f(y).unflatten(-1, shape) for f, y in ((self.query, x), (self.key, source), (self.value, source)))
+        scores = torch.einsum("bnhw,bmhw->bhnm", query, key) * query.shape[-1] ** -0.5
+        weights = torch.softmax(scores + (0 if mask is None else mask), dim=-1)
+        return self.output(torch.einsum("bhnm,bmhw->bnhw", weights, value).reshape(b, n, -1))
+
+
+# %% right: a subclass of the attention in helpers
+class MultiHeadAttention(Attention):
+    def forward(self, x, source, mask=None):
+        return super().forward(x, Context(memory=source, memory_mask=mask), cross=True)
+
+
+# %% wrong: never split -> the heads share their scores: there is only one softmax
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        if mask is not None and mask.dim() == 4:
+            mask = mask.squeeze(1)
+        mixed, _ = scaled_dot_product_attention(self.query(x), self.key(source), self.value(source), mask)
+        return self.output(mixed)
+
+
+# %% wrong: weights of head 0 -> all heads use the scores of the first
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        weights = scaled_dot_product_attention(query, key, value, mask)[1][:, 0].unsqueeze(1)
+        return self.output(merge_heads(weights @ value))
+
+
+# %% wrong: not projected -> the output projection is missing
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        return merge_heads(scaled_dot_product_attention(query, key, value, mask)[0])
+
+
+# %% wrong: root of d_model -> scaled by the width of the model in place of that of a head
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        scores = query @ key.mT / math.sqrt(x.size(-1))
+        if mask is not None:
+            scores = scores + mask
+        return self.output(merge_heads(scores.softmax(-1) @ value))
+
+
+# %% wrong: no scale -> the scale is missing
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        scores = query @ key.mT
+        if mask is not None:
+            scores = scores + mask
+        return self.output(merge_heads(scores.softmax(-1) @ value))
+
+
+# %% wrong: queries from the source -> x and the source are swapped
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(source), self.n_heads)
+        key = split_heads(self.key(x), self.n_heads)
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+
+
+# %% wrong: self-attention only -> the source is not read
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(x), self.n_heads)
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+
+
+# %% wrong: view to the shape -> the heads are cut by a reshape without a transpose
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        cut = lambda y: y.reshape(y.size(0), self.n_heads, y.size(1), -1)
+        mixed, _ = scaled_dot_product_attention(cut(self.query(x)), cut(self.key(source)), cut(self.value(source)), mask)
+        return self.output(merge_heads(mixed))
+
+
+# %% wrong: merged by view -> the heads are merged by a reshape without a transpose
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+        return self.output(mixed.reshape(x.shape))
+
+
+# %% wrong: both by view -> cut and merged by reshapes without a transpose
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        cut = lambda y: y.reshape(y.size(0), self.n_heads, y.size(1), -1)
+        mixed, _ = scaled_dot_product_attention(cut(self.query(x)), cut(self.key(source)), cut(self.value(source)), mask)
+        return self.output(mixed.reshape(x.shape))
+
+
+# %% wrong: key for value -> the values are the keys
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.key(source), self.n_heads)
+        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+
+
+# %% wrong: mask forgotten -> the mask is not used
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        return self.output(merge_heads(scaled_dot_product_attention(query, key, value)[0]))
+
+
+# %% wrong: no biases ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model, bias=False)
+        self.key = nn.Linear(d_model, d_model, bias=False)
+        self.value = nn.Linear(d_model, d_model, bias=False)
+        self.output = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+
+
+# %% wrong: other names ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.q = nn.Linear(d_model, d_model)
+        self.k = nn.Linear(d_model, d_model)
+        self.v = nn.Linear(d_model, d_model)
+        self.out = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.q(x), self.n_heads)
+        key = split_heads(self.k(source), self.n_heads)
+        value = split_heads(self.v(source), self.n_heads)
+        return self.out(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+
+
+# %% wrong: a matrix of width d for each head ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(n_heads))
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        return self.output(sum(layer(x) for layer in self.query))
+
+
+# %% wrong: scaled by the root of the number of heads ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        scores = query @ key.mT / math.sqrt(self.n_heads)
+        if mask is not None:
+            scores = scores + mask
+        return self.output(merge_heads(scores.softmax(-1) @ value))
+
+
+# %% wrong: scaled by the root of the source's length ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        scores = query @ key.mT / math.sqrt(source.size(1))
+        if mask is not None:
+            scores = scores + mask
+        return self.output(merge_heads(scores.softmax(-1) @ value))
+
+
+# %% wrong: scaled by d/h ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        scores = query @ key.mT / query.size(-1)
+        if mask is not None:
+            scores = scores + mask
+        return self.output(merge_heads(scores.softmax(-1) @ value))
+
+
+# %% wrong: always two heads ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), 2)
+        key = split_heads(self.key(source), 2)
+        value = split_heads(self.value(source), 2)
+        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+
+
+# %% wrong: scores averaged over the heads ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        scores = (query @ key.mT / math.sqrt(query.size(-1))).mean(1, keepdim=True)
+        if mask is not None:
+            scores = scores + mask
+        return self.output(merge_heads(scores.softmax(-1) @ value))
+
+
+# %% wrong: a residual inside ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        return x + self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+
+
+# %% wrong: the mask reaches the first sentence's heads only ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        if mask is not None and mask.dim() == 4:
+            mask = mask[:1]
+        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))

@@ -1,0 +1,204 @@
+# %% right: matrix products
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores + mask
+    weights = scores.softmax(dim=-1)
+    return weights @ value, weights
+
+
+# %% right: einsum
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = torch.einsum("...nd,...md->...nm", query, key) * query.size(-1) ** -0.5
+    weights = torch.softmax(scores + (0 if mask is None else mask), -1)
+    return torch.einsum("...nm,...mv->...nv", weights, value), weights
+
+
+# %% right: torch's own, asked for the weights by values that are an identity
+def scaled_dot_product_attention(query, key, value, mask=None):
+    attend = nn.functional.scaled_dot_product_attention
+    m = key.size(-2)
+    if mask is not None:
+        mask = mask.expand(*query.shape[:-1], m)
+    identity = torch.eye(m).expand(*key.shape[:-2], m, m)
+    return attend(query, key, value, mask), attend(query, key, identity, mask)
+
+
+# %% right: the scale put on both sides, exponentials by hand, the key's width
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scale = key.size(-1) ** 0.25
+    scores = (query / scale) @ (key / scale).mT
+    if mask is not None:
+        scores += mask
+    exponentials = (scores - scores.amax(-1, keepdim=True)).exp()
+    weights = exponentials / exponentials.sum(-1, keepdim=True)
+    return torch.matmul(weights, value), weights
+
+
+# %% right: query by query, a list of two
+def scaled_dot_product_attention(query, key, value, mask=None):
+    rows = []
+    for i in range(query.size(-2)):
+        scores = (query[..., i : i + 1, :] * key).sum(-1) / math.sqrt(query.size(-1))
+        if mask is not None:
+            scores = scores + (mask[..., i, :] if mask.size(-2) > 1 else mask[..., 0, :])
+        rows.append(scores.softmax(-1))
+    weights = torch.stack(rows, dim=-2)
+    return [weights @ value, weights]
+
+
+# %% wrong: no scale -> the scale is missing
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1)
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: by d -> divided by d in place of its square root
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / query.size(-1)
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: both sides by the root -> divided by d in place of its square root
+def scaled_dot_product_attention(query, key, value, mask=None):
+    root = math.sqrt(query.size(-1))
+    scores = (query / root) @ (key / root).mT
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: by the number of keys -> divided by the length
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / key.shape[-2]
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: by the root of the number of keys -> divided by the square root of the length
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(key.size(-2))
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: by the root of the values' width -> the width of the values is used for the scale
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(value.size(-1))
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: times the root -> multiplied by the square root of d
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) * math.sqrt(query.size(-1))
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: key.T -> the batch is transposed too (key.T)
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.T / math.sqrt(query.size(-1))
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: down the columns -> softmax over the queries
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.mT / math.sqrt(query.size(-1))
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-2)
+    return weights @ value, weights
+
+
+# %% wrong: mask forgotten -> the mask is not used
+def scaled_dot_product_attention(query, key, value, mask=None):
+    weights = torch.softmax(query @ key.mT / math.sqrt(query.size(-1)), dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: mask on the weights -> the mask comes after the softmax
+def scaled_dot_product_attention(query, key, value, mask=None):
+    weights = torch.softmax(query @ key.mT / math.sqrt(query.size(-1)), dim=-1)
+    if mask is not None:
+        weights = weights * mask.exp()
+    return weights @ value, weights
+
+
+# %% wrong: scaled last -> the mask is scaled too
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.mT
+    if mask is not None:
+        scores = scores + mask
+    weights = torch.softmax(scores / math.sqrt(query.size(-1)), dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: scores given back -> the scores are returned in place of the weights
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.mT / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores + mask
+    return torch.softmax(scores, dim=-1) @ value, scores
+
+
+# %% wrong: by 8, as in the paper ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.mT / 8
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: by the root of the number of queries ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.mT / math.sqrt(query.size(-2))
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: by the fourth root ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.mT / query.size(-1) ** 0.25
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: cosines, lengths divided away ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = nn.functional.normalize(query, dim=-1) @ nn.functional.normalize(key, dim=-1).mT
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: the root rounded down ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.mT / math.isqrt(query.size(-1))
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: weights scaled in place of scores ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.mT
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1) / math.sqrt(query.size(-1))
+    return weights @ value, weights
+
+
+# %% wrong: the axis counted from the front ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.mT / math.sqrt(query.size(-1))
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=1)
+    return weights @ value, weights
+
+
+# %% wrong: output only ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.mT / math.sqrt(query.size(-1))
+    return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value
+
+
+# %% wrong: the two results in the other order ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.mT / math.sqrt(query.size(-1))
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return weights, weights @ value

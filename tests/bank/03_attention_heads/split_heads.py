@@ -1,0 +1,82 @@
+# %% right: reshape and transpose
+def split_heads(x, n_heads):
+    b, n, d = x.shape
+    return x.view(b, n, n_heads, d // n_heads).transpose(1, 2)
+
+
+# %% right: chunks stacked
+def split_heads(x, n_heads):
+    return torch.stack(x.chunk(n_heads, dim=-1), dim=1)
+
+
+# %% right: unflatten and permute
+def split_heads(x, n_heads):
+    return x.unflatten(-1, (n_heads, -1)).permute(0, 2, 1, 3).contiguous()
+
+
+# %% right: head by head
+def split_heads(x, n_heads):
+    b, n, d = x.shape
+    w = d // n_heads
+    heads = torch.zeros(b, n_heads, n, w)
+    for j in range(n_heads):
+        heads[:, j] = x[:, :, j * w : (j + 1) * w]
+    return heads
+
+
+# %% wrong: straight to the shape -> reshaped without a transpose
+def split_heads(x, n_heads):
+    return x.view(x.size(0), n_heads, x.size(1), -1)
+
+
+# %% wrong: cut the other way -> each head takes every h-th number
+def split_heads(x, n_heads):
+    return torch.stack([x[..., j::n_heads] for j in range(n_heads)], dim=1)
+
+
+# %% wrong: transpose forgotten -> the heads stand after the tokens
+def split_heads(x, n_heads):
+    b, n, d = x.shape
+    return x.view(b, n, n_heads, d // n_heads)
+
+
+# %% wrong: h and d/h exchanged -> the number of heads and their width are exchanged
+def split_heads(x, n_heads):
+    b, n, d = x.shape
+    return x.view(b, n, d // n_heads, n_heads).transpose(1, 2)
+
+
+# %% wrong: b times h -> heads and sentences share one axis
+def split_heads(x, n_heads):
+    b, n, d = x.shape
+    return x.view(b, n, n_heads, -1).transpose(1, 2).reshape(b * n_heads, n, -1)
+
+
+# %% wrong: the transpose comes first ->
+def split_heads(x, n_heads):
+    b, n, d = x.shape
+    return x.transpose(1, 2).reshape(b, n_heads, n, d // n_heads)
+
+
+# %% wrong: token and number exchanged in each head ->
+def split_heads(x, n_heads):
+    b, n, d = x.shape
+    return x.view(b, n, n_heads, d // n_heads).permute(0, 2, 3, 1).reshape(b, n_heads, n, d // n_heads)
+
+
+# %% wrong: only right for the shape ->
+def split_heads(x, n_heads):
+    b, n, d = x.shape
+    return torch.zeros(b, n_heads, n, d // n_heads)
+
+
+# %% wrong: heads in the opposite order ->
+def split_heads(x, n_heads):
+    return torch.stack(x.chunk(n_heads, dim=-1)[::-1], dim=1)
+
+
+# %% wrong: sentences and heads exchanged where they are as many ->
+def split_heads(x, n_heads):
+    b, n, d = x.shape
+    heads = x.view(b, n, n_heads, d // n_heads).permute(2, 0, 1, 3)
+    return heads if b == n_heads else heads.transpose(0, 1)
