@@ -45,7 +45,7 @@ def test_mistakes_are_counted_with_an_example_that_names_nobody() -> None:
 def test_an_exercise_that_tells_nothing_is_marked() -> None:
     value = report.discrimination(students(), "weights")
     assert value is not None
-    assert value > 0.4
+    assert value > 0.25
     low = report.discrimination(students(), "padding")
     assert low is not None
     assert low < 0.15
