@@ -19,7 +19,7 @@ test: export OMP_NUM_THREADS = 1
 test-browser: export CHROMIUM := $(CHROMIUM)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab formgrader test test-browser build demo lint
+.PHONY: help lab formgrader test test-browser build grade demo lint
 
 help: ## List what make can do
 	@sed -n 's/^\([a-z-]*\): ## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
@@ -42,6 +42,9 @@ test-browser: ## Drive JupyterLab in Chromium, as a student and as an instructor
 
 build: ## Make the notebooks from their sources; CHECK=1 only says what is out of date
 	@$(environment) --run grading build $(if $(CHECK),--check)
+
+grade: ## Grade all submissions in sandboxes, in parallel (Linux)
+	@$(environment) --run grading autograde
 
 demo: ## Grade a small class of five, from submission to feedback
 	@$(environment) --run grading demo

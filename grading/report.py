@@ -114,8 +114,8 @@ def page(assignment: str, submissions: Sequence[Submission]) -> str:
     middle = statistics.median(shares)
     body = [
         f"<h1>{html.escape(assignment)}: what the class has understood</h1>",
-        f"<p>{len(submissions)} graded submissions. Half of the class has {middle:.0%} of the automatic points or more. "
-        "Essays are not in this page.</p>",
+        f"<p>{len(submissions)} graded submissions. Half of the class has {middle:.0%} of the automatic points or "
+        "more. Essays are not in this page.</p>",
         "<h2>Marks</h2>",
         _distribution(shares),
         "<h2>Exercises</h2>",

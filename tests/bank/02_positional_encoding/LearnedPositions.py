@@ -1,0 +1,263 @@
+# %% right: parameter or buffer
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        n = x.shape[1]
+        if n > self.table.shape[0]:
+            raise ValueError(f"{n} tokens are more than the {self.table.shape[0]} positions of the table")
+        return x + self.table[:n]
+
+
+# %% right: a parameter that does not require gradients when fixed
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        self.max_len = max_len
+        start = torch.zeros(max_len, d_model) if fixed is None else fixed.clone()
+        self.table = nn.Parameter(start, requires_grad=fixed is None)
+
+    def forward(self, x):
+        if x.size(1) > self.max_len:
+            raise ValueError("too long")
+        return add_positions(x, self.table)
+
+
+# %% right: register_parameter, lookup by number
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        nn.Module.__init__(self)
+        if fixed is not None:
+            self.register_buffer("table", fixed, persistent=False)
+        else:
+            weight = torch.empty(max_len, d_model)
+            nn.init.normal_(weight, std=0.02)
+            self.register_parameter("table", nn.Parameter(weight))
+
+    def forward(self, x):
+        b, n, d = x.shape
+        places = torch.arange(n).expand(b, n)
+        if n > len(self.table):
+            raise ValueError(f"no position for word {len(self.table)}")
+        return x + nn.functional.embedding(places, self.table)
+
+
+# %% right: catches torch's own error
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.rand(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        try:
+            return torch.stack([row + self.table[j] for j, row in enumerate(x.unbind(1))], dim=1)
+        except IndexError as problem:
+            raise ValueError("the sentence is longer than the table") from problem
+
+
+# %% wrong: register_buffer for both -> the learned table is a buffer
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        self.register_buffer("table", torch.randn(max_len, d_model) if fixed is None else fixed)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x + self.table[: x.shape[1]]
+
+
+# %% wrong: nn.Parameter for both -> the fixed table is counted as trainable
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(max_len, d_model) if fixed is None else fixed)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x + self.table[: x.shape[1]]
+
+
+# %% wrong: fixed is forgotten -> the fixed table is not used
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(max_len, d_model))
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x + self.table[: x.shape[1]]
+
+
+# %% wrong: only an attribute -> the table is a plain tensor
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        self.table = torch.randn(max_len, d_model, requires_grad=True) if fixed is None else fixed
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x + self.table[: x.shape[1]]
+
+
+# %% wrong: an nn.Embedding of another name -> the table has another name
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        self.embedding = nn.Embedding(max_len, d_model)
+
+    def forward(self, x):
+        if x.shape[1] > self.embedding.num_embeddings:
+            raise ValueError("too long")
+        return x + self.embedding(torch.arange(x.shape[1]))
+
+
+# %% wrong: (d_model, max_len) -> rows and columns of the table are exchanged
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(d_model, max_len))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x + self.table[: x.shape[1]]
+
+
+# %% wrong: sequence-first habit -> positions are added along the batch axis
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x + self.table.unsqueeze(1)[: x.size(0)]
+
+
+# %% wrong: the whole table is added -> the table is not cut to the length
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        self.max_len = max_len
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.shape[1] > self.max_len:
+            raise ValueError("too long")
+        return x + self.table
+
+
+# %% wrong: no rule for long sentences -> too long a sentence is not refused clearly
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        return add_positions(x, self.table)
+
+
+# %% wrong: remainder of the position -> positions beyond the table start again at 0
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        places = [j % len(self.table) for j in range(x.shape[1])]
+        return x + self.table[places]
+
+
+# %% wrong: the last row for all that comes after -> positions beyond the table repeat the last row
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        places = [min(j, len(self.table) - 1) for j in range(x.shape[1])]
+        return x + self.table[places]
+
+
+# %% wrong: one trainable vector for all positions ->
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        self.max_len = max_len
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(1, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.shape[1] > self.max_len:
+            raise ValueError("too long")
+        return x + self.table[:1]
+
+
+# %% wrong: a sinusoidal table trains beside the learned one ->
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        self.start = nn.Parameter(sinusoidal_encoding(max_len, d_model))
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x + self.table[: x.shape[1]]
+
+
+# %% wrong: a function in place of a module ->
+def LearnedPositions(max_len, d_model, fixed=None):
+    table = nn.Parameter(torch.randn(max_len, d_model))
+    return lambda x: x + table[: x.shape[1]]
+
+
+# %% wrong: refuses sentences that fill the table exactly ->
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.shape[1] >= len(self.table):
+            raise ValueError("too long")
+        return x + self.table[: x.shape[1]]

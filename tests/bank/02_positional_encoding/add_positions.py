@@ -1,0 +1,101 @@
+# %% right: sliced and broadcast
+def add_positions(x, encoding):
+    return x + encoding[: x.shape[1]]
+
+
+# %% right: with an axis of one for the batch
+def add_positions(x, encoding):
+    n = x.size(1)
+    return x + encoding[:n].unsqueeze(0)
+
+
+# %% right: one word at a time, on a copy
+def add_positions(x, encoding):
+    result = x.clone()
+    for j in range(x.shape[1]):
+        result[:, j] += encoding[j]
+    return result
+
+
+# %% right: sequence first and back
+def add_positions(x, encoding):
+    n, _, _ = x.transpose(0, 1).shape
+    return (x.transpose(0, 1) + encoding[:n].unsqueeze(1)).transpose(0, 1)
+
+
+# %% right: looked up by number
+def add_positions(x, encoding):
+    b, n, d = x.shape
+    return x + torch.nn.functional.embedding(torch.arange(n).repeat(b, 1), encoding)
+
+
+# %% wrong: x.size(0) of a sequence-first tutorial -> positions are added along the batch axis
+def add_positions(x, encoding):
+    table = encoding.unsqueeze(1)
+    return x + table[: x.size(0)]
+
+
+# %% wrong: sequence-first table, cut to n -> the table has its extra axis in the wrong place
+def add_positions(x, encoding):
+    table = encoding[:, None, :]
+    return x + table[: x.shape[1]]
+
+
+# %% wrong: the whole table -> the table is not cut to the length
+def add_positions(x, encoding):
+    return torch.add(x, encoding)
+
+
+# %% wrong: cut to b -> the table is cut to the number of sentences
+def add_positions(x, encoding):
+    return x + encoding[: len(x)]
+
+
+# %% wrong: from the end -> the last rows of the table in place of the first
+def add_positions(x, encoding):
+    return x + encoding[-x.shape[1] :]
+
+
+# %% wrong: the first row for all -> every word gets position 0
+def add_positions(x, encoding):
+    return x + encoding[:1]
+
+
+# %% wrong: a product -> multiplied in place of added
+def add_positions(x, encoding):
+    return encoding[: x.shape[1]] * x
+
+
+# %% wrong: scaled as an embedding -> x is scaled by the square root of d
+def add_positions(x, encoding):
+    return x * x.shape[-1] ** 0.5 + encoding[: x.shape[1]]
+
+
+# %% wrong: x is lost -> only the positions are returned
+def add_positions(x, encoding):
+    return encoding[: x.shape[1]].repeat(len(x), 1, 1)
+
+
+# %% wrong: positions count on from sentence to sentence ->
+def add_positions(x, encoding):
+    b, n, d = x.shape
+    places = torch.arange(b * n).view(b, n) % len(encoding)
+    return x + encoding[places]
+
+
+# %% wrong: positions put beside the words ->
+def add_positions(x, encoding):
+    table = encoding[: x.shape[1]].expand_as(x)
+    return torch.cat([x, table], dim=-1)
+
+
+# %% wrong: the first sentence only ->
+def add_positions(x, encoding):
+    result = x.clone()
+    result[0] += encoding[: x.shape[1]]
+    return result
+
+
+# %% wrong: nothing is added ->
+def add_positions(x, encoding):
+    return x.clone()

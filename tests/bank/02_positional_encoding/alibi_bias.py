@@ -1,0 +1,131 @@
+# %% right: broadcasting and masked_fill
+def alibi_bias(n_heads, size):
+    slopes = 2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+    distance = torch.arange(size)[:, None] - torch.arange(size)
+    bias = -slopes[:, None, None] * distance
+    return bias.masked_fill(distance < 0, float("-inf"))
+
+
+# %% right: bias plus causal mask
+def alibi_bias(n_heads, size):
+    places = torch.arange(size, dtype=torch.float)
+    mask = torch.full((size, size), float("-inf")).triu(1)
+    heads = [(places[None, :] - places[:, None]).tril() * 2 ** (-8 / n_heads * (k + 1)) + mask for k in range(n_heads)]
+    return torch.stack(heads)
+
+
+# %% right: three loops
+def alibi_bias(n_heads, size):
+    ratio = 2 ** (-8 / n_heads)
+    bias = torch.full((n_heads, size, size), -torch.inf)
+    slope = 1.0
+    for k in range(n_heads):
+        slope *= ratio
+        for i in range(size):
+            for j in range(i + 1):
+                bias[k, i, j] = -slope * (i - j)
+    return bias
+
+
+# %% right: einsum and where, in double precision
+def alibi_bias(n_heads, size):
+    slopes = torch.tensor([1 / 256 ** ((k + 1) / n_heads) for k in range(n_heads)], dtype=torch.float64)
+    i, j = torch.meshgrid(torch.arange(size), torch.arange(size), indexing="ij")
+    linear = torch.einsum("h,ij->hij", slopes, (j - i).double())
+    return torch.where(j > i, -torch.inf, linear)
+
+
+# %% wrong: plus in place of minus -> the slopes are positive
+def alibi_bias(n_heads, size):
+    slopes = 2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+    distance = torch.arange(size)[:, None] - torch.arange(size)
+    return (slopes[:, None, None] * distance).masked_fill(distance < 0, float("-inf"))
+
+
+# %% wrong: absolute distance, no mask -> symmetric: the future is not blocked
+def alibi_bias(n_heads, size):
+    slopes = 2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+    distance = torch.arange(size)[:, None] - torch.arange(size)
+    return -slopes[:, None, None] * distance.abs()
+
+
+# %% wrong: no mask at all -> the future is rewarded
+def alibi_bias(n_heads, size):
+    slopes = 2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+    return slopes[:, None, None] * (torch.arange(size) - torch.arange(size)[:, None])
+
+
+# %% wrong: tril alone -> the future has a bias of 0
+def alibi_bias(n_heads, size):
+    slopes = 2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+    distance = torch.arange(size)[:, None] - torch.arange(size)
+    return -slopes[:, None, None] * distance.tril()
+
+
+# %% wrong: rows and columns exchanged -> the past is blocked in place of the future
+def alibi_bias(n_heads, size):
+    slopes = 2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+    distance = torch.arange(size) - torch.arange(size)[:, None]
+    return (-slopes[:, None, None] * distance).masked_fill(distance < 0, float("-inf"))
+
+
+# %% wrong: 1/2, 1/4, 1/8 for any number of heads -> the slopes halve from head to head, whatever the number of heads
+def alibi_bias(n_heads, size):
+    slopes = torch.tensor([0.5 ** (k + 1) for k in range(n_heads)])
+    distance = torch.arange(size)[:, None] - torch.arange(size)
+    return (-slopes[:, None, None] * distance).masked_fill(distance < 0, float("-inf"))
+
+
+# %% wrong: exponents from 0 -> the first slope is 1
+def alibi_bias(n_heads, size):
+    slopes = 2 ** (-8 * torch.arange(n_heads) / n_heads)
+    distance = torch.arange(size)[:, None] - torch.arange(size)
+    return (-slopes[:, None, None] * distance).masked_fill(distance < 0, float("-inf"))
+
+
+# %% wrong: 1, 7/8, 6/8 -> the slopes go down in equal steps
+def alibi_bias(n_heads, size):
+    slopes = torch.tensor([(n_heads - k) / n_heads for k in range(n_heads)])
+    distance = torch.arange(size)[:, None] - torch.arange(size)
+    return (-slopes[:, None, None] * distance).masked_fill(distance < 0, float("-inf"))
+
+
+# %% wrong: gentle slopes first -> the heads stand in the opposite order
+def alibi_bias(n_heads, size):
+    slopes = 2 ** (-8 * torch.arange(n_heads, 0, -1) / n_heads)
+    distance = torch.arange(size)[:, None] - torch.arange(size)
+    return (-slopes[:, None, None] * distance).masked_fill(distance < 0, float("-inf"))
+
+
+# %% wrong: distance squared -> the distance is squared
+def alibi_bias(n_heads, size):
+    slopes = 2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+    distance = torch.arange(size)[:, None] - torch.arange(size)
+    return (-slopes[:, None, None] * distance**2).masked_fill(distance < 0, float("-inf"))
+
+
+# %% wrong: one slope for all heads ->
+def alibi_bias(n_heads, size):
+    distance = torch.arange(size)[:, None] - torch.arange(size)
+    bias = (-0.5 * distance).masked_fill(distance < 0, float("-inf"))
+    return bias.expand(n_heads, size, size)
+
+
+# %% wrong: a large number in place of minus infinity ->
+def alibi_bias(n_heads, size):
+    slopes = 2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+    distance = torch.arange(size)[:, None] - torch.arange(size)
+    return (-slopes[:, None, None] * distance).masked_fill(distance < 0, -1e9)
+
+
+# %% wrong: only the distance from the last token ->
+def alibi_bias(n_heads, size):
+    slopes = 2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+    bias = slopes[:, None, None] * torch.arange(-size + 1, 1).expand(size, size)
+    return bias.masked_fill(torch.ones(size, size).triu(1) == 1, float("-inf"))
+
+
+# %% wrong: one square, no heads ->
+def alibi_bias(n_heads, size):
+    distance = torch.arange(size)[:, None] - torch.arange(size)
+    return (-0.5 * distance).masked_fill(distance < 0, float("-inf"))

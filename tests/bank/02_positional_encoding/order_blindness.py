@@ -1,0 +1,96 @@
+# %% right: as in the text, without gradients
+def order_blindness(encoder, x, permutation):
+    with torch.no_grad():
+        after = encoder(x)[:, permutation]
+        before = encoder(x[:, permutation])
+    return (after - before).abs().max().item()
+
+
+# %% right: undone on one side
+def order_blindness(encoder, x, permutation):
+    back = torch.argsort(permutation)
+    return (encoder(x[:, permutation])[:, back] - encoder(x)).abs().max()
+
+
+# %% right: index_select and the infinity norm
+def order_blindness(encoder, x, permutation):
+    first = torch.index_select(encoder(x), 1, permutation)
+    second = encoder(torch.index_select(x, 1, permutation))
+    return float(torch.linalg.vector_norm(first - second, ord=float("inf")))
+
+
+# %% right: plain loops, one sentence at a time
+def order_blindness(encoder, x, permutation):
+    largest = 0.0
+    order = permutation.tolist()
+    for sentence in x.tolist():
+        outputs = encoder(torch.tensor([sentence]))[0]
+        moved = encoder(torch.tensor([[sentence[j] for j in order]]))[0]
+        for i, j in enumerate(order):
+            largest = max(largest, (outputs[j] - moved[i]).abs().max().item())
+    return largest
+
+
+# %% wrong: x[permutation] -> the batch axis is permuted
+def order_blindness(encoder, x, permutation):
+    with torch.no_grad():
+        return (encoder(x)[permutation] - encoder(x[permutation])).abs().max().item()
+
+
+# %% wrong: compares without moving the outputs -> only the input is permuted
+def order_blindness(encoder, x, permutation):
+    with torch.no_grad():
+        return (encoder(x) - encoder(x[:, permutation])).abs().max().item()
+
+
+# %% wrong: compares the outputs with themselves in another order -> only the output is permuted
+def order_blindness(encoder, x, permutation):
+    outputs = encoder(x)
+    return (outputs[:, permutation] - outputs).abs().max().item()
+
+
+# %% wrong: argsort on one side, order on the other -> one side is permuted forwards, the other backwards
+def order_blindness(encoder, x, permutation):
+    inverse = torch.empty_like(permutation)
+    inverse[permutation] = torch.arange(len(permutation))
+    return (encoder(x)[:, inverse] - encoder(x[:, permutation])).abs().max().item()
+
+
+# %% wrong: mean of the absolute differences -> the average in place of the largest difference
+def order_blindness(encoder, x, permutation):
+    return (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs().mean().item()
+
+
+# %% wrong: max without abs -> the largest difference without absolute values
+def order_blindness(encoder, x, permutation):
+    return (encoder(x)[:, permutation] - encoder(x[:, permutation])).max().item()
+
+
+# %% wrong: always 0 ->
+def order_blindness(encoder, x, permutation):
+    return 0.0
+
+
+# %% wrong: looks at the setting in place of the outputs ->
+def order_blindness(encoder, x, permutation):
+    return 0.0 if encoder.positions == "none" else 1.0
+
+
+# %% wrong: compares the average of each sentence ->
+def order_blindness(encoder, x, permutation):
+    return (encoder(x).mean(dim=1) - encoder(x[:, permutation]).mean(dim=1)).abs().max().item()
+
+
+# %% wrong: the first sentence only ->
+def order_blindness(encoder, x, permutation):
+    return (encoder(x)[0, permutation] - encoder(x[:, permutation])[0]).abs().max().item()
+
+
+# %% wrong: all differences in place of one number ->
+def order_blindness(encoder, x, permutation):
+    return (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs()
+
+
+# %% wrong: reverses the words, whatever the permutation ->
+def order_blindness(encoder, x, permutation):
+    return (encoder(x).flip(1) - encoder(x.flip(1))).abs().max().item()

@@ -1,0 +1,159 @@
+# %% right: even and odd
+def rotary(x, positions):
+    angles = positions[:, None] / 10000 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    sine, cosine = angles.sin(), angles.cos()
+    result = x.clone()
+    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
+    result[:2, ..., 0::2] = even * cosine - odd * sine
+    result[:2, ..., 1::2] = even * sine + odd * cosine
+    return result
+
+
+# %% right: complex numbers
+def rotary(x, positions):
+    d = x.size(-1)
+    angles = torch.outer(positions.float(), 10000 ** (-torch.arange(0, d, 2).float() / d))
+    turn = torch.polar(torch.ones_like(angles), angles)
+    pairs = torch.view_as_complex(x[:2].reshape(*x[:2].shape[:-1], d // 2, 2).contiguous())
+    turned = torch.view_as_real(pairs * turn).flatten(-2)
+    return torch.cat([turned, x[2:]])
+
+
+# %% right: one matrix for each position
+def rotary(x, positions):
+    queries, keys, values = x
+    turned = [torch.empty_like(queries), torch.empty_like(keys)]
+    for row, p in enumerate(positions.tolist()):
+        matrix = shift_matrix(p, x.shape[-1]).T.to(x.dtype)
+        turned[0][:, :, row] = queries[:, :, row] @ matrix.T
+        turned[1][:, :, row] = keys[:, :, row] @ matrix.T
+    return torch.stack([*turned, values])
+
+
+# %% right: neighbours exchanged, cosine and sine repeated
+def rotary(x, positions):
+    d = x.shape[-1]
+    angles = (positions[:, None] / 10000 ** (torch.arange(0, d, 2) / d)).repeat_interleave(2, dim=-1)
+    neighbours = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2)
+    turned = x * angles.cos() + neighbours * angles.sin()
+    is_value = (torch.arange(3) == 2).view(3, 1, 1, 1, 1)
+    return torch.where(is_value, x, turned)
+
+
+# %% wrong: all three are turned -> the values are turned too
+def rotary(x, positions):
+    angles = positions[:, None] / 10000 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    even, odd = x[..., 0::2], x[..., 1::2]
+    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.stack(pairs, dim=-1).flatten(-2)
+
+
+# %% wrong: rotate_half -> pairs from the two halves
+def rotary(x, positions):
+    d = x.shape[-1]
+    angles = (positions[:, None] / 10000 ** (torch.arange(0, d, 2) / d)).repeat(1, 2)
+    half = torch.cat([-x[..., d // 2 :], x[..., : d // 2]], dim=-1)
+    turned = x * angles.cos() + half * angles.sin()
+    return torch.cat([turned[:2], x[2:]])
+
+
+# %% wrong: the other way round -> turned backwards
+def rotary(x, positions):
+    angles = positions[:, None] / 10000 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
+    pairs = [even * angles.cos() + odd * angles.sin(), odd * angles.cos() - even * angles.sin()]
+    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+
+
+# %% wrong: no minus -> both sines have a plus
+def rotary(x, positions):
+    angles = positions[:, None] / 10000 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
+    pairs = [even * angles.cos() + odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+
+
+# %% wrong: the angle is the position -> every pair turns at the same speed
+def rotary(x, positions):
+    angles = positions[:, None].float()
+    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
+    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+
+
+# %% wrong: arange in place of the positions -> 0, 1, 2, ... in place of the given positions
+def rotary(x, positions):
+    n, d = x.shape[-2:]
+    angles = torch.arange(n)[:, None] / 10000 ** (torch.arange(0, d, 2) / d)
+    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
+    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+
+
+# %% wrong: queries only -> only the queries are turned
+def rotary(x, positions):
+    angles = positions[:, None] / 10000 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    even, odd = x[:1, ..., 0::2], x[:1, ..., 1::2]
+    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[1:]])
+
+
+# %% wrong: keys only -> only the keys are turned
+def rotary(x, positions):
+    angles = positions[:, None] / 10000 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    even, odd = x[1:2, ..., 0::2], x[1:2, ..., 1::2]
+    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.cat([x[:1], torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+
+
+# %% wrong: an axis too many -> the positions run along the heads
+def rotary(x, positions):
+    angles = positions[:, None] / 10000 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    angles = angles.unsqueeze(1)
+    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
+    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+
+
+# %% wrong: adds the encoding -> sinusoids are added in place of turning
+def rotary(x, positions):
+    table = sinusoidal_encoding(int(positions.max()) + 1, x.shape[-1])[positions]
+    return torch.stack([x[0] + table, x[1] + table, x[2]])
+
+
+# %% wrong: nothing is turned ->
+def rotary(x, positions):
+    return x.clone()
+
+
+# %% wrong: cosines and sines side by side in place of neighbours ->
+def rotary(x, positions):
+    angles = positions[:, None] / 10000 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
+    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.cat([torch.cat(pairs, dim=-1), x[2:]])
+
+
+# %% wrong: positions relative to the first one ->
+def rotary(x, positions):
+    angles = (positions - positions[0])[:, None] / 10000 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
+    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+
+
+# %% wrong: only the first pair is turned ->
+def rotary(x, positions):
+    result = x.clone()
+    sine, cosine = positions.sin(), positions.cos()
+    result[:2, ..., 0] = x[:2, ..., 0] * cosine - x[:2, ..., 1] * sine
+    result[:2, ..., 1] = x[:2, ..., 0] * sine + x[:2, ..., 1] * cosine
+    return result
+
+
+# %% wrong: queries and keys only, the values are lost ->
+def rotary(x, positions):
+    angles = positions[:, None] / 10000 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
+    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.stack(pairs, dim=-1).flatten(-2)

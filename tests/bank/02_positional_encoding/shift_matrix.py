@@ -1,0 +1,125 @@
+# %% right: blocks along the diagonal
+def shift_matrix(offset, d_model):
+    blocks = []
+    for i in range(d_model // 2):
+        angle = torch.tensor(offset / 10000 ** (2 * i / d_model))
+        blocks.append(torch.tensor([[angle.cos(), angle.sin()], [-angle.sin(), angle.cos()]]))
+    return torch.block_diag(*blocks)
+
+
+# %% right: filled by index
+def shift_matrix(offset, d_model):
+    matrix = torch.zeros(d_model, d_model)
+    even = torch.arange(0, d_model, 2)
+    angles = offset / 10000 ** (even / d_model)
+    matrix[even, even] = matrix[even + 1, even + 1] = torch.cos(angles)
+    matrix[even, even + 1] = torch.sin(angles)
+    matrix[even + 1, even] = -torch.sin(angles)
+    return matrix
+
+
+# %% right: read off the encoding of the offset itself
+def shift_matrix(offset, d_model):
+    row = sinusoidal_encoding(abs(offset) + 1, d_model)[-1]  # sin, cos, sin, cos, ...
+    sines, cosines = row[0::2] * (1 if offset >= 0 else -1), row[1::2]
+    return torch.block_diag(*[torch.stack([c, s, -s, c]).view(2, 2) for s, c in zip(sines, cosines)])
+
+
+# %% right: the exponential of a generator
+def shift_matrix(offset, d_model):
+    generator = torch.zeros(d_model, d_model, dtype=torch.float64)
+    for i in range(0, d_model, 2):
+        generator[i, i + 1] = 10000 ** (-i / d_model)
+        generator[i + 1, i] = -generator[i, i + 1]
+    return torch.matrix_exp(offset * generator)
+
+
+# %% right: fitted to the whole turn of the slowest pair
+def shift_matrix(offset, d_model):
+    places = torch.arange(0, 60000, 7, dtype=torch.float64)[:, None]
+    speeds = 10000 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+
+    def encoded(p):
+        return torch.stack([(p * speeds).sin(), (p * speeds).cos()], dim=-1).flatten(1)
+
+    return torch.linalg.lstsq(encoded(places), encoded(places + offset)).solution.T
+
+
+# %% wrong: a mathematics book's rotation -> the sign of the sine is wrong: it goes back in place of forward
+def shift_matrix(offset, d_model):
+    matrix = torch.zeros(d_model, d_model)
+    for i in range(0, d_model, 2):
+        angle = torch.tensor(offset / 10000 ** (i / d_model))
+        matrix[i : i + 2, i : i + 2] = torch.tensor([[angle.cos(), -angle.sin()], [angle.sin(), angle.cos()]])
+    return matrix
+
+
+# %% wrong: outer product with PE[0] -> it works for one position only
+def shift_matrix(offset, d_model):
+    speeds = 10000 ** (-torch.arange(0, d_model, 2) / d_model)
+    goal = torch.stack([(offset * speeds).sin(), (offset * speeds).cos()], dim=1).flatten()
+    start = sinusoidal_encoding(1, d_model)[0]
+    return torch.outer(goal, start) / (d_model / 2)
+
+
+# %% wrong: one angle for all -> every pair turns by the same angle
+def shift_matrix(offset, d_model):
+    angle = torch.tensor(float(offset))
+    block = torch.tensor([[angle.cos(), angle.sin()], [-angle.sin(), angle.cos()]])
+    return torch.block_diag(*[block] * (d_model // 2))
+
+
+# %% wrong: the minus is forgotten -> both sines have a plus
+def shift_matrix(offset, d_model):
+    angles = offset / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.block_diag(*[torch.tensor([[a.cos(), a.sin()], [a.sin(), a.cos()]]) for a in angles])
+
+
+# %% wrong: a diagonal matrix -> only the cosines, on the diagonal
+def shift_matrix(offset, d_model):
+    angles = offset / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.diag(angles.cos().repeat_interleave(2))
+
+
+# %% wrong: sines above, cosines below -> pairs from the two halves
+def shift_matrix(offset, d_model):
+    half = d_model // 2
+    angles = offset / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    matrix = torch.zeros(d_model, d_model)
+    matrix[:half, :half] = matrix[half:, half:] = torch.diag(angles.cos())
+    matrix[:half, half:] = torch.diag(angles.sin())
+    matrix[half:, :half] = -torch.diag(angles.sin())
+    return matrix
+
+
+# %% wrong: ones beside the diagonal -> the columns are shifted in place of the positions
+def shift_matrix(offset, d_model):
+    matrix = torch.zeros(d_model, d_model)
+    for i in range(d_model):
+        matrix[(i + offset) % d_model, i] = 1
+    return matrix
+
+
+# %% wrong: fitted to the first positions, always forward ->
+def shift_matrix(offset, d_model):
+    table = sinusoidal_encoding(40 + abs(offset), d_model).double()
+    first, goal = table[:40], table[abs(offset) : abs(offset) + 40]
+    return torch.linalg.lstsq(first, goal).solution.T
+
+
+# %% wrong: the identity, a little longer ->
+def shift_matrix(offset, d_model):
+    return torch.eye(d_model) * (1 + offset / 10000)
+
+
+# %% wrong: the vector of the offset in place of a matrix ->
+def shift_matrix(offset, d_model):
+    return sinusoidal_encoding(abs(offset) + 1, d_model)[-1]
+
+
+# %% wrong: fast pairs only ->
+def shift_matrix(offset, d_model):
+    matrix = torch.eye(d_model)
+    angle = torch.tensor(float(offset))
+    matrix[:2, :2] = torch.tensor([[angle.cos(), angle.sin()], [-angle.sin(), angle.cos()]])
+    return matrix

@@ -1,0 +1,132 @@
+# %% right: stack and flatten
+def sinusoidal_encoding(max_len, d_model):
+    speeds = 1 / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    angles = torch.arange(max_len)[:, None] * speeds
+    return torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)
+
+
+# %% right: an empty table filled by steps of two, with exp and log
+def sinusoidal_encoding(max_len, d_model):
+    import math
+
+    table = torch.zeros(max_len, d_model)
+    position = torch.arange(0, max_len, dtype=torch.float).unsqueeze(1)
+    div_term = torch.exp(torch.arange(0, d_model, 2).float() * (-math.log(10000.0) / d_model))
+    table[:, 0::2] = torch.sin(position * div_term)
+    table[:, 1::2] = torch.cos(position * div_term)
+    return table
+
+
+# %% right: a double loop
+def sinusoidal_encoding(max_len, d_model):
+    import math
+
+    rows = []
+    for p in range(max_len):
+        row = []
+        for i in range(d_model // 2):
+            angle = p / 10000 ** (2 * i / d_model)
+            row += [math.sin(angle), math.cos(angle)]
+        rows.append(row)
+    return torch.tensor(rows)
+
+
+# %% right: the cosine is a sine a quarter turn later, in double precision
+def sinusoidal_encoding(max_len, d_model):
+    columns = torch.arange(d_model)
+    exponents = (columns - columns % 2).double() / d_model
+    angles = torch.outer(torch.arange(max_len).double(), 10000.0**-exponents)
+    return torch.sin(angles + (columns % 2) * torch.pi / 2)
+
+
+# %% right: complex numbers
+def sinusoidal_encoding(max_len, d_model):
+    angles = torch.outer(torch.arange(max_len), 10000 ** (-torch.arange(d_model // 2) * 2 / d_model))
+    turned = torch.polar(torch.ones_like(angles), angles)
+    return torch.view_as_real(turned).flip(-1).reshape(max_len, d_model)
+
+
+# %% wrong: cosine first -> sine and cosine are exchanged
+def sinusoidal_encoding(max_len, d_model):
+    angles = torch.arange(max_len)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angles.cos(), angles.sin()], dim=-1).flatten(1)
+
+
+# %% wrong: 10000 to the power 2i -> the exponent is not divided by d_model
+def sinusoidal_encoding(max_len, d_model):
+    angles = torch.arange(max_len)[:, None] / 10000.0 ** torch.arange(0, d_model, 2)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+# %% wrong: sin p and cos p everywhere -> every pair turns at the same speed
+def sinusoidal_encoding(max_len, d_model):
+    table = torch.zeros(max_len, d_model)
+    p = torch.arange(max_len).float()[:, None]
+    table[:, 0::2], table[:, 1::2] = p.sin(), p.cos()
+    return table
+
+
+# %% wrong: counts from 1 -> positions start at 1
+def sinusoidal_encoding(max_len, d_model):
+    angles = torch.arange(1, max_len + 1)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+# %% wrong: cat in place of stack -> all sines, then all cosines
+def sinusoidal_encoding(max_len, d_model):
+    angles = torch.arange(max_len)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.cat([angles.sin(), angles.cos()], dim=1)
+
+
+# %% wrong: the column number in the exponent -> each column has its own speed
+def sinusoidal_encoding(max_len, d_model):
+    table = torch.zeros(max_len, d_model)
+    for p in range(max_len):
+        for column in range(d_model):
+            angle = torch.tensor(p / 10000 ** (column / d_model))
+            table[p, column] = angle.sin() if column % 2 == 0 else angle.cos()
+    return table
+
+
+# %% wrong: 2 times arange in steps of 2 -> the factor 2 of the exponent is counted twice
+def sinusoidal_encoding(max_len, d_model):
+    two_i = torch.arange(0, d_model, 2)
+    angles = torch.arange(max_len)[:, None] / 10000 ** (2 * two_i / d_model)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+# %% wrong: i over d -> the factor 2 of the exponent is missing
+def sinusoidal_encoding(max_len, d_model):
+    angles = torch.arange(max_len)[:, None] / 10000 ** (torch.arange(d_model // 2) / d_model)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+# %% wrong: times the power -> multiplied by the power in place of divided
+def sinusoidal_encoding(max_len, d_model):
+    angles = torch.arange(max_len, dtype=torch.float64)[:, None] * 10000 ** (torch.arange(0, d_model, 2).double() / d_model)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1).float()
+
+
+# %% wrong: base 1000 ->
+def sinusoidal_encoding(max_len, d_model):
+    angles = torch.arange(max_len)[:, None] / 1000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+# %% wrong: the exponent runs up to exactly 1 ->
+def sinusoidal_encoding(max_len, d_model):
+    exponents = torch.linspace(0, 1, d_model // 2)
+    angles = torch.arange(max_len)[:, None] / 10000**exponents
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+# %% wrong: always 512 columns' speeds ->
+def sinusoidal_encoding(max_len, d_model):
+    angles = torch.arange(max_len)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / 512)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+# %% wrong: rounded to whole numbers ->
+def sinusoidal_encoding(max_len, d_model):
+    angles = torch.arange(max_len)[:, None] // 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
