@@ -1,4 +1,4 @@
-"""Writes the embedded corpora, or with --check compares them with what would be written."""
+"""Writes the embedded corpora; --check compares them with what would be written."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import make_biographies
 import make_reviews
 import make_translation
 import make_winograd
+from corpus import words
 
 FOLDER = Path(__file__).resolve().parent
 HASHES = FOLDER / "sha256.json"
@@ -28,16 +29,31 @@ def made_files() -> dict[str, bytes]:
     return contents
 
 
+def sizes(contents: dict[str, bytes]) -> list[str]:
+    """The rows of the table of sizes in README.md: file, lines, words, bytes."""
+    rows = []
+    for path in sorted(contents):
+        if path != HASHES.name:
+            text = contents[path].decode()
+            counts = (len(text.splitlines()), len(words(text)), len(contents[path]))
+            rows.append(f"| `{path}` | " + " | ".join(f"{count:,}" for count in counts) + " |")
+    return rows
+
+
 def main() -> int:
     """Writes or checks; the exit status is 1 when a file differs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing, report differences")
-    checking = parser.parse_args().check
+    parser.add_argument("--sizes", action="store_true", help="write nothing, print a table")
+    arguments = parser.parse_args()
     contents = made_files()
+    if arguments.sizes:
+        print("\n".join(sizes(contents)))
+        return 0
     different = [
         path for path, made in contents.items() if not (FOLDER / path).is_file() or (FOLDER / path).read_bytes() != made
     ]
-    if checking:
+    if arguments.check:
         for path in different:
             print(f"data/{path} is not what its script makes: run `python data/make.py`")
         return 1 if different else 0

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from corpus import Draw, lines, listed, table
 
 SEED = 20_01
-READ_ABOUT, UNSEEN = 200, 200  # people; the first half of those read about is for training
+PEOPLE = {"train": 100, "dev": 100, "unseen": 200}  # only the first two are read about
 TEXTS_EACH = 4
 
 WOMEN = listed(
@@ -87,10 +87,15 @@ def _surnames(draw: Draw, count: int) -> list[str]:
     return [opening + draw.one(MIDDLES) + draw.one(ENDINGS) for opening in draw.some(openings, count)]
 
 
-def _person(draw: Draw, surname: str) -> Person:
+def _towns(draw: Draw, count: int) -> list[str]:
+    """A town for each of `count` people: the shares of `CITIES`, in random order."""
+    by_weight = [city for city, weight in CITIES.items() for _ in range(weight)]
+    return draw.shuffled(by_weight[index * len(by_weight) // count] for index in range(count))
+
+
+def _person(draw: Draw, surname: str, city: str) -> Person:
     woman = draw.happens(0.5)
     name = f"{draw.one(WOMEN if woman else MEN)} {surname}"
-    city = draw.weighted(list(CITIES), list(CITIES.values()))
     trade = draw.one(TRADES)
     facts = {
         "name": name,
@@ -117,11 +122,10 @@ def _questions(people: list[Person]) -> str:
 def files() -> dict[str, str]:
     """The files of this corpus: path -> text."""
     draw = Draw(SEED)
-    people = [_person(draw, surname) for surname in _surnames(draw, READ_ABOUT + UNSEEN)]
-    read, unseen = people[:READ_ABOUT], people[READ_ABOUT:]
-    return {
-        "biographies/texts.txt": lines(draw.shuffled(_texts(draw, read))),
-        "biographies/qa_train.tsv": _questions(read[: READ_ABOUT // 2]),
-        "biographies/qa_dev.tsv": _questions(read[READ_ABOUT // 2 :]),
-        "biographies/qa_unseen.tsv": _questions(unseen),
+    surnames = iter(_surnames(draw, sum(PEOPLE.values())))
+    people = {
+        group: [_person(draw, next(surnames), town) for town in _towns(draw, count)] for group, count in PEOPLE.items()
     }
+    result = {f"biographies/qa_{group}.tsv": _questions(people[group]) for group in PEOPLE}
+    texts = draw.shuffled(_texts(draw, people["train"] + people["dev"]))
+    return {"biographies/texts.txt": lines(texts), **result}

@@ -77,7 +77,7 @@ class Reviewer:
             sentences = [_joined(writer, pattern, self.draw.one(patterns.BECAUSE), reason)]
         if self.draw.happens(0.25):
             sentences.append(writer.sentence(writer.fresh(patterns.PLOTS)))
-        elif not neutral and self.draw.happens(0.4):
+        elif not neutral and self.draw.happens(0.5):
             sentences.append(writer.sentence("{cri} !"))
         return sentences
 

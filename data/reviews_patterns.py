@@ -4,10 +4,11 @@ A pattern is written without elision or contraction. Slots in braces:
 
 - `{le:intrigue}` `{ce:livre}` `{un:figure}`: determiner and noun of a class; later slots agree with
   it. `{un:œuvre+}` adds an adjective that judges, before or after the noun.
-- `{adj}`, `{tadj}` (with an intensifier), `{cadj m}` (has degrees), `{adj mw}` (masculine
-  singular whatever came before, suits the domain `w`); `{adv}`, `{un nom}`, `{quel nom}`, `{qualité}`, `{émotion}`,
-  `{infinitif}`, `{participe}` ("j'ai adoré"), `{verbe}` ("séduit", agrees with the noun), `{cri}` ("Bravo"), `{touché}`
-  ("m'a touchée", agrees with the speaker).
+- `{adj}`, `{tadj}` (after an intensifier), `{cadj m}` (has degrees), `{adj mw}` (masculine singular
+  whatever came before, suits the domain `w`).
+- `{adv}`, `{un nom}`, `{quel nom}`, `{qualité}`, `{émotion}`, `{infinitif}`, `{cri}` ("Bravo"),
+  `{participe}` ("j'ai adoré"), `{verbe}` ("séduit", agrees with the noun), `{touché}` ("m'a
+  captivée", agrees with the speaker).
 - `{est|sont}`: by number; `{écrit*}`: a participle that agrees; `{pronom}`: il, elle, ils, elles.
 - `{seul@}`: agrees with the speaker. `{titre}`, `{autre titre}`, `{auteur}`, `{nom}`, `{quelqu'un}`,
   `{moment}`, `{ville}` and the other names in `NEUTRAL`.

@@ -117,14 +117,13 @@ axes[0].set(title="scores as they are", xlabel="query · key", ylabel="share of 
 axes[1].set(title="scores divided by √d", xlabel="query · key / √d", ylabel="share of scores per unit")
 axes[0].legend()
 axes[1].legend()
-spread = {d: f"{raw[d].std():.1f}" for d in widths}
-plots.show(figure, f"Left: the wider the vectors, the wider the histogram of scores; standard deviations {spread}. "
-           "Right: divided by the root of d, the four histograms lie on top of each other.")
+spread = ", ".join(f"{raw[d].std():.1f} at d = {d}" for d in widths)
+plots.show(figure, f"Left: the wider the vectors, the wider the histogram of scores; standard deviation {spread}. "
+           "Right: divided by the root of d, the four histograms nearly lie on top of each other.")
 print("standard deviation of the scores:", spread)
-print("square root of d:                ", {d: d**0.5 for d in widths})
 
 # %% [markdown]
-# At $d = 64$ a score of 8 or of $-8$ is nothing special. What does a softmax make of such numbers? The difference
+# The standard deviation is the square root of the width. At $d = 64$ a score of 8 or of $-8$ is nothing special. What does a softmax make of such numbers? The difference
 # between a score of 8 and one of 0 becomes a ratio of $e^8 \approx 2981$ between their weights: one key gets everything,
 # and the choice is made by chance, before the model has learned anything.
 #
@@ -212,41 +211,59 @@ divisors = [1, 2, 4, 8, 16, 32, 64, 128]
 all_weights = {divisor: torch.softmax(raw_scores / divisor, dim=-1) for divisor in divisors}  # (500, 8) each
 entropies = [entropy(all_weights[divisor]).median().item() for divisor in divisors]
 responses = [response(all_weights[divisor]).median().item() for divisor in divisors]
+typical = int(entropy(all_weights[1]).argsort()[250])  # a query in the middle, to look at
 
 # %% interactive
 from ipywidgets import SelectionSlider, interact
 
 
+def show_weights(divisor: int, axes) -> None:
+    """Draws the weights of one typical query as bars."""
+    axes.bar(range(8), all_weights[divisor][typical].numpy(), color=plots.COLOURS[0])
+    axes.set(title=f"scores divided by {divisor}", xlabel="key", ylabel="weight", ylim=(0, 1), xticks=range(8))
+
+
+def show_curves(axes, mark: int) -> None:
+    """Draws entropy and response over all divisors, with a line at one of them."""
+    lines = {"entropy (bits)": entropies, "response (size of the derivatives)": responses}
+    for place, (label, values) in zip(axes, lines.items()):
+        plots.curves({"median of 500": values}, divisors, title=label.split(" (")[0], x_label="scores divided by",
+                     y_label=label, axes=place, log_x=True)
+        place.axvline(mark, color=plots.COLOURS[1], linestyle=":")
+        place.set_ylim(bottom=0)
+
+
 def show_scale(divisor: int) -> None:
-    """Draws the weights of one query, and where this divisor stands among the others."""
-    figure, (left, middle, right) = plots.panels(3, width=3.3, height=2.8)
-    weights = all_weights[divisor][0]  # (8,), of the first query
-    left.bar(range(8), weights.numpy(), color=plots.COLOURS[0])
-    left.set(title=f"scores / {divisor}", xlabel="key", ylabel="weight", ylim=(0, 1))
-    plots.curves({"median": entropies}, divisors, title="entropy of the weights", x_label="scores divided by",
-                 y_label="bits", axes=middle, log_x=True)
-    plots.curves({"median": responses}, divisors, title="response of the weights", x_label="scores divided by",
-                 y_label="size of the derivatives", axes=right, log_x=True)
-    for axes in (middle, right):
-        axes.axvline(divisor, color=plots.COLOURS[1], linestyle=":")
-        axes.set_ylim(bottom=0)
-        axes.get_legend().remove()
-    place = divisors.index(divisor)
-    plots.show(figure, f"Scores divided by {divisor}: the largest weight of the first query is {weights.max():.2f}; for all "
-               f"500, the median entropy is {entropies[place]:.2f} bits and the median response {responses[place]:.2f}.")
+    """Draws weights, entropy and response for one divisor."""
+    figure, axes = plots.panels(3, width=3.3, height=2.8)
+    show_weights(divisor, axes[0])
+    show_curves(axes[1:], divisor)
+    plots.show(figure, f"Scores divided by {divisor}: the largest weight is {all_weights[divisor][typical].max():.2f}.")
 
 
 interact(show_scale, divisor=SelectionSlider(options=divisors, value=8, description="divide by"));
 
 # %% experiment
-# The same pictures for those who only read: no scale, the square root of 64, and 64 itself.
-for divisor in (1, 8, 64):
-    show_scale(divisor)
+# The same for those who only read: no scale, the square root of 64, and 64 itself; then the curves.
+figure, axes = plots.panels(3, width=3.3, height=2.6)
+for place, divisor in zip(axes, (1, 8, 64)):
+    show_weights(divisor, place)
+largest = ", ".join(f"{all_weights[divisor][typical].max():.2f} divided by {divisor}" for divisor in (1, 8, 64))
+plots.show(figure, f"Weights of one query on 8 keys, three times. The largest weight is {largest}.")
+
+figure, axes = plots.panels(2, width=4.2, height=2.8)
+show_curves(axes, 8)
+lines = {"the entropy": entropies, "the response": responses}
+plots.show(figure, plots.describe_curves(lines, divisors, "divisor", digits=2) + f" At divisor 8 they are {entropies[3]:.2f} "
+           f"and {responses[3]:.2f}.")
+print("response, divided by", ", ".join(f"{d}: {value:.2f}" for d, value in zip(divisors, responses)))
 
 # %% [markdown]
-# Move the slider with the mouse or the arrow keys. Without a scale the typical query stares at one key and its weights hardly
-# respond: it is **saturated**. Divided by 64, all weights are nearly equal, and attention looks at nothing in particular. At 8,
-# the square root of 64, the weights are neither, and their response is at its largest.
+# Move the slider with the mouse or the arrow keys. Without a scale the typical query stares at one key, and its weights hardly respond:
+# the softmax is **saturated**, and learning stands still. Divided by 64, the entropy is close to its 3 bits: all weights are nearly equal, and attention looks at
+# nothing in particular. The response stays, so such a model could still learn to look, but only by making its queries and keys very long.
+# Around 8, the square root of 64, the weights are neither, and respond well. (Nothing is magic about the exact number: 4 would do as well. What matters is
+# that the scale follows the width, so that a wide model starts as well as a narrow one.)
 #
 # ## 3. Exercise: attention
 #
@@ -359,15 +376,16 @@ def tensor_shapes(b: int, n: int, d: int, h: int) -> dict[str, tuple[int, ...]]:
 check(tensor_shapes)
 
 # %% [markdown]
-# What costs memory? Put in numbers of a real model and let the text grow: width 512, 8 heads, one text.
+# What costs memory? Put in the numbers of a real model, width 512 and 8 heads, and let one text grow. The curves count the numbers in the tensors of
+# your dict (scores and weights once: one can overwrite the other).
 
 # %% experiment
 lengths = [64, 128, 256, 512, 1024, 2048, 4096]
-millions = {"weights": [], "everything else": []}
+millions = {"weights": [], "the rest of the dict": []}
 for length in lengths:
     sizes = {name: math.prod(shape) / 1e6 for name, shape in tensor_shapes(1, length, 512, 8).items()}
     millions["weights"].append(sizes["weights"])
-    millions["everything else"].append(sum(sizes.values()) - sizes["weights"] - sizes["scores"])
+    millions["the rest of the dict"].append(sum(sizes.values()) - sizes["weights"] - sizes["scores"])
 axes = plots.curves(
     millions, lengths, title="The weights take over", x_label="tokens n", y_label="numbers to keep (millions)", log_x=True,
     log_y=True,
@@ -400,9 +418,9 @@ plots.show(figure, "Four matrices. Head 0 as wanted holds 0, 1, 2 in its first r
            "it holds 0, 1, 2 and then 3, 4, 5: both rows are token 0, and the tokens 2 and 3 are in the other head.")
 
 # %% [markdown]
-# The right-hand picture has the right shape, and torch does not complain. But its row 1 is not token 1. Head 0 never sees
-# the second half of the sentence, and for a causal model the mask of row 1 is put on numbers of token 0. Models with this mistake do train, somewhat worse. No
-# shape check finds it, only looking at the numbers does.
+# The right-hand picture has the right shape, and torch does not complain. But But its row 1 is not token 1. Head 0 never sees
+# the second half of the sentence, and for a causal model the mask of row 1 is put on numbers of token 0. Nothing stops such a model from running. No
+# check of shapes finds the mistake, only looking at the numbers does.
 #
 # A reshape never moves numbers: it cuts the same long row of numbers in another way. So it can cut the last axis in two, `(b, n, h, d/h)`. To exchange two axes
 # you need a transpose.
@@ -625,11 +643,11 @@ axes.set_xticks(head_counts)
 plots.show(axes.figure, plots.describe_curves(lines, head_counts, "heads", digits=2))
 
 # %% [markdown]
-# The single head gets the verb right, and of *before* and *after* it gets one well and the other badly, or both half. This is no lack of
-# training. It has one set of weights for each word, so its output is one average of the words it looks at. If it looks at the word before and at the
+# The single head gets the verb right, and of *before* and *after* it gets one well and the other badly, or both half. This is not for lack of
+# parameters: all the models have the same number. It has one set of weights for each word, so its output is one average of the words it looks at. If it looks at the word before and at the
 # word after, both are in the average, but nothing in a linear reading says which was which. (The verb it
-# can tell apart: only verbs are answers to question 3.) With three heads, each question has a set of weights of its own, and all
-# are answered. **A head is a place to put one average.**
+# can tell apart: only verbs are answers to question 3.) With three heads, each question can have a set of weights of its own, and all
+# are answered. (Two nearly do: the verb can share a head with a neighbour, since it can be told apart.) **A head is a place to put one average.**
 #
 # ### The maps of the heads, on a French sentence
 #
@@ -655,11 +673,10 @@ for number in range(3):
     plots.matrix(maps[number], f"head {number}", rows=sentence, columns=sentence, axes=axes[number], limits=(0, 1))
 inner = range(1, 7)
 shares = {"before": maps[:, inner, range(6)], "after": maps[:, inner, range(2, 8)], "verb": maps[:, inner, 3]}
-told = {name: [round(share, 2) for share in weights.mean(dim=-1).tolist()] for name, weights in shares.items()}
-plots.show(figure, f"Weights of three heads. Mean weight of each head on the word before, after, and on the verb: {told}.")
-print("mean weight of each head on the word before, the word after, the verb:")
-for name, weights in told.items():
-    print(f"  {name:6}", weights)
+told = "\n".join(f"{name:6} {[round(share, 2) for share in each.mean(dim=-1).tolist()]}" for name, each in shares.items())
+told = f"mean weight that head 0, head 1 and head 2 put on the word before, the word after and the verb:\n{told}"
+plots.show(figure, told)
+print(told)
 
 # %% [markdown]
 # Read a map row by row: the word on the left looks at the words below. A line beside the diagonal is a head that looks one place back or one place on: it goes by
@@ -754,7 +771,7 @@ class SpareAttention(Attention):
 # There are two answers, and both are in use:
 #
 # - **post-norm**, as in the paper of 2017: $\operatorname{norm}(x + \text{part}(x))$. The norm stands on the path of the residual; what leaves a layer always has the same size.
-# - **pre-norm**, as in most large models since GPT-2: $x + \text{part}(\operatorname{norm}(x))$. The path of the residual is free from the
+# - **pre-norm**, as in GPT-2 (Radford et al. 2019, 2.3) and most large models since: $x + \text{part}(\operatorname{norm}(x))$. The path of the residual is free from the
 #   bottom to the top, nothing stands on it.
 #
 # An encoder layer does it twice: first with attention as the part, then with feed-forward. Each has a norm of its own.
@@ -845,7 +862,7 @@ plots.show(figure, " ".join(plots.describe_curves({k: v[i] for k, v in found.ite
 #
 # ## 9. Exercise: the encoder
 #
-# An encoder is $N$ such layers, one on top of the other: the output of one is the input of the next.
+# An encoder is a stack of such layers: the output of one is the input of the next. (Ours is post-norm. A pre-norm encoder gets one more norm at the top.)
 #
 # > **The mistake first.** A token is hidden by the mask. It suffices to hide it in the first layer, doesn't it? After that it has not been seen by anybody.
 #

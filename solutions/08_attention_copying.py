@@ -142,7 +142,7 @@ plots.show(figure, "The outputs of 300 random queries all lie inside the triangl
 #
 # ### A mistake worth making once
 #
-# I want value 1, so I ask with value 1? Here are four keys in no special direction. To see the weights themselves, we let value $i$ be row $i$ of
+# I want value 1 (the second one: in code we count from 0), so I ask with value 1? Here are four keys in no special direction. To see the weights themselves, we let value $i$ be row $i$ of
 # the identity matrix ("one-hot"): the output then *is* the list of weights.
 
 # %% experiment
@@ -158,7 +158,7 @@ print("asked with the key:  ", asked_with_key.round(decimals=2))
 # The value is what the dictionary *gives*, never what it compares. Asking with it favours whatever key happens to point its way. Asking with
 # the key favours the right one, but feebly: a score of 1 against 0 is a ratio of $e$ to 1 only.
 #
-# ## Exercise: copy
+# ### Exercise: a query that copies
 #
 # So the query needs the direction of the key and a length of its own, the `scale`: make the score of key $j$ exactly `scale` higher than each other
 # score. There are many such queries; **any of them is right.** The check does not look at your query. It runs attention with it, with
@@ -559,7 +559,7 @@ axes.set(title="Where the cliff is", xlabel="length of key a (negative: it point
 axes.text(1.0, -1.45, "how often each length occurs", ha="center", fontsize=8, color="#333333")
 axes.legend(loc="upper left", frameon=False, markerscale=4)
 backwards = (lengths < 0).float().mean().item()
-plots.show(figure, f"One head: a cliff from -1 to +1 at length 1. Two heads: a step from about -0.5 to 0 at length 0; {backwards:.0%} of the lengths lie below 0.")
+plots.show(figure, f"One head: a cliff from -1 to +1 at length 1. Two heads: a step from {two_heads.min():.1f} to 0 near length 0; {backwards:.0%} of the lengths lie below 0.")
 expected = 0.5 * math.erfc(1 / math.sqrt(0.5) / math.sqrt(2))
 print(f"draws with a negative length: {backwards:.1%} measured, {expected:.1%} expected")
 
@@ -710,8 +710,9 @@ u = 4.5 * orthonormal_keys(4, 6, seed=8)
 u_a, u_b, u_c, u_d = u
 x = torch.stack([u_d + u_b, u_a, u_c + u_b])  # (3, d)
 K, Q, V = kqv_matrices(u_a, u_b, u_c, u_d)
-weights = torch.softmax((x @ Q.T) @ (x @ K.T).T, dim=-1).round(decimals=2)  # (3, 3)
+weights = torch.softmax((x @ Q.T) @ (x @ K.T).T, dim=-1)  # (3, 3)
 outputs = weights @ (x @ V.T)  # (3, d)
+weights = weights.round(decimals=2)
 shares = (outputs @ u.T / (u_a @ u_a)).round(decimals=2) + 0.0  # (3, 4); 0.0 makes a plain zero of -0
 
 names = ["token 1", "token 2", "token 3"]

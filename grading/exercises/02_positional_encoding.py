@@ -87,7 +87,7 @@ def _blind(b: int, n: int, seed: int, positions: str = "none", causal: bool = Fa
 
 
 def _seeing(b: int, n: int, seed: int, positions: str = "none", causal: bool = False) -> Ask:
-    """Returns a question with a difference whose largest value is negative: `max` without `abs` gives another number."""
+    """Returns a question whose largest difference is negative: `max` without `abs` gives another number."""
     while True:
         ask = _blind(b, n, seed, positions, causal)
         largest, signed = (InProcess(answer).ask(ask).value for answer in (order_blindness, _signed_difference))
@@ -109,36 +109,37 @@ ORDER_BLINDNESS = Exercise(
             0.5,
             "Encode, then take the outputs in the new order; put the words in the new order, then encode. Without "
             "positions the two must agree.",
-            [_blind(5, 5, 1), _blind(1, 5, 2)],
-            _draw_blind((5, 5), (1, 6)),
-        ),
-        Stage(
-            "several sentences of any length",
-            0.5,
-            "x is (b, n) and the outputs are (b, n, d): the words stand along axis 1 in both.",
-            [_blind(3, 6, 3), _blind(6, 4, 4)],
-            _draw_blind((2, 7), (7, 5)),
+            [_blind(5, 5, 1), _blind(6, 4, 2)],
+            _draw_blind((5, 5), (7, 6)),
         ),
         Stage(
             "an encoder with positions: not 0",
             0.5,
             "With positions the order counts. Return the largest of all absolute differences, one number.",
-            [_seeing(4, 4, 5, "sinusoidal"), _seeing(2, 5, 6, "learned")],
-            _draw_blind((4, 4), (3, 6), see=True, positions="sinusoidal"),
+            [_seeing(4, 4, 5, "sinusoidal"), _seeing(1, 5, 6, "learned")],
+            _draw_blind((4, 4), (1, 6), see=True, positions="sinusoidal"),
+        ),
+        Stage(
+            "several sentences of any length",
+            0.5,
+            "x is (b, n) and the outputs are (b, n, d): the words stand along axis 1 in both.",
+            [_blind(3, 6, 3), _seeing(3, 5, 4, "rotary")],
+            _draw_blind((2, 7), (6, 5), see=True, positions="rotary"),
         ),
         Stage(
             "a causal encoder without positions: not 0 either",
             0.5,
             "Ask the encoder itself; do not conclude from its settings. Under a causal mask the first word sees one "
             "word and the last one sees all.",
-            [_seeing(2, 5, 7, causal=True)],
-            _draw_blind((2, 6), see=True, causal=True),
+            [_seeing(2, 5, 7, causal=True), _seeing(3, 4, 8, causal=True)],
+            _draw_blind((2, 6), (3, 4), see=True, causal=True),
         ),
     ],
     [
         Mistake(
             "the batch axis is permuted",
-            "You exchange whole sentences, and no encoder mixes sentences: this is 0 for every model, even for one with "
+            "You exchange whole sentences, and no encoder mixes sentences: this is 0 for every model, even for one "
+            "with "
             "positions. The words stand along axis 1: x[:, permutation].",
             _permuted_batch,
         ),
@@ -179,10 +180,10 @@ def sinusoidal_encoding(max_len: int, d_model: int) -> Tensor:
     return _sinusoids(max_len, torch.arange(d_model) // 2 * 2 / d_model)
 
 
-def _sinusoids(max_len: int, exponents: Tensor, *, start: int = 0, swapped: bool = False, power: float = 1.0) -> Tensor:
+def _sinusoids(max_len: int, exponents: Tensor, *, start: int = 0, swapped: bool = False) -> Tensor:
     """Returns the table for one exponent per column, worked out in double precision."""
     places = torch.arange(start, start + max_len, dtype=torch.float64).unsqueeze(1)
-    angles = places / 10000 ** (power * exponents.double())
+    angles = places / 10000 ** (exponents.double())
     even = torch.arange(len(exponents)) % 2 == 0
     return torch.where(even ^ swapped, angles.sin(), angles.cos()).float()
 
@@ -234,9 +235,10 @@ SINUSOIDAL_ENCODING = Exercise(
         Stage(
             "every pair at its own speed",
             1.5,
-            "Columns 2i and 2i + 1 share the angle p / 10000^(2i / d_model). For d_model = 4 the second pair is 100 times "
+            "Columns 2i and 2i + 1 share the angle p / 10000^(2i / d_model). For d_model = 4 the second pair is 100 "
+            "times "
             "slower than the first.",
-            [Ask((6, 4)), Ask((5, 10))],
+            [Ask((6, 4)), Ask((9, 10))],
             lambda rng: [Ask((rng.randint(5, 40), width)) for width in (4, 6, 2 * rng.randint(4, 16))],
             tolerance=1e-3,
         ),
@@ -249,7 +251,8 @@ SINUSOIDAL_ENCODING = Exercise(
         ),
         Mistake(
             "the exponent is not divided by d_model",
-            "10000^(2i) leaves every pair but the first standing still. The exponent runs from 0 to almost 1: 2i / d_model.",
+            "10000^(2i) leaves every pair but the first standing still. The exponent runs from 0 to almost 1: 2i / "
+            "d_model.",
             lambda max_len, d_model: _sinusoids(max_len, _exponents(d_model) * d_model),
         ),
         Mistake(
@@ -264,7 +267,8 @@ SINUSOIDAL_ENCODING = Exercise(
         ),
         Mistake(
             "all sines, then all cosines",
-            "The right numbers in the wrong columns: sine and cosine of one pair are neighbours, columns 2i and 2i + 1.",
+            "The right numbers in the wrong columns: sine and cosine of one pair are neighbours, columns 2i and 2i + "
+            "1.",
             _halves,
         ),
         Mistake(
@@ -281,11 +285,6 @@ SINUSOIDAL_ENCODING = Exercise(
             "the factor 2 of the exponent is missing",
             "Pair number i has the exponent 2i / d_model, not i / d_model.",
             _pair_number_only,
-        ),
-        Mistake(
-            "multiplied by the power in place of divided",
-            "The angle is the position divided by 10000^(2i / d_model): later pairs turn more slowly, not faster.",
-            lambda max_len, d_model: _sinusoids(max_len, _exponents(d_model), power=-1.0),
         ),
     ],
 )
@@ -417,7 +416,8 @@ def _turns(angles: Tensor, signs: tuple[float, float] = (1.0, -1.0)) -> Tensor:
     """Returns 2 x 2 blocks [[cos, sign * sin], [sign * sin, cos]] along the diagonal."""
     upper, lower = (sign * angles.sin() for sign in signs)
     blocks = [torch.stack(block).view(2, 2) for block in zip(angles.cos(), upper, lower, angles.cos(), strict=True)]
-    return torch.block_diag(*blocks).float()
+    matrix: Tensor = torch.block_diag(*blocks)
+    return matrix.float()
 
 
 def _speeds(d_model: int) -> Tensor:
@@ -476,7 +476,8 @@ SHIFT_MATRIX = Exercise(
         Stage(
             "one pair: a rotation by the offset",
             1,
-            "sin(p + k) = sin p cos k + cos p sin k: the factors of sin p and cos p are the first row of R. Then do the "
+            "sin(p + k) = sin p cos k + cos p sin k: the factors of sin p and cos p are the first row of R. Then do "
+            "the "
             "same for cos(p + k).",
             [_shift(1, 2), _shift(-2, 2)],
             _draw_offsets(2),
@@ -496,7 +497,8 @@ SHIFT_MATRIX = Exercise(
     [
         Mistake(
             "the sign of the sine is wrong: it goes back in place of forward",
-            "Your matrix leads from position p to p - offset (it is the transpose of the wanted one). The plus stands in "
+            "Your matrix leads from position p to p - offset (it is the transpose of the wanted one). The plus stands "
+            "in "
             "the first row: sin(p + k) = cos k sin p + sin k cos p.",
             lambda offset, d_model: shift_matrix(-offset, d_model),
         ),
@@ -513,7 +515,8 @@ SHIFT_MATRIX = Exercise(
         ),
         Mistake(
             "both sines have a plus",
-            "cos(p + k) = cos p cos k - sin p sin k has a minus. Without it the matrix is no rotation and changes lengths.",
+            "cos(p + k) = cos p cos k - sin p sin k has a minus. Without it the matrix is no rotation and changes "
+            "lengths.",
             lambda offset, d_model: _turns(offset * _speeds(d_model), (1.0, 1.0)),
         ),
         Mistake(
@@ -528,7 +531,8 @@ SHIFT_MATRIX = Exercise(
         ),
         Mistake(
             "the columns are shifted in place of the positions",
-            "This matrix moves the numbers of one vector to other columns. The offset moves the position: each pair turns.",
+            "This matrix moves the numbers of one vector to other columns. The offset moves the position: each pair "
+            "turns.",
             _rolled_columns,
         ),
     ],
@@ -539,6 +543,8 @@ SHIFT_MATRIX = Exercise(
 
 
 class LearnedPositions(nn.Module):
+    table: Tensor
+
     def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
         super().__init__()
         if fixed is None:
@@ -693,7 +699,8 @@ LEARNED_POSITIONS = Exercise(
         ),
         Mistake(
             "the fixed table is counted as trainable",
-            "The sinusoidal table is the same before and after training: it has 0 trainable numbers. Use register_buffer, "
+            "The sinusoidal table is the same before and after training: it has 0 trainable numbers. Use "
+            "register_buffer, "
             "not nn.Parameter.",
             _AlwaysTrains,
         ),
@@ -710,7 +717,8 @@ LEARNED_POSITIONS = Exercise(
         ),
         Mistake(
             "the table has another name",
-            "The checks load a table by its name: the only parameter must be called `table` (with nn.Embedding it would be "
+            "The checks load a table by its name: the only parameter must be called `table` (with nn.Embedding it "
+            "would be "
             "`something.weight`).",
             _AnotherName,
         ),
@@ -811,12 +819,14 @@ ALIBI_BIAS = Exercise(
     [
         Mistake(
             "the slopes are positive",
-            "Your bias rewards distance: the farther a word, the higher its score. It must be minus slope times distance.",
+            "Your bias rewards distance: the farther a word, the higher its score. It must be minus slope times "
+            "distance.",
             lambda n_heads, size: _sloped(-_slopes(n_heads), size),
         ),
         Mistake(
             "symmetric: the future is not blocked",
-            "-slope * |i - j| lets a token see the future as well as the past. Here the bias holds the causal mask too: "
+            "-slope * |i - j| lets a token see the future as well as the past. Here the bias holds the causal mask "
+            "too: "
             "-inf where j > i.",
             lambda n_heads, size: -_slopes(n_heads).view(-1, 1, 1) * _distances(size).abs(),
         ),
@@ -847,7 +857,8 @@ ALIBI_BIAS = Exercise(
         ),
         Mistake(
             "the slopes go down in equal steps",
-            "Slopes are geometric: each is the one before times the same factor. So some heads look near and others far.",
+            "Slopes are geometric: each is the one before times the same factor. So some heads look near and others "
+            "far.",
             lambda n_heads, size: _sloped(torch.arange(n_heads, 0, -1) / n_heads, size),
         ),
         Mistake(
@@ -959,7 +970,8 @@ ROTARY = Exercise(
         Stage(
             "the score depends on the distance only",
             1,
-            "The same vector stands at every place. Turned by its position as query and as key, its score may depend on "
+            "The same vector stands at every place. Turned by its position as query and as key, its score may depend "
+            "on "
             "nothing but the difference of the two positions; the values must stay.",
             [
                 Ask((_equal_rows(1, 1, 3, 4), torch.tensor([0, 1, 3]))),
@@ -986,13 +998,15 @@ ROTARY = Exercise(
     [
         Mistake(
             "the values are turned too",
-            "Only queries and keys are turned: their score then depends on the distance. A turned value would carry its "
+            "Only queries and keys are turned: their score then depends on the distance. A turned value would carry "
+            "its "
             "absolute position into the output. x[2] comes back as it is.",
             lambda x, positions: _rotated(x, positions, "qkv"),
         ),
         Mistake(
             "pairs from the two halves",
-            "You pair number i with number i + d/2. Some published models do that; ours pairs neighbours: (0, 1), (2, 3), ... "
+            "You pair number i with number i + d/2. Some published models do that; ours pairs neighbours: (0, 1), (2, "
+            "3), ... "
             "Weights trained with one convention do not work with the other.",
             _rotated_halves,
         ),
@@ -1028,7 +1042,8 @@ ROTARY = Exercise(
         ),
         Mistake(
             "the positions run along the heads",
-            "The angles are (n, d/2), and torch lines them up from the end with (b, h, n, d/2): they need no extra axis.",
+            "The angles are (n, d/2), and torch lines them up from the end with (b, h, n, d/2): they need no extra "
+            "axis.",
             _rotated_by_head,
         ),
         Mistake(

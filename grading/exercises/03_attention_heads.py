@@ -358,13 +358,13 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
             _draw_attention(one_key=True),
         ),
         Stage(
-            "one query: the scale",
+            "two queries: the scale",
             0.5,
             "Put the three steps of section 1 into code: dot products, divided by the square root of the width d of "
             "the query, softmax. The d is the last axis of the query.",
-            [_attention_inputs((), 1, 3, 6, 2, 30)],
+            [_attention_inputs((), 2, 3, 6, 4, 30)],
             lambda rng: [
-                _attention_inputs((), 1, m, d, 2, rng.randrange(10**6)) for m, d in ((3, 12), (7, 5), (8, 18))
+                _attention_inputs((), 2, m, d, 4, rng.randrange(10**6)) for m, d in ((3, 12), (7, 5), (8, 18))
             ],
         ),
         Stage(
@@ -1259,8 +1259,8 @@ ENCODER = Exercise(
         _parameter_stage(
             0.5,
             "One `layers = nn.ModuleList(...)` with n_layers different layers: layers.0, layers.1 and so on.",
-            _stack_build(2),
-            draw=lambda rng: _stack_build(rng.randint(2, 4), 6, 3, 5),
+            _stack_build(3),
+            draw=lambda rng: _stack_build(rng.randint(3, 5), 6, 3, 5),
         ),
         Stage(
             "one layer",

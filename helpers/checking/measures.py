@@ -88,7 +88,8 @@ def _self_attention(ask: Ask, value: Any) -> Tensor:
 def _shifted(ask: Ask, value: Any) -> Tensor:
     """Returns what a `(d, d)` matrix makes of the rows of `beside["rows"]` `(m, d)`."""
     rows: Tensor = ask.beside["rows"].to(torch.float64)
-    return rows @ _numbers(value, (rows.shape[-1],) * 2).T
+    shifted: Tensor = rows @ _numbers(value, (rows.shape[-1],) * 2).T
+    return shifted
 
 
 def _scores(ask: Ask, value: Any) -> Tensor:

@@ -358,7 +358,7 @@ class DecoderLayer(nn.Module):
         return self.feed_forward_norm(x + self.feed_forward(x))
 
 
-# %% wrong: no masks at all ->
+# %% wrong: no masks at all -> self-attention without the causal mask
 class DecoderLayer(nn.Module):
     def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
         super().__init__()
@@ -441,6 +441,11 @@ class DecoderLayer(nn.Module):
 
     def forward(self, x, memory, mask=None, memory_mask=None):
         both = torch.cat([memory, x], dim=1)
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            x = x + self.cross_attention(self.cross_attention_norm(x), both)
+            return x + self.feed_forward(self.feed_forward_norm(x))
         x = self.attention_norm(x + self.attention(x, x, mask))
         x = self.cross_attention_norm(x + self.cross_attention(x, both))
         return self.feed_forward_norm(x + self.feed_forward(x))

@@ -340,7 +340,7 @@ class MultiHeadAttention(nn.Module):
         return self.output(sum(layer(x) for layer in self.query))
 
 
-# %% wrong: scaled by the root of the number of heads ->
+# %% wrong: scaled by the root of the number of heads -> the scale is missing
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, n_heads):
         super().__init__()

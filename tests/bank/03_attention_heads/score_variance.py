@@ -60,7 +60,7 @@ def score_variance():
     return D - A + 1
 
 
-# %% wrong: root of D only ->
+# %% wrong: root of D only -> the standard deviation in place of the variance
 def score_variance():
     return sympy.sqrt(D)
 

@@ -1,0 +1,672 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 04 · From language model to classifier
+#
+# A language model has read thousands of book reviews and learned to guess the next word. You have 200 reviews with a label,
+# *positive* or *negative*, and want a model that tells one from the other. Starting from nothing would waste what the
+# first model knows. So you keep its body, take off its head, and put on another one. It is a small operation, five functions of a
+# few lines each. It is also one where the usual mistakes raise no error at all: the program runs, and the model is worse than it should be.
+#
+# **When you are done, you can**
+# - say what a language model and a classifier have in common, and what differs in shape, output and target;
+# - take the one row of a padded batch that has read the whole text;
+# - swap a head without spoiling the model that it came from;
+# - load weights so that you know what has been loaded, and freeze exactly what you mean to freeze.
+#
+# **Time**: about 2 h. **Before this**: notebook 01 (the causal mask, padding) and notebook 03 (what a Transformer base computes).
+#
+# | exercise | what it asks | points |
+# |---|---|---|
+# | `lm_pair` | input and target of a language model | 2 |
+# | `last_token` | the row that has read everything | 3 |
+# | `replace_head` | a classifier made of a language model | 4 |
+# | `load_base` | weights from a checkpoint, or a clear error | 5 |
+# | `freeze_base` | only the head learns | 3 |
+# | *essay* `head_essay` | why the head must go | 3 |
+# | **total** | | **20** |
+
+# %% setup
+try:
+    import helpers  # noqa: F401
+except ModuleNotFoundError:  # in Colab: install the course's helpers, once
+    import subprocess
+    import sys
+
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "git+{repository}"], check=True)
+
+import copy
+
+import torch
+from torch import Tensor, nn
+
+from helpers import plots
+from helpers.check import check
+from helpers.data import EOS, PAD, SOS, Batches, Example, Split, Vocabulary, for_classifier, load
+from helpers.models import Classifier, LanguageModel, TransformerBase
+from helpers.training import evaluate, train
+
+# %% [markdown]
+# ## 1. One body, two heads
+#
+# Both models read a text as numbers, `(b, n)`: b texts of n tokens. Both send it through the same **base** (embedding, positions, layers), which gives every
+# token a *hidden state* of $D$ numbers, `(b, n, D)`. They differ only in what comes after:
+#
+# | | language model | classifier |
+# |---|---|---|
+# | question | which word comes next, at *every* place? | which class is the *whole text*? |
+# | what the head reads | every hidden state, `(b, n, D)` | one hidden state for each text, `(b, D)` |
+# | head | `Linear(D, V)`: a score for each of $V$ words | `Linear(D, C)`: a score for each of $C$ classes |
+# | output | `(b, n, V)` | `(b, C)` |
+# | target | the next words, `(b, n)` | one label for each text, `(b,)` |
+
+# %% experiment
+def draw_boxes(axes, title: str, boxes: list[str]) -> None:
+    """Draws a column of boxes from bottom to top; those that name a head are orange."""
+    for height, text in enumerate(boxes):
+        colour = plots.COLOURS[1] if "head" in text else plots.COLOURS[0] if "base" in text else "#eeeeee"
+        box = {"boxstyle": "round,pad=0.5", "facecolor": colour, "edgecolor": "#555555"}
+        axes.text(0.5, height, text, ha="center", va="center", bbox=box, color="black" if colour == "#eeeeee" else "white")
+        if height:
+            axes.annotate("", (0.5, height - 0.26), (0.5, height - 0.74), arrowprops={"arrowstyle": "->"})
+    axes.set(title=title, xlim=(0, 1), ylim=(-0.6, 5.6))
+    axes.axis("off")
+
+
+figure, (left, right) = plots.panels(2, width=3.6, height=4.2)
+draw_boxes(left, "language model", ["tokens (b, n)", "base", "hidden (b, n, D)", "head: D to V", "output (b, n, V)"])
+draw_boxes(right, "classifier", ["tokens (b, n)", "base", "hidden (b, n, D)", "last real row (b, D)", "head: D to C", "output (b, C)"])
+plots.show(figure, "Two columns of boxes. Both start with tokens (b, n), the base and hidden states (b, n, D). The language model "
+           "has a head from D to V on every row; the classifier takes the last real row and has a head from D to C.")
+
+# %% [markdown]
+# ### By hand: how large is a head?
+#
+# A `Linear` from $D$ to $C$ has $D \cdot C$ weights and $C$ biases. In the full-size model of this course, $V = 50\,001$ words and $D = 200$. Compute both heads
+# with a pencil before you run the cell: the one for words, and the one for two classes.
+
+# %% experiment
+def count(module: nn.Module, trainable_only: bool = False) -> int:
+    """Returns how many numbers the parameters of a module hold."""
+    return sum(p.numel() for p in module.parameters() if p.requires_grad or not trainable_only)
+
+
+print(f"head for 50,001 words: {count(nn.Linear(200, 50_001)):>10,} numbers")
+print(f"head for 2 classes:    {count(nn.Linear(200, 2)):>10,} numbers")
+
+# %% [markdown]
+# Ten million numbers go, 402 come. Remember the 402: it comes back in section 6.
+#
+# ## 2. What the old head was trained on
+#
+# The classifier will inherit what the base has learned. So first: what *does* a language model learn from? From pairs of an input and a target, made of
+# the text alone. The sentence *Je le garde* becomes
+#
+# | place | 0 | 1 | 2 | 3 |
+# |---|---|---|---|---|
+# | **input**: the model has read up to | `<sos>` | je | le | garde |
+# | **target**: and must say | je | le | garde | `<eos>` |
+#
+# Two special tokens make it complete. `<sos>` (start of sequence) is there so that the first word can be asked for; `<eos>` (end of sequence) is there so that the
+# model can say that the text is over. A model that has never seen `<eos>` as a target can never stop.
+#
+# Here are the reviews of the course, invented ones with the words of real ones, and the numbers that stand for their words.
+
+# %% experiment
+corpus = load("reviews_fr")
+vocabulary = Vocabulary.learn(corpus["unlabelled"]["text"], min_count=3)
+V, D = len(vocabulary), 48  # words, width of our small model
+
+text = "Je le garde"
+print(f"{len(corpus['unlabelled']):,} reviews without a label, {len(corpus.train)} with one; {V} words")
+print(text, "->", vocabulary.encode(text), f"  (<sos> is {SOS}, <eos> is {EOS}, <pad> is {PAD})")
+
+# %% [markdown]
+# ### A mistake worth making once
+#
+# What if nobody shifts? Input and target are then the same list, and the loss looks wonderful. Read what such a model writes.
+
+# %% measured
+sample = Split("reviews_fr/sample", "train", corpus["unlabelled"].rows.sample(600, random_state=0))
+
+
+def same_twice(row: dict) -> Example:
+    """Returns a review as input and, by mistake, as target."""
+    tokens = [SOS, *vocabulary.encode(row["text"])]
+    return Example(tokens, tokens)
+
+
+def small_language_model(seed: int = 0) -> LanguageModel:
+    """Returns a new language model of width D with two layers."""
+    torch.manual_seed(seed)
+    return LanguageModel(TransformerBase(V, d_model=D, n_layers=2, n_heads=2))
+
+
+cpu = torch.device("cpu")  # our models are so small that a graphics card would not help
+copying_model = small_language_model()
+history = train(copying_model, Batches(sample, same_twice, 2048), "language_model", epochs=2, learning_rate=1e-2,
+                device=cpu, progress=False, log_every=6)
+print("loss:", history["loss"].round(1).tolist())
+
+# %% measured
+@torch.no_grad()
+def continued(model: LanguageModel, text: str, words: int = 10) -> str:
+    """Returns the text with the most probable next words."""
+    tokens = [SOS, *vocabulary.encode(text)]
+    model.eval()
+    while words and tokens[-1] != EOS:
+        tokens.append(int(model(torch.tensor([tokens]))[0, -1].argmax()))
+        words -= 1
+    return vocabulary.decode(tokens)
+
+
+print("the model without a shift writes:", continued(copying_model, "ce roman est"))
+
+# %% [markdown]
+# The loss falls to nearly nothing, and the model has learned to say again what it has just read. The target was the input; copying is the perfect answer to it. (You have
+# met such a loss in notebook 01, where the mask was missing. Here the mask is in its place, and the *target* is wrong.)
+#
+# ### Exercise: the pair
+#
+# Numbers in, numbers out: `tokens` is a list without special tokens, as `vocabulary.encode` gives it. Write the two lists one below the other for three words,
+# and check that under each number stands the one that *follows* it.
+
+# %% exercise="lm_pair"
+def lm_pair(tokens: list[int]) -> tuple[list[int], list[int]]:
+    """Returns what a language model reads, and what it must say at each place.
+
+    Args:
+        tokens: the n words of a text as numbers, without special tokens; n may be 0.
+
+    Returns:
+        The input, `<sos>` and the words, and the target, the words and `<eos>`: two new lists of n + 1 numbers.
+
+    Example: lm_pair([7, 5, 9]) is ([SOS, 7, 5, 9], [7, 5, 9, EOS]).
+    """
+    ### BEGIN SOLUTION
+    return [SOS, *tokens], [*tokens, EOS]
+    ### END SOLUTION
+
+
+# %% check="lm_pair" points=2
+check(lm_pair)
+
+# %% [markdown]
+# With your pairs, we train the language model that the rest of this notebook builds on. It is small (two layers of width 48) and reads 3,000 reviews
+# once, which takes a few seconds.
+
+# %% measured
+def encode_pair(row: dict) -> Example:
+    """Returns a review as the input and target of a language model."""
+    return Example(*lm_pair(vocabulary.encode(row["text"])))
+
+
+read_once = Split("reviews_fr/read", "train", corpus["unlabelled"].rows.sample(3000, random_state=0))
+language_model = small_language_model()
+history = train(language_model, Batches(read_once, encode_pair, 2048), "language_model", epochs=1, learning_rate=3e-3,
+                device=cpu, progress=False, log_every=20)
+plots.show(
+    plots.curves({"loss": history["loss"]}, history["step"].tolist(), title="The language model learns", x_label="step",
+                 y_label="loss (nats per word)").figure,
+    plots.describe_curves({"loss": history["loss"]}, history["step"].tolist(), "step", digits=1),
+)
+print("the model with the shift writes:", continued(language_model, "ce roman est"))
+
+# %% [markdown]
+# No poet, but it has seen which words follow each other in a review. That is what we want to keep.
+#
+# ## 3. Many rows, one answer: which row?
+#
+# The base gives one hidden state for each token. The classifier needs one for each *text*. In a causal model the choice is easy to reason about: row $i$ has read tokens
+# $0$ to $i$ and nothing else (notebook 01), so **only the last token has read the whole text**. That is also what GPT did for classification
+# ([Radford et al. 2018](https://cdn.openai.com/research-covers/language-unsupervised/language_understanding_paper.pdf), section 3.2).
+#
+# "The last row" is then `hidden[:, -1]`, is it not? Look at a real batch first.
+
+# %% experiment
+batches = Batches(corpus.train, for_classifier(vocabulary), token_budget=10**9, batch_size=8, grouped=False)
+batch = next(iter(batches))
+is_padding = batch.tokens == PAD  # (8, n)
+
+figure, (axes,) = plots.panels(1, width=8.4, height=2.0)
+axes.imshow(~is_padding, cmap="Blues", vmin=-0.3, vmax=1.4, aspect="auto")
+axes.set(title="Eight reviews in one batch: dark is a word, light is padding", xlabel="place in the batch (tokens)", ylabel="review", yticks=range(8))
+axes.axvspan(batch.tokens.shape[1] - 1.5, batch.tokens.shape[1] - 0.5, fill=False, edgecolor=plots.COLOURS[1], linewidth=2.5)
+plots.show(figure, f"Eight rows of lengths {batch.lengths.tolist()}, padded to {batch.tokens.shape[1]}. The last column is marked: it holds a "
+           f"word in {int((~is_padding[:, -1]).sum())} of 8 rows.")
+print("lengths:", batch.lengths.tolist())
+
+# %% [markdown]
+# The framed column is what `hidden[:, -1]` takes. It is a word for the longest review and padding for the others. Over the whole corpus, in batches of eight:
+
+# %% experiment
+for name in ("train", "valid", "test"):
+    in_eights = Batches(corpus[name], for_classifier(vocabulary), token_budget=10**9, batch_size=8, grouped=False)
+    padded = [(one.tokens[:, -1] == PAD) for one in in_eights]  # (8,) for each batch
+    print(f"{name}: the last row is padding for {torch.cat(padded).float().mean():.0%} of {len(corpus[name])} reviews")
+
+# %% [markdown]
+# About seven of eight, as one would think: in each batch only the longest has a word there.
+#
+# ### Exercise: the last real token
+#
+# The padding stands on the right, and the lengths are known (they count `<sos>`, so none is 0).
+
+# %% exercise="last_token"
+def last_token(hidden: Tensor, lengths: Tensor) -> Tensor:
+    """Returns the hidden state of the last real token of each text, `(b, d)`.
+
+    Args:
+        hidden: one hidden state for each token, `(b, n, d)`; those of the padding mean nothing.
+        lengths: number of real tokens of each text, `(b,)`, from 1 to n; the padding stands on the right.
+
+    Example: with lengths [2, 3], the result holds hidden[0, 1] and hidden[1, 2].
+    """
+    ### BEGIN SOLUTION
+    texts = torch.arange(len(hidden), device=hidden.device)  # (b,)
+    return hidden[texts, lengths - 1]  # (b, d), one place for each text
+    ### END SOLUTION
+
+
+# %% check="last_token" points=3
+check(last_token)
+
+# %% [markdown]
+# Two other rules to compare with: the mistake, and a rule that is often used, the mean over the real tokens.
+
+# %% experiment
+def last_row(hidden: Tensor, lengths: Tensor) -> Tensor:
+    """Returns the last row of the batch, `(b, d)`."""
+    return hidden[:, -1]
+
+
+def mean_of_tokens(hidden: Tensor, lengths: Tensor) -> Tensor:
+    """Returns the mean of the real rows, `(b, d)`."""
+    real = torch.arange(hidden.shape[1], device=hidden.device) < lengths.unsqueeze(1)  # (b, n)
+    return (hidden * real.unsqueeze(-1)).sum(dim=1) / lengths.unsqueeze(1)
+
+
+# %% [markdown]
+# Move the slider with the mouse or with the arrow keys: it sets the length of one review in a batch that is twelve tokens wide. Each row of the picture is a rule, and its numbers say
+# how much of each hidden state the rule takes. The middle row is your function. Watch the upper one while the review gets shorter.
+
+# %% interactive
+from ipywidgets import IntSlider, interact
+
+
+def show_rules(length: int) -> None:
+    """Draws how much of each row the three rules take, for a review of `length` tokens."""
+    review = ["<sos>", *vocabulary.split("Ce roman est long, mais je le relirai !")][:length]
+    hidden = torch.eye(12).unsqueeze(0)  # (1, 12, 12): row i has a 1 at i, so a rule's result shows what it takes
+    taken = [rule(hidden, torch.tensor([length]))[0] for rule in (last_row, last_token, mean_of_tokens)]
+    figure, (axes,) = plots.panels(1, width=8.4, height=2.4)
+    plots.matrix(torch.stack(taken), f"What each rule takes of a review of {length} tokens", rows=["last row", "last real token", "mean"],
+                 columns=review + ["<pad>"] * (12 - length), row_label="", column_label="token", digits=2, axes=axes, limits=(0, 1))
+    plots.show(figure, f"Of {length} tokens and {12 - length} paddings, the last row takes place 11, your function place "
+               f"{int(taken[1].argmax())}, the mean takes {float(taken[2].max()):.2f} of each real token.")
+
+
+interact(show_rules, length=IntSlider(value=6, min=1, max=11, description="length", continuous_update=False));
+
+# %% experiment
+# The same picture for those who only read: a review of six tokens.
+show_rules(6)
+
+# %% [markdown]
+# Is a padded row really so bad? It is not empty: the `<pad>` at the end attends to the whole review before it. But its embedding was never trained (the language model never saw
+# a `<pad>`), and *how many* paddings stand before it depends on the other reviews in the batch. So the same review gets another hidden state in another company.
+
+# %% experiment
+review = batch.tokens[:1, : batch.lengths[0]]  # (1, n), the first review of the batch, alone
+language_model.eval()
+with torch.no_grad():
+    alone = language_model.base(review)  # (1, n, D)
+    together = language_model.base(batch.tokens)[:1]  # (1, width of the batch, D)
+
+length = batch.lengths[:1]
+print("last real token, the same alone and in the batch:", torch.allclose(last_token(alone, length), last_token(together, length), atol=1e-4))
+print("last row, the same alone and in the batch:       ", torch.allclose(last_row(alone, length), last_row(together, length), atol=1e-4))
+
+# %% [markdown]
+# ## 4. A new head
+#
+# Now the operation itself. The shortest way to write it is one line, and it is wrong twice. We make the mistake on a copy, to keep the original.
+
+# %% experiment
+victim = copy.deepcopy(language_model)
+victim.head = nn.Linear(D, 2)  # the tempting line
+print("output for a batch of 8:", tuple(victim(batch.tokens).shape))
+
+# %% [markdown]
+# - The output is `(8, n, 2)`: still one answer for each *token*. `LanguageModel` does not know that it should look at one row only. That is what `Classifier` in
+#   `helpers/models.py` is for: open it, it is fifteen lines.
+# - The language model no longer exists. Its ten million numbers (at full size) of word scores are gone, and whoever else holds it in a variable now holds a
+#   classifier. A function that changes what it was given belongs to the most expensive mistakes there are, because nothing happens where the mistake is.
+#
+# There is a subtler form. `Classifier(model.base, 2)` leaves the old head alone, but the base is the *same object* in both models. Train the classifier, and the language
+# model changes with it. You will see the damage after the exercise.
+#
+# ### Exercise: the swap
+
+# %% exercise="replace_head"
+def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
+    """Returns a classifier with the base of a language model and a new head.
+
+    Args:
+        model: has `model.base` (a TransformerBase) and `model.head`. It is left as it was, and nothing that later
+            happens to the classifier, such as training, may change it.
+        n_classes: number of outputs of the new head.
+
+    Returns:
+        A `Classifier` of helpers.models. Its base gives the same hidden states as the model's, of whatever make that
+        base is; its head is new. Everything in it can learn.
+    """
+    ### BEGIN SOLUTION
+    base = copy.deepcopy(model.base)  # weights and make, in memory of its own
+    return Classifier(base, n_classes)
+    ### END SOLUTION
+
+
+# %% check="replace_head" points=4
+check(replace_head)
+
+# %% [markdown]
+# Here is the damage. We train two classifiers on a few reviews: one that shares its base with the language model, one made by you. Afterwards we ask the *language model* how
+# surprised it is by reviews it has not read (perplexity: among how many words it hesitates, so to speak; lower is better).
+
+# %% measured
+few_labels = Batches(corpus.train, for_classifier(vocabulary), token_budget=1024)
+unread = Split("reviews_fr/unread", "valid", corpus["unlabelled"].rows.drop(read_once.rows.index).sample(200, random_state=1))
+
+
+def perplexity_after_training(model: LanguageModel, classifier: Classifier) -> float:
+    """Trains the classifier and returns the perplexity of the language model afterwards."""
+    train(classifier, few_labels, "classifier", epochs=6, learning_rate=3e-3, device=cpu, progress=False)
+    return evaluate(model, Batches(unread, encode_pair), "language_model")["perplexity"]
+
+
+before = evaluate(language_model, Batches(unread, encode_pair), "language_model")["perplexity"]
+lender = copy.deepcopy(language_model)
+print(f"perplexity of the language model before:          {before:.0f}")
+print(f"after a classifier with its own base has trained: {perplexity_after_training(language_model, replace_head(language_model, 2)):.0f}")
+print(f"after a classifier with a shared base has trained: {perplexity_after_training(lender, Classifier(lender.base, 2)):.0f}")
+
+# %% [markdown]
+# With a shared base the language model is spoiled, and no line of your program mentions it.
+#
+# ## 5. Loading a base
+#
+# Usually the language model is not in the same program. It was trained elsewhere, for days, and comes as a **checkpoint**: a file with a dict of names and tensors, which torch calls
+# a *state dict*. These are some of its entries.
+
+# %% experiment
+checkpoint = language_model.state_dict()
+for name in [*list(checkpoint)[:3], *list(checkpoint)[-2:]]:
+    print(f"{name:36} {tuple(checkpoint[name].shape)}")
+
+# %% [markdown]
+# The names are paths: the model's `base`, in it the `embedding`, in it the `weight`. A classifier has the same base under the same names, and a head of another shape. So
+# `classifier.load_state_dict(checkpoint)` complains about the head. Many people then find the argument `strict=False` ("do not insist"), load the base alone, and the error goes away:
+
+# %% experiment
+torch.manual_seed(1)
+classifier = Classifier(TransformerBase(V, d_model=D, n_layers=2, n_heads=2), n_classes=2)
+before = copy.deepcopy(classifier.base.state_dict())
+
+answer = classifier.base.load_state_dict(checkpoint, strict=False)  # no error!
+
+changed = [name for name, weight in classifier.base.state_dict().items() if not torch.equal(weight, before[name])]
+print("weights of the base that have changed:", len(changed), "of", len(before))
+print("names that were not found, for example:", answer.missing_keys[0])
+print("names that nobody wanted, for example: ", answer.unexpected_keys[0])
+
+# %% [markdown]
+# **Nothing was loaded.** The base calls its weight `embedding.weight`, the checkpoint calls it `base.embedding.weight`; no name fits, and `strict=False` turns all of that into
+# silence. The model trains afterwards, from random numbers, and its owner concludes that pretraining does not help. This is a real and frequent bug.
+#
+# A second trap: `load_state_dict` copies whatever fits *before* it raises its error about the rest. A program that catches the error goes on with a model
+# that is half old and half new.
+#
+# ### Exercise: load the base, or say why not
+#
+# The rule is simple: compare **first** (the names on both sides, then the shapes), and load only when all of it fits. An error message is for a person: say in one sentence
+# what was found and what was expected. `name.removeprefix("base.")` takes a prefix off.
+
+# %% exercise="load_base"
+def load_base(model: Classifier, checkpoint: dict[str, Tensor]) -> Classifier:
+    """Returns the model with the base weights of a language model's checkpoint; its head is left alone.
+
+    Args:
+        model: has `model.base` and `model.head`; it may be changed in place, or a changed copy be returned.
+        checkpoint: the state dict of a language model: names that begin with `base.` and with `head.`. It stays as it
+            is, and shares no memory with the model.
+
+    Raises:
+        ValueError: when names or shapes of the checkpoint's base are not exactly those of the model's (a layer too few or too
+            many, another width, names without `base.`). The model is then as it was before.
+    """
+    ### BEGIN SOLUTION
+    wanted = model.base.state_dict()
+    given = {name.removeprefix("base."): weight for name, weight in checkpoint.items() if name.startswith("base.")}
+    unpaired = sorted(wanted.keys() ^ given.keys())
+    if unpaired:
+        where = "model" if unpaired[0] in wanted else "checkpoint"
+        raise ValueError(f"the base does not fit: {len(unpaired)} names are on one side only, such as {unpaired[0]} of the {where}")
+    for name, weight in given.items():
+        if weight.shape != wanted[name].shape:
+            raise ValueError(f"the base does not fit: {name} has shape {tuple(weight.shape)}, expected {tuple(wanted[name].shape)}")
+    model.base.load_state_dict(given)  # copies the numbers
+    return model
+    ### END SOLUTION
+
+
+# %% check="load_base" points=5
+check(load_base)
+
+# %% [markdown]
+# First the proof that something was loaded: classifier and language model now compute the same hidden states. Then three checkpoints that do not fit, and what your function says about them. Would
+# *you* know what to do after reading each sentence?
+
+# %% experiment
+loaded = load_base(classifier, checkpoint).eval()
+with torch.no_grad():
+    same = torch.allclose(loaded.base(batch.tokens, batch.lengths), language_model.base(batch.tokens, batch.lengths))
+print("the same hidden states as the language model:", same)
+
+misfits = {
+    "three layers": LanguageModel(TransformerBase(V, d_model=D, n_layers=3, n_heads=2)).state_dict(),
+    "width 32": LanguageModel(TransformerBase(V, d_model=32, n_layers=2, n_heads=2)).state_dict(),
+    "no prefix": language_model.base.state_dict(),
+}
+for name, state in misfits.items():
+    try:
+        load_base(classifier, state)
+        print(f"{name}: no error")
+    except ValueError as problem:
+        print(f"{name}: {problem}")
+
+# %% [markdown]
+# ## 6. Freezing the base
+#
+# With few labels one may decide to train the new head *only*: the base is **frozen**. It saves time and memory (no gradients for the base), it cannot forget what it
+# has read, and it cannot adapt either. In torch a parameter learns if its flag `requires_grad` is True. Parameters have the flag; a module has none, and Python
+# does not mind:
+
+# %% experiment
+attempt = replace_head(language_model, 2)
+attempt.base.requires_grad = False  # makes a new attribute that nobody ever reads
+
+print("numbers that still learn:", count(attempt, trainable_only=True), "of", count(attempt))
+
+# %% [markdown]
+# ### Exercise: freeze
+#
+# All of the base, nothing of the head. Layer norms count (they have parameters too), and so do positions in models that learn them: do not list the parts, ask the base for
+# *its parameters*.
+
+# %% exercise="freeze_base"
+def freeze_base(model: Classifier) -> Classifier:
+    """Returns the model with all parameters of `model.base` frozen; those of `model.head` learn.
+
+    The model may be changed in place, or a changed copy be returned. No weight changes its value.
+    """
+    ### BEGIN SOLUTION
+    for parameter in model.base.parameters():
+        parameter.requires_grad = False
+    return model
+    ### END SOLUTION
+
+
+# %% check="freeze_base" points=3
+check(freeze_base)
+
+# %% [markdown]
+# Back to the numbers of section 1. This is the classifier of the full-size run: $V = 50\,001$, $D = 200$, four layers, two heads.
+
+# %% experiment
+large = Classifier(TransformerBase(50_001, d_model=200, n_layers=4, n_heads=2), n_classes=2)
+print(f"everything learns: {count(large, trainable_only=True):>10,} numbers")
+print(f"the base is frozen: {count(freeze_base(large), trainable_only=True):>9,} numbers")
+
+# %% [markdown]
+# ### See it move
+#
+# Flags are promises. Let us look at what happens: train the same classifier twice for one pass over the reviews, once free and once frozen, and measure
+# for every part how far its numbers have moved (the length of the difference between after and before).
+
+# %% measured
+def movement(model: Classifier) -> dict[str, float]:
+    """Trains for one pass and returns how far the parameters of each part have moved."""
+    before = copy.deepcopy(model.state_dict())
+    train(model, few_labels, "classifier", epochs=1, device=cpu, progress=False)
+    squares: dict[str, float] = {}
+    for name, weight in model.state_dict().items():
+        part = name.rpartition(".")[0]  # weight and bias of one part together
+        squares[part] = squares.get(part, 0.0) + float((weight - before[name]).square().sum())
+    return {part: square**0.5 for part, square in squares.items()}
+
+
+torch.manual_seed(0)
+fresh = replace_head(language_model, 2)
+free, frozen = movement(copy.deepcopy(fresh)), movement(freeze_base(copy.deepcopy(fresh)))
+
+figure, places = plots.panels(2, width=4.2, height=4.6)
+for axes, title, moved in zip(places, ("everything learns", "the base is frozen"), (free, frozen)):
+    axes.barh(list(moved), list(moved.values()), color=[plots.COLOURS["head" in part] for part in moved])
+    axes.set(title=title, xlabel="distance moved in one pass", xlim=(0, 1.05 * max([*free.values(), *frozen.values()])))
+    axes.invert_yaxis()
+places[1].set_yticks([])
+moving = [sum(value > 0 for value in moved.values()) for moved in (free, frozen)]
+plots.show(figure, f"Bars, one for each part of the model. Left, everything learns: {moving[0]} of {len(free)} parts move. "
+           f"Right, frozen base: {moving[1]} part moves, the head.")
+
+# %% [markdown]
+# On the right everything but the head stands still: not "moves little", but exactly 0. On the left all parts move, the embedding furthest, because it is by far the largest. That is the freedom
+# that makes a model fit the new task better, and the freedom to forget.
+#
+# ## 7. Which row is best? An experiment
+#
+# Three rules to choose from: the last row of the batch, the last real token, the mean of the real tokens. Before you run the cell: write down the order you expect, and how large you
+# think the differences will be.
+#
+# So that only the rule differs, all else is the same for the three: the base, 200 labelled reviews to learn from and 100 others to be tested on, batches of eight, the start of the head.
+# Everything learns. Since 100 reviews are few and chance is large, we repeat all of it with five seeds, each with its own cut into 200 and 100.
+
+# %% measured
+RULES = {"last row": last_row, "last real token": last_token, "mean of the real tokens": mean_of_tokens}
+
+
+def score_with(rule):
+    """Returns what `train` needs to score a classifier that reads its row by this rule."""
+    return lambda model, batch: (model.head(rule(model.base(batch.tokens, batch.lengths), batch.lengths)), batch.target)
+
+
+def learning_curve(rule, seed: int, epochs: int = 5) -> tuple[Classifier, Split, list[float]]:
+    """Trains on 200 reviews and returns the model, the other 100 reviews, and the accuracy on them after each epoch."""
+    mixed = corpus.train.rows.sample(frac=1, random_state=seed)
+    learn, held_out = (Split("reviews_fr/cut", role, rows.reset_index(drop=True))
+                       for role, rows in (("train", mixed[:200]), ("valid", mixed[200:])))
+    torch.manual_seed(seed)
+    model, encode, score = replace_head(language_model, 2), for_classifier(vocabulary), score_with(rule)
+    eights = {"token_budget": 10**9, "batch_size": 8, "grouped": False}
+    tested = Batches(held_out, encode, **eights)
+    history = train(model, Batches(learn, encode, **eights, seed=seed), score, epochs=epochs, seed=seed, device=cpu, progress=False,
+                    after_epoch=lambda: {"held_out": evaluate(model, tested, score)["accuracy"]})
+    return model, held_out, history["held_out"].tolist()
+
+
+seeds = range(5)
+runs = {name: [learning_curve(rule, seed) for seed in seeds] for name, rule in RULES.items()}
+
+# %% measured
+curves = {name: [curve for _, _, curve in found] for name, found in runs.items()}  # (seeds, epochs) each
+epochs = range(1, 6)
+axes = plots.curves(curves, epochs, title="Reviews the model has not seen: mean and range of five seeds", x_label="passes over 200 reviews",
+                    y_label="share of right answers")
+axes.set(ylim=(0.3, 1.0), xticks=list(epochs))
+axes.axhline(0.5, color="#555555", linestyle=":")
+plots.show(axes.figure, plots.describe_curves(curves, epochs, "pass", digits=2))
+for name, values in curves.items():
+    print(f"{name:24}", "  ".join(f"{value:.2f}" for value in torch.tensor(values).mean(dim=0).tolist()))
+
+# %% [markdown]
+# Three observations; compare them with what you wrote down.
+#
+# - **The last real token learns fastest.** Its row has read everything, and it is of the kind that the base was pretrained on: a real token.
+# - **The last row comes later.** It stands on a `<pad>` that the base has never seen. Training has first to teach the base what a `<pad>` is; with enough passes it nearly gets there, because the padding, too, can attend
+#   to the whole review. That is why the mistake survives in so much code: nothing breaks.
+# - **The mean comes last.** In a causal model most rows have read only a part of the review, and all of them count the same. (In a model that reads both sides, notebook 07, every row has read everything, and the mean is a good rule.)
+#
+# There is one more difference, and no accuracy shows it. Ask each trained model twice for the class of the same 100 reviews: once in batches of eight, and once each review alone.
+
+# %% measured
+@torch.no_grad()
+def classes(model: Classifier, rule, split: Split, together: int) -> Tensor:
+    """Returns the class of each review when `together` reviews share a batch, `(reviews,)`."""
+    model.eval()
+    batches = Batches(split, for_classifier(vocabulary), token_budget=10**9, batch_size=together, grouped=False)
+    return torch.cat([model.head(rule(model.base(b.tokens, b.lengths), b.lengths)).argmax(dim=-1) for b in batches])
+
+
+for name, found in runs.items():
+    changed = [int((classes(model, RULES[name], split, 8) != classes(model, RULES[name], split, 1)).sum()) for model, split, _ in found]
+    print(f"{name:24} answers out of 100 that change with the company, for each seed: {changed}")
+
+# %% [markdown]
+# With the last row, what the model thinks of a review depends on which other reviews happen to be in the batch. Such a model cannot be trusted even where its accuracy is good: run it again in another order, and it
+# contradicts itself. The other two rules give the same answer in any company.
+#
+# ## 8. Essay
+#
+# In at most twelve lines, in English or in French: **why must the head of the language model go? What changes in the output and in the target, what stays, and what may go wrong on the way?** Use shapes, and at least one number of this notebook.
+
+# %% [markdown] essay="head_essay" points=3
+# **Rubric** (3 points in all)
+#
+# - *Why* (1): the old head answers another question: $V$ scores at every place, "which word comes next". No row of it stands for a class, and it is large ($V \cdot D + V$: ten million numbers against 402
+#   at $D = 200$, $C = 2$), so with few labels it could not be learned anew.
+# - *Output and target* (1): from `(b, n, V)` to `(b, C)`, hence one row of each text must be chosen (the last real one, which in a causal model has read everything); the target goes from the text itself, shifted by one, `(b, n)`,
+#   to one label for each text, `(b,)`: labels cost work, the next word is free.
+# - *What stays* (0.5): the base with its weights, that is, what was learned from text without labels; it may be frozen (402 numbers learn) or trained on.
+# - *What may go wrong* (0.5): any one, with its reason: last row is padding; base re-initialised or not loaded (`strict=False`); base shared with the old model; norms or embedding not frozen.
+#
+# **Misconceptions that cost marks**: "the head must go because its weights are not trained" (they are, for words); "the classifier is trained on the next word too"; "freezing makes the model smaller" (only fewer numbers learn); "the last row is
+# the last token"; "a model with a frozen base cannot learn". The remark that one *could* keep the head and compare the scores of two words such as *bon* and *mauvais* is right and earns full marks for *why* if the difference is explained.
+
+# %% [markdown]
+# ## What to remember
+#
+# - A language model reads `<sos> A B C` and must say `A B C <eos>`. If the loss is wonderful, look at the shift.
+# - In a causal model only the **last real token** has read the whole text. In batches of eight, the last *row* is padding for about seven of eight.
+# - A new head belongs on a **copy** of the base; a function should leave what it was given as it was.
+# - `strict=False` is silent. Compare names and shapes first, load then, and look at what has changed.
+# - Freezing is a flag of *parameters*: `model.base.requires_grad_(False)`. With a frozen base, 402 numbers learn at $D = 200$, $C = 2$. Count what still learns before you train.
+#
+# **Go further.** Between "everything learns" and "only the head learns" there is a way: let the head learn first, then thaw the layers one by one from the top (*gradual unfreezing*, [Howard and Ruder 2018](https://arxiv.org/abs/1801.06146),
+# section 3.3). Write `thaw(model, n_layers)` and find out with the experiment of section 7 whether it helps with 50 labels. Notebook 05 counts every parameter of these models; notebook 06 runs the large comparison: scratch, pretrained, frozen.
