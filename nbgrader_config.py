@@ -21,7 +21,7 @@ c.CourseDirectory.db_url = "sqlite:///" + os.path.join(c.CourseDirectory.root, "
 c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.py"]
 
 c.ClearSolutions.code_stub = {"python": 'raise NotImplementedError("Replace this line by your answer")'}
-c.ClearSolutions.text_stub = "*Your answer here: replace this line.*"
+c.ClearSolutions.text_stub = "*Your answer here: double-click, and replace this line.*"
 
 c.Execute.timeout = 60  # seconds for one cell; an endless loop costs its own cell only
 c.Execute.skip_cells_with_tag = "experiment"  # training runs and plots: no mark depends on them
@@ -33,4 +33,5 @@ c.Autograde.sanitize_preprocessors = [
     MendCells,
     preprocessors.CheckCellMetadata,
 ]
+c.Exchange.root = os.path.join(c.CourseDirectory.root, "gradebook", "exchange")  # for a course without a hub
 c.ExportPlugin.to = "gradebook/grades.csv"

@@ -149,11 +149,19 @@ class _Sentence:
             if self.head is not None and not self.head & ADJECTIVES[token]:
                 self._report("no agreement", index)
             return self._chain(index, self.head or ADJECTIVES[token])
-        if token in VERBS and self.subject is not None:
+        if token in NAMES and self._is_subject(index):
+            self.head, self.subject = None, frozenset({("m", "s"), ("f", "s")})
+        elif token in VERBS and self.subject is not None:
             self._verb(index)
         elif token not in CLITICS | ADVERBS | NAMES | {",", "et", "de", "d'"}:
             self.subject = self.subject if token in ("que", "l'", "on", "suit", "avec") else None
         return index + 1
+
+    def _is_subject(self, index: int) -> bool:
+        """True for a name that no "de" comes before."""
+        while self.tokens[index] in NAMES:
+            index -= 1
+        return self.tokens[index] not in ("de", "d'")
 
     def _is_object(self, index: int) -> bool:
         """True for "vous" and "nous" after a subject, and for "on" in "que l'on suit"."""
@@ -212,7 +220,7 @@ class _Sentence:
         if noun in ("mot", "fois"):  # "Pour le héros, je ne vois qu'un mot : nul." "à la fois"
             return position + 1
         self.head = features
-        opens = index == 0 or self.tokens[index - 1] in BOUNDARIES | {",", "et", "que", "qu'"}
+        opens = index == 0 or self.tokens[index - 1] in BOUNDARIES | {",", "et", "que", "qu'", "même"}
         if opens and fresh not in CONTRACTED:
             self.subject = features
         if noun == "lecture":  # "sortie de cette lecture émue": the adjective is the reader's

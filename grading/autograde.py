@@ -192,10 +192,22 @@ def _graded(
     bar.close()
 
 
+def received(course: Path, assignment: str, student: str) -> datetime.datetime | None:
+    """Returns when a submission came in, as its `timestamp.txt` says (nbgrader's way), else None."""
+    from nbgrader.utils import parse_utc
+
+    path = course / "gradebook" / "submitted" / student / assignment / "timestamp.txt"
+    try:
+        found: datetime.datetime = parse_utc(path.read_text(encoding="utf-8")[:100].strip())
+    except (OSError, ValueError):
+        return None
+    return found
+
+
 def _written(writer: Writer, master: Master, work: Work, graded: Graded, name: str, student: str, key: str) -> Outcome:
     start = time.perf_counter()
     notebook = graded_notebook(master, work, graded, key)
-    score = writer.write(name, student, notebook, datetime.datetime.now(datetime.timezone.utc))
+    score = writer.write(name, student, notebook, received(writer.course, name, student))
     graded.seconds["gradebook and files"] = time.perf_counter() - start
     return Outcome(student, name, "graded", score, put_right=graded.put_right, seconds=graded.seconds)
 

@@ -86,6 +86,20 @@ def refuse_damaged_gradebook(course: Path) -> None:
         )
 
 
+def name_students(course: Path, names: dict[str, tuple[str, str]]) -> None:
+    """Writes students' first and last names into the gradebook, which formgrader shows."""
+    from nbgrader.api import Gradebook
+
+    path = os.environ.get("PATH", "")
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), path])  # nbgrader calls alembic by name
+    try:
+        with Gradebook(f"sqlite:///{course / 'gradebook' / 'gradebook.db'}", "transformers") as gradebook:
+            for student, (first, last) in names.items():
+                gradebook.update_or_create_student(student, first_name=first, last_name=last)
+    finally:
+        os.environ["PATH"] = path
+
+
 def grade(course: Path, assignment: str, *, say: bool = True, cell_seconds: int | None = None) -> list[Row]:
     """Autogrades all submissions of an assignment, writes feedback, and returns the table.
 
@@ -146,7 +160,7 @@ def _why_not(course: Path, assignment: str, student: str, reported: str) -> str:
     folder = course / "gradebook" / "submitted" / student / assignment
     expected = folder / f"{assignment}.ipynb"
     if not expected.exists():
-        others = sorted(path.name for path in folder.iterdir())
+        others = sorted(path.name for path in folder.iterdir() if path.name != "timestamp.txt")
         return f"no {expected.name} in the submission (found: {', '.join(others) or 'nothing'})"
     try:
         nbformat.validate(nbformat.read(expected, as_version=4))

@@ -20,6 +20,7 @@ ESSAY = (
     "Without the mask the model copies the next word from its own input during training. When it generates, the mask "
     "keeps the earlier states as they were, so keys and values can be kept."
 )
+RECEIVED = "2026-01-12 18:00:00 UTC"
 LOOP = "def causal_mask(size):\n    while True:\n        size = size + 1"
 
 
@@ -86,8 +87,20 @@ def make(course: Path, assignment: str = ASSIGNMENT) -> None:
     for student, content in made.items():
         folder = gradebook / "submitted" / student / assignment
         folder.mkdir(parents=True)
+        (folder / "timestamp.txt").write_text(RECEIVED, encoding="utf-8")
         if content:
             (folder / f"{assignment}.ipynb").write_text(content, encoding="utf-8")
+
+
+def submissions_of(course: Path) -> list[str]:
+    """Returns the students who have submitted something."""
+    return sorted(path.name for path in (course / "gradebook" / "submitted").iterdir())
+
+
+def _name(student: str) -> tuple[str, str]:
+    """Returns first and last name: "fatou_endless_loop" -> ("Fatou", "Endless Loop")."""
+    first, _, rest = student.partition("_")
+    return first.title(), rest.replace("_", " ").title()
 
 
 def run(folder: str | None = None) -> int:
@@ -96,6 +109,7 @@ def run(folder: str | None = None) -> int:
     try:
         course.mkdir(parents=True, exist_ok=True)
         make(course)
+        classroom.name_students(course, {name: _name(name) for name in submissions_of(course)})
         rows = classroom.grade(course, ASSIGNMENT)
     except classroom.ClassroomError as problem:
         print(problem, file=sys.stderr)

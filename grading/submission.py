@@ -112,7 +112,8 @@ def _notebook_file(folder: Path, assignment: str, work: Work) -> Path:
     if len(found) == 1:
         work.put_right.append(f"the file is called {found[0].name!r} in place of {expected.name!r}")
         return found[0]
-    names = ", ".join(sorted(path.name for path in folder.iterdir()))[:200]
+    others = sorted(path.name for path in folder.iterdir() if path.name != "timestamp.txt")
+    names = ", ".join(others)[:200]
     raise UnreadableError(
         f"no {expected.name} in the submission (found: {names or 'nothing'}); ask for the file again."
     )

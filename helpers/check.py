@@ -21,6 +21,13 @@ from helpers.checking.verdict import Case, Examples, Raised, Sealed, StageCases,
 EXAMPLES = Path(__file__).with_name("check_examples.json")
 
 
+class NotRightYet(AssertionError):
+    """A check that has not passed, under nbgrader's Validate; shown as its sentences, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
+
+
 @cache
 def public_examples() -> dict[str, Examples]:
     """Returns the public examples of every exercise, by name."""
@@ -83,7 +90,7 @@ def check(answer: Any, name: str | None = None) -> Verdict | None:
         raise LookupError(f"no exercise is called {name!r}; expected one of: {known}. Say check(answer, 'its_name').")
     verdict = judge(examples[name], InProcess(answer))
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.outcome != "right":
-        raise AssertionError(str(verdict))
+        raise NotRightYet(str(verdict))
     _show(verdict)
     return None
 

@@ -93,7 +93,7 @@ def matrix(
         axes.set_xticks(range(numbers.shape[1]), columns or [str(j) for j in range(numbers.shape[1])])
         axes.set_yticks(range(numbers.shape[0]), rows or [str(i) for i in range(numbers.shape[0])])
         if columns and max(map(len, columns)) > 3:
-            axes.tick_params(axis="x", rotation=50)
+            plt.setp(axes.get_xticklabels(), rotation=45, ha="right", rotation_mode="anchor")
         axes.tick_params(length=0)
         axes.set_xticks(np.arange(numbers.shape[1] + 1) - 0.5, minor=True)
         axes.set_yticks(np.arange(numbers.shape[0] + 1) - 0.5, minor=True)
@@ -115,9 +115,18 @@ def describe_matrix(values: Tensor, name: str) -> str:
     """Returns a sentence on a matrix for its alternative text: size, range, blocked places."""
     finite = values[values.isfinite()].to(torch.float64)
     blocked = int((values == -torch.inf).sum()) if values.is_floating_point() else 0
-    span = f"values from {finite.min():.3g} to {finite.max():.3g}" if finite.numel() else "no finite value"
-    extra = f", {blocked} places of minus infinity" if blocked else ""
-    return f"{name}: a matrix of {values.shape[0]} rows and {values.shape[1]} columns, {span}{extra}."
+    size = f"{name}: a matrix of {values.shape[0]} rows and {values.shape[1]} columns"
+    if values.numel() <= 9:  # small enough to be read out
+        rows = "; ".join(", ".join(f"{number:.2g}" for number in row) for row in values.tolist())
+        return f"{size}, row by row: {rows}."
+    if not finite.numel():
+        span = "no finite value"
+    elif finite.min() == finite.max():
+        span = f"{finite.min():.3g} in {finite.numel()} places"
+    else:
+        span = f"values from {finite.min():.3g} to {finite.max():.3g}"
+    extra = f", minus infinity in {blocked} places" if blocked else ""
+    return f"{size}, {span}{extra}."
 
 
 def curves(

@@ -41,7 +41,10 @@ except ModuleNotFoundError:  # in Colab: install the course's helpers, once
     import subprocess
     import sys
 
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "git+{repository}"], check=True)
+    address = "git+{repository}"
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "--quiet", address], check=True
+    )
 
 import torch
 
@@ -71,9 +74,18 @@ figure, axes = plots.panels(2, width=3.6)
 tokens = [["Le", "chat", "dort"], ["La", "souris", "court"]]
 for index, place in enumerate(axes):
     plots.matrix(
-        batch[index], f"sentence {index}", rows=tokens[index], row_label="token", column_label="number", digits=0, axes=place,
+        batch[index],
+        f"sentence {index}",
+        rows=tokens[index],
+        row_label="token",
+        column_label="number",
+        digits=0,
+        axes=place,
     )
-plots.show(figure, "Two sentences of three tokens, each token a row of four numbers, counted from 0 to 23.")
+plots.show(
+    figure,
+    "Two sentences of three tokens, each token a row of four numbers, counted from 0 to 23.",
+)
 
 # %% [markdown]
 # Count: how many sentences, how many tokens in each, how many numbers for each token? In this order, these three numbers are the *shape* of the
@@ -89,6 +101,7 @@ plots.show(figure, "Two sentences of three tokens, each token a row of four numb
 # 2. Write `return (n, b, d)`, run both cells: *not yet right*, and it names the mistake.
 # 3. Write `print((b, n, d))` without `return`: it asks whether you forgot the `return`.
 # 4. Now write the right answer.
+
 
 # %% exercise="batch_shape"
 def batch_shape(b: int, n: int, d: int) -> tuple[int, int, int]:

@@ -39,7 +39,10 @@ except ModuleNotFoundError:  # in Colab: install the course's helpers, once
     import subprocess
     import sys
 
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "git+{repository}"], check=True)
+    address = "git+{repository}"
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "--quiet", address], check=True
+    )
 
 import sympy
 import torch
@@ -95,16 +98,38 @@ from helpers.models import LanguageModel, TransformerBase
 # %% experiment
 words = ["Le", "chat", "dort"]
 scores = torch.tensor([[2.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 2.0]])
-mask = torch.tensor([[0.0, -torch.inf, -torch.inf], [0.0, 0.0, -torch.inf], [0.0, 0.0, 0.0]])
+mask = torch.tensor(
+    [[0.0, -torch.inf, -torch.inf], [0.0, 0.0, -torch.inf], [0.0, 0.0, 0.0]]
+)
 
 free = torch.softmax(scores, dim=-1)
 masked = torch.softmax(scores + mask, dim=-1)
 
 figure, axes = plots.panels(3)
-plots.matrix(free, "weights without a mask", rows=words, columns=words, digits=2, axes=axes[0], limits=(0, 1))
+plots.matrix(
+    free,
+    "weights without a mask",
+    rows=words,
+    columns=words,
+    digits=2,
+    axes=axes[0],
+    limits=(0, 1),
+)
 plots.matrix(mask, "the mask", rows=words, columns=words, digits=0, axes=axes[1])
-plots.matrix(masked, "weights with the mask", rows=words, columns=words, digits=2, axes=axes[2], limits=(0, 1))
-plots.show(figure, "Three matrices side by side. " + plots.describe_matrix(masked, "Weights with the mask"))
+plots.matrix(
+    masked,
+    "weights with the mask",
+    rows=words,
+    columns=words,
+    digits=2,
+    axes=axes[2],
+    limits=(0, 1),
+)
+plots.show(
+    figure,
+    "Three matrices side by side. "
+    + plots.describe_matrix(masked, "Weights with the mask"),
+)
 
 # %% [markdown]
 # Read the right-hand picture row by row. *Le* can look only at itself, so all its weight goes there. *chat*
@@ -116,7 +141,9 @@ plots.show(figure, "Three matrices side by side. " + plots.describe_matrix(maske
 # Could we not take the softmax first and put zeros into the future afterwards? Look at the sums of the rows:
 
 # %% experiment
-too_late = torch.softmax(scores, dim=-1) * (mask == 0)  # the future is removed after the softmax
+too_late = torch.softmax(scores, dim=-1) * (
+    mask == 0
+)  # the future is removed after the softmax
 
 print("weights:\n", too_late.round(decimals=2))
 print("sums of the rows:", too_late.sum(dim=-1).round(decimals=2))
@@ -130,6 +157,7 @@ print("sums of the rows:", too_late.sum(dim=-1).round(decimals=2))
 # Now for any size. `torch.full`, `torch.triu`, `torch.where` or a plain double loop will all do: what counts is
 # the square that comes out. `float("-inf")` or `-torch.inf` writes minus infinity.
 
+
 # %% exercise="causal_mask"
 def causal_mask(size: int) -> Tensor:
     """Returns the causal mask `(size, size)` as floating point numbers.
@@ -141,7 +169,9 @@ def causal_mask(size: int) -> Tensor:
     """
     ### BEGIN SOLUTION
     blocked = torch.full((size, size), -torch.inf)
-    return torch.triu(blocked, diagonal=1)  # keeps what lies above the diagonal, zeros elsewhere
+    return torch.triu(
+        blocked, diagonal=1
+    )  # keeps what lies above the diagonal, zeros elsewhere
     ### END SOLUTION
 
 
@@ -156,8 +186,13 @@ check(causal_mask)
 sentence = ["Le", "chat", "dort", "sur", "le", "canapé"]
 square = causal_mask(len(sentence))
 
-axes = plots.matrix(square, "Who may look at whom", rows=sentence, columns=sentence, digits=0)
-plots.show(axes.figure, plots.describe_matrix(square, "The causal mask of a sentence of six words"))
+axes = plots.matrix(
+    square, "Who may look at whom", rows=sentence, columns=sentence, digits=0
+)
+plots.show(
+    axes.figure,
+    plots.describe_matrix(square, "The causal mask of a sentence of six words"),
+)
 
 # %% [markdown]
 # ## 3. Exercise: the weights
@@ -165,6 +200,7 @@ plots.show(axes.figure, plots.describe_matrix(square, "The causal mask of a sent
 # A real model has a batch of sentences and several heads, so its scores have the shape `(b, h, n, n)`: one square
 # for each sentence and each head. The mask stays `(n, n)`; adding it works for all squares at once, because torch
 # lines up shapes **from the end**. Count the axis of your softmax from the end, too.
+
 
 # %% exercise="attention_weights"
 def attention_weights(scores: Tensor, mask: Tensor) -> Tensor:
@@ -178,7 +214,9 @@ def attention_weights(scores: Tensor, mask: Tensor) -> Tensor:
         Weights `(..., n, n)`; each row sums to 1.
     """
     ### BEGIN SOLUTION
-    return torch.softmax(scores + mask, dim=-1)  # (..., n, n), the last axis runs over the keys
+    return torch.softmax(
+        scores + mask, dim=-1
+    )  # (..., n, n), the last axis runs over the keys
     ### END SOLUTION
 
 
@@ -201,7 +239,9 @@ from ipywidgets import IntSlider, interact
 
 def show_weights(size: int) -> None:
     """Draws mask and weights for `size` tokens."""
-    numbers = torch.randn(12, 12, generator=torch.Generator().manual_seed(1))[:size, :size]
+    numbers = torch.randn(12, 12, generator=torch.Generator().manual_seed(1))[
+        :size, :size
+    ]
     weights = attention_weights(numbers, causal_mask(size))
     figure, (left, right) = plots.panels(2, width=3.8, height=3.6)
     plots.matrix(causal_mask(size), "mask", axes=left)
@@ -209,7 +249,8 @@ def show_weights(size: int) -> None:
     plots.show(figure, plots.describe_matrix(weights, f"Weights for {size} tokens"))
 
 
-interact(show_weights, size=IntSlider(value=6, min=1, max=12, description="tokens", continuous_update=False));
+slider = IntSlider(value=6, min=1, max=12, description="tokens", continuous_update=False)
+_ = interact(show_weights, size=slider)
 
 # %% experiment
 # The same picture for those who only read: six tokens.
@@ -227,9 +268,10 @@ show_weights(6)
 # %% setup
 L = sympy.Symbol("L", positive=True, integer=True)  # the number of tokens
 
+
 # %% exercise="wasted_scores"
 def wasted_scores() -> sympy.Expr:
-    """Returns, as a formula in L, how many of the L * L scores the causal mask throws away (10 for L = 5)."""
+    """Returns a formula in L: how many of the L * L scores are thrown away (10 for L = 5)."""
     ### BEGIN SOLUTION
     return L * (L - 1) / 2  # the square without its diagonal, halved
     ### END SOLUTION
@@ -246,8 +288,12 @@ print("for a very long text:", sympy.limit(share, L, sympy.oo))
 lengths = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 shares = {"wasted": [float(share.subs(L, n)) for n in lengths]}
 axes = plots.curves(
-    shares, lengths, title="Half of the square is never used", x_label="number of tokens L",
-    y_label="share of scores thrown away", log_x=True,
+    shares,
+    lengths,
+    title="Half of the square is never used",
+    x_label="number of tokens L",
+    y_label="share of scores thrown away",
+    log_x=True,
 )
 plots.show(axes.figure, plots.describe_curves(shares, lengths, "length"))
 
@@ -264,6 +310,7 @@ plots.show(axes.figure, plots.describe_curves(shares, lengths, "length"))
 # - outputs are floating point numbers. Run twice, on a GPU say, and they may differ by rounding, near $10^{-6}$: that is no influence. But a
 #   distant token in a long sentence may have a very small one, near $10^{-3}$: that counts.
 # - the changed token must still be a word of the vocabulary, and another one than before.
+
 
 # %% exercise="future_influence"
 def future_influence(model: LanguageModel, tokens: Tensor, vocab_size: int) -> Tensor:
@@ -296,8 +343,12 @@ check(future_influence)
 
 # %% experiment
 torch.manual_seed(0)
-honest = LanguageModel(TransformerBase(50, d_model=32, n_layers=2, n_heads=4, causal=True)).eval()
-cheating = LanguageModel(TransformerBase(50, d_model=32, n_layers=2, n_heads=4, causal=False)).eval()
+honest = LanguageModel(
+    TransformerBase(50, d_model=32, n_layers=2, n_heads=4, causal=True)
+).eval()
+cheating = LanguageModel(
+    TransformerBase(50, d_model=32, n_layers=2, n_heads=4, causal=False)
+).eval()
 cheating.load_state_dict(honest.state_dict())
 
 tokens = torch.tensor([3, 14, 15, 9, 26, 5])
@@ -306,10 +357,19 @@ figure, axes = plots.panels(2, width=3.8, height=3.8)
 for (name, model), place in zip(names.items(), axes):
     influence = future_influence(model, tokens, vocab_size=50)
     plots.matrix(
-        influence, name, rows=sentence, columns=sentence, row_label="output i", column_label="changed token j", axes=place,
+        influence,
+        name,
+        rows=sentence,
+        columns=sentence,
+        row_label="output i",
+        column_label="changed token j",
+        axes=place,
     )
     print(f"{name}: {int(influence.triu(1).sum())} influences from the future")
-plots.show(figure, "Left, with the mask: only the lower triangle is filled. Right, without: every square is filled.")
+plots.show(
+    figure,
+    "Left, with the mask: only the lower triangle is filled. Right, without: every square is filled.",
+)
 
 # %% [markdown]
 # ### What goes wrong without it
@@ -318,17 +378,22 @@ plots.show(figure, "Left, with the mask: only the lower triangle is filled. Righ
 # to guess each of 20 words with probability 1/20, a loss of $\ln 20 \approx 3.00$. What do you expect from the model
 # without a mask? Decide before you run the cell.
 
+
 # %% experiment
 def train_on_noise(causal: bool, steps: int = 250) -> list[float]:
     """Returns the loss after each step of training on fresh random words."""
     torch.manual_seed(0)
-    model = LanguageModel(TransformerBase(20, d_model=32, n_layers=1, n_heads=2, causal=causal, dropout=0.0))
+    model = LanguageModel(
+        TransformerBase(20, d_model=32, n_layers=1, n_heads=2, causal=causal, dropout=0.0)
+    )
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
     losses = []
     for _ in range(steps):
         words = torch.randint(20, (32, 13))  # 32 sentences of 13 words
         logits = model(words[:, :-1])  # (32, 12, 20), the guess for each next word
-        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), words[:, 1:].flatten())
+        loss = torch.nn.functional.cross_entropy(
+            logits.flatten(0, 1), words[:, 1:].flatten()
+        )
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -336,9 +401,18 @@ def train_on_noise(causal: bool, steps: int = 250) -> list[float]:
     return losses
 
 
-losses = {"with the mask": train_on_noise(causal=True), "without the mask": train_on_noise(causal=False)}
+losses = {
+    "with the mask": train_on_noise(causal=True),
+    "without the mask": train_on_noise(causal=False),
+}
 steps = range(1, 251)
-axes = plots.curves(losses, steps, title="Training on random words", x_label="step", y_label="loss (nats per word)")
+axes = plots.curves(
+    losses,
+    steps,
+    title="Training on random words",
+    x_label="step",
+    y_label="loss (nats per word)",
+)
 axes.axhline(torch.tensor(20.0).log().item(), color="#555555", linestyle=":")
 axes.text(60, 3.15, "best possible without looking ahead: ln 20", color="#333333")
 plots.show(axes.figure, plots.describe_curves(losses, steps, "step", digits=1))
@@ -355,11 +429,14 @@ print({name: round(values[-1], 1) for name, values in losses.items()})
 # Section 1 promised that one masked pass gives the same answers as $n$ runs, one for each beginning of the sentence. First
 # the proof by numbers, then the gain.
 
+
 # %% experiment
 @torch.no_grad()
 def one_by_one(model: LanguageModel, tokens: Tensor) -> Tensor:
     """Returns the last output of each prefix, `(n, V)`: n runs of the model."""
-    return torch.stack([model(tokens[None, :length])[0, -1] for length in range(1, len(tokens) + 1)])
+    return torch.stack(
+        [model(tokens[None, :length])[0, -1] for length in range(1, len(tokens) + 1)]
+    )
 
 
 @torch.no_grad()
@@ -394,11 +471,17 @@ times = {
     "one masked pass": [milliseconds(in_one_pass, honest, text) for text in texts],
 }
 axes = plots.curves(
-    times, lengths, title="The same answers, measured on this machine", x_label="number of tokens", y_label="time (ms)",
-    log_x=True, log_y=True,
+    times,
+    lengths,
+    title="The same answers, measured on this machine",
+    x_label="number of tokens",
+    y_label="time (ms)",
+    log_x=True,
+    log_y=True,
 )
 plots.show(axes.figure, plots.describe_curves(times, lengths, "length"))
-print(f"at {lengths[-1]} tokens, one pass is {times['one run for each prefix'][-1] / times['one masked pass'][-1]:.0f} times faster")
+ratio = times["one run for each prefix"][-1] / times["one masked pass"][-1]
+print(f"at {lengths[-1]} tokens, one pass is {ratio:.0f} times faster")
 
 # %% [markdown]
 # That factor is the reason why Transformers are trained with a mask: every sentence of $n$ words gives $n$ training
@@ -430,6 +513,7 @@ print("softmax:", torch.softmax(nothing_to_see, dim=-1))
 # So leave the first place of an empty text visible. What it computes there is of no use, but it is a number, and
 # nobody looks at it.
 
+
 # %% exercise="padding_mask"
 def padding_mask(lengths: Tensor, size: int) -> Tensor:
     """Returns a bool mask `(b, size)`: True where a sentence is padded.
@@ -442,7 +526,9 @@ def padding_mask(lengths: Tensor, size: int) -> Tensor:
     """
     ### BEGIN SOLUTION
     places = torch.arange(size)  # (size,)
-    return places >= lengths.clamp(min=1).unsqueeze(1)  # (b, size), each row against its own length
+    return places >= lengths.clamp(min=1).unsqueeze(
+        1
+    )  # (b, size), each row against its own length
     ### END SOLUTION
 
 
@@ -463,7 +549,10 @@ weights = attention_weights(torch.zeros(3, 6, 6), joined)
 figure, axes = plots.panels(3)
 for place, length, square in zip(axes, lengths, weights):
     plots.matrix(square, f"length {length}", axes=place, digits=2, limits=(0, 1))
-plots.show(figure, "Weights of three sentences of length 6, 3 and 0 with equal scores: no weight on padding, no NaN.")
+plots.show(
+    figure,
+    "Weights of three sentences of length 6, 3 and 0 with equal scores: no weight on padding, no NaN.",
+)
 print("any NaN:", bool(weights.isnan().any()))
 
 # %% [markdown]

@@ -42,7 +42,8 @@ except ModuleNotFoundError:  # in Colab: install the course's helpers, once
     import subprocess
     import sys
 
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "git+{repository}"], check=True)
+    address = "git+{repository}"
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
 
 import torch
 from torch import Tensor, nn

@@ -200,8 +200,13 @@ def test_check_leaves_random_state_and_settings_as_they_were() -> None:
 
 def test_the_picture_shows_wanted_and_yours() -> None:
     page = verdict(lambda size: torch.triu(torch.full((size, size), -torch.inf)))._repr_html_()
-    assert "wanted (1, 1)" in page
-    assert "yours (1, 1)" in page
+    assert "Asked: causal_mask(1)" in page  # the first question that fails has little to show:
+    assert "Pictures of causal_mask(5):" in page
+    assert "wanted (5, 5)" in page
+    assert "yours (5, 5)" in page
+    assert "rgba" not in page  # see-through colours cannot be read in the dark theme
+    page = verdict(lambda scores, mask: scores, "attention_weights")._repr_html_()
+    assert page.index("scores (4, 4)") < page.index("mask (4, 4)") < page.index("wanted (4, 4)")
     assert "the diagonal is blocked too" in page
 
 

@@ -42,7 +42,7 @@ def test_a_mask_with_infinities_is_drawn_and_described(shown: list[dict[str, str
     mask = torch.zeros(5, 5).masked_fill(torch.ones(5, 5).triu(1).bool(), -torch.inf)
     told = plots.describe_matrix(mask, "The mask")
     assert "5 rows and 5 columns" in told
-    assert "10 places of minus infinity" in told
+    assert "minus infinity in 10 places" in told
     plots.show(plots.matrix(mask, "mask", digits=0).figure, told)
     data = re.search(r'base64,([^"]+)"', shown[0]["text/html"])
     assert data is not None
@@ -54,7 +54,8 @@ def test_a_mask_with_infinities_is_drawn_and_described(shown: list[dict[str, str
 
 def test_a_matrix_without_a_finite_value_is_drawn() -> None:
     plots.matrix(torch.full((2, 2), -torch.inf), "nothing to see", digits=0)
-    assert "no finite value" in plots.describe_matrix(torch.full((2, 2), -torch.inf), "m")
+    assert "no finite value" in plots.describe_matrix(torch.full((4, 4), -torch.inf), "m")
+    assert "row by row: -inf, -inf; -inf, -inf" in plots.describe_matrix(torch.full((2, 2), -torch.inf), "m")
     plt.close("all")
 
 

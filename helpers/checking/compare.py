@@ -128,12 +128,14 @@ def _tensor_difference(wanted: Tensor, got: Any, view: str, tolerance: float) ->
     what = "value" if view in ("values", "parameters") else f"value of {VIEWS[view]}"
     return QuotesValues(
         f"{int(wrong.sum())} of {wrong.numel()} values differ; the first is the {what} at {at or 'the only place'}: "
-        f"expected {_digits(first[where])}, got {_digits(second[where])}"
+        f"expected {_digits(first[where], wanted)}, got {_digits(second[where], got)}"
     )
 
 
-def _digits(value: Tensor) -> str:
+def _digits(value: Tensor, whole: Tensor) -> str:
     number = value.item()
+    if whole.dtype == torch.bool and value.numel() == 1:
+        return str(bool(number))
     return f"{number:.4g}" if isinstance(number, float) else str(number)
 
 

@@ -93,9 +93,10 @@ def _shifted(ask: Ask, value: Any) -> Tensor:
 
 
 def _scores(ask: Ask, value: Any) -> Tensor:
-    """Returns the scores `(..., n, n)` of the queries `value[0]` and the keys `value[1]`, of the first input's shape."""
+    """Returns the scores `(..., n, n)` of queries `value[0]` and keys `value[1]`; the value is as large as the input."""
     queries, keys = _numbers(value, tuple(ask.inputs[0].shape))[:2]
-    return queries @ keys.transpose(-2, -1)
+    scores: Tensor = queries @ keys.transpose(-2, -1)
+    return scores
 
 
 # name -> (what it measures, as a sentence about it begins; the function)

@@ -100,6 +100,7 @@ class Verdict:
     notes: list[str] = field(default_factory=list)
     pictures: list[tuple[str, Tensor]] = field(default_factory=list)
     call: str = ""
+    picture_call: str = ""
     graded: bool = False
 
     @property
@@ -144,6 +145,8 @@ class Verdict:
         tables = "".join(
             _table(caption, tensor, dict(self.pictures).get("wanted")) for caption, tensor in self.pictures
         )
+        if tables and self.picture_call:
+            tables = f'<div style="margin-top:6px">Pictures of {html.escape(self.picture_call)}:</div>{tables}'
         return (
             f'<div role="status" style="border-left:6px solid {colour};background:#f7f7f7;color:#1a1a1a;'
             f'padding:8px 12px;font-family:sans-serif;font-size:14px;line-height:1.45">'
@@ -199,8 +202,10 @@ def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, pictures
     if pictures:
         verdict.call = _call(examples, case.ask)
         verdict.sentence = problem
-        verdict.pictures = _pictures(case, reply)
-    else:
+        drawn = next((found for found in problems if found and _shows_much(found[1])), (problem, case, reply))
+        verdict.pictures = _pictures(examples, drawn[1], drawn[2])
+        verdict.picture_call = _call(examples, drawn[1].ask) if drawn[1] is not case else ""
+    elif not (verdict.mistake and isinstance(problem, QuotesValues)):  # a named mistake says more
         verdict.sentence = _without_values(stage, reply, problem)
     return verdict
 
@@ -337,13 +342,26 @@ def _told(value: Any) -> str:
     return repr(value)[:60]
 
 
-def _pictures(case: Case, reply: Reply) -> list[tuple[str, Tensor]]:
-    """Returns input, wanted and yours, where these are small tensors of at least one dimension."""
-    found = [("input", value) for value in case.ask.inputs if isinstance(value, Tensor)][:2]
+def _shows_much(case: Case) -> bool:
+    """Says whether a picture of a case is worth more than its sentence."""
+    return isinstance(case.wanted, Tensor) and case.wanted.numel() > 1
+
+
+def _pictures(examples: Examples, case: Case, reply: Reply) -> list[tuple[str, Tensor]]:
+    """Returns inputs by name, wanted and yours, where these are small tensors of at least one dimension."""
+    names = examples.signature.partition("(")[2].rstrip(")").split(", ")
+    inputs = [(name, value) for name, value in zip(names, case.ask.inputs, strict=False) if isinstance(value, Tensor)]
+    found = [(name, value) for name, value in inputs if value.dim()][:2]
     if not isinstance(case.wanted, Tensor) or case.wanted.dim() == 0:
         return []
     yours = [("yours", reply.value)] if isinstance(reply.value, Tensor) and reply.value.dim() else []
     return [*found, ("wanted", case.wanted), *yours]
+
+
+def _tint(value: float, shade: float) -> str:
+    """Returns a background, blue for positive and orange for negative; opaque, for the dark theme too."""
+    full = (0, 114, 178) if value >= 0 else (213, 94, 0)
+    return f"rgb({','.join(str(round(255 - 0.55 * shade * (255 - part))) for part in full)})"
 
 
 def _table(caption: str, tensor: Tensor, wanted: Tensor | None) -> str:
@@ -362,12 +380,8 @@ def _table(caption: str, tensor: Tensor, wanted: Tensor | None) -> str:
         for j, number in enumerate(row):
             value = float(number)
             shade = 0.0 if value != value or value in (float("inf"), float("-inf")) else abs(value) / top
-            back = (
-                "#d9d9d9"
-                if not number.isfinite()
-                else f"rgba({'0,114,178' if value >= 0 else '213,94,0'},{0.55 * shade:.2f})"
-            )
-            text = str(bool(value)) if rows.dtype == torch.bool else f"{value:.3g}"
+            back = "#d9d9d9" if not number.isfinite() else _tint(value, shade)
+            text = str(bool(value)) if rows.dtype == torch.bool else f"{value + 0.0:.3g}"
             differs = caption.startswith("yours") and (
                 goal is None
                 or goal.shape != rows.shape
@@ -377,8 +391,8 @@ def _table(caption: str, tensor: Tensor, wanted: Tensor | None) -> str:
             body += f'<td style="border:{edge};background:{back};padding:1px 6px;text-align:right">{text}</td>'
         body += "</tr>"
     return (
-        '<table style="display:inline-table;margin:8px 14px 2px 0;border-collapse:collapse;font-size:12px;'
-        'color:#1a1a1a"><caption style="caption-side:top;text-align:left;padding:0;color:#1a1a1a">'
+        '<table style="display:inline-table;vertical-align:top;margin:8px 14px 2px 0;border-collapse:collapse;'
+        'font-size:12px;color:#1a1a1a"><caption style="caption-side:top;text-align:left;white-space:nowrap;padding:0;color:#1a1a1a">'
         f"{html.escape(caption)} {tuple(tensor.shape)}</caption>"
         f"{body}</table>"
     )
