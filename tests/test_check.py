@@ -200,6 +200,7 @@ def test_check_leaves_random_state_and_settings_as_they_were() -> None:
 
 def test_the_picture_shows_wanted_and_yours() -> None:
     page = verdict(lambda size: torch.triu(torch.full((size, size), -torch.inf)))._repr_html_()
+    assert "the diagonal is blocked too" in page
     assert "Asked: causal_mask(1)" in page  # the first question that fails has little to show:
     assert "Pictures of causal_mask(5):" in page
     assert "wanted (5, 5)" in page
@@ -207,7 +208,6 @@ def test_the_picture_shows_wanted_and_yours() -> None:
     assert "rgba" not in page  # see-through colours cannot be read in the dark theme
     page = verdict(lambda scores, mask: scores, "attention_weights")._repr_html_()
     assert page.index("scores (4, 4)") < page.index("mask (4, 4)") < page.index("wanted (4, 4)")
-    assert "the diagonal is blocked too" in page
 
 
 def test_html_escapes_what_a_student_wrote() -> None:

@@ -390,9 +390,7 @@ def _table(caption: str, tensor: Tensor, wanted: Tensor | None) -> str:
             edge = "2px solid #aa4400" if differs else "1px solid #ffffff"
             body += f'<td style="border:{edge};background:{back};padding:1px 6px;text-align:right">{text}</td>'
         body += "</tr>"
-    return (
-        '<table style="display:inline-table;vertical-align:top;margin:8px 14px 2px 0;border-collapse:collapse;'
-        'font-size:12px;color:#1a1a1a"><caption style="caption-side:top;text-align:left;white-space:nowrap;padding:0;color:#1a1a1a">'
-        f"{html.escape(caption)} {tuple(tensor.shape)}</caption>"
-        f"{body}</table>"
-    )
+    table = "display:inline-table;vertical-align:top;margin:8px 14px 2px 0;border-collapse:collapse;font-size:12px"
+    head = "caption-side:top;text-align:left;white-space:nowrap;padding:0;color:#1a1a1a"
+    told = f"{html.escape(caption)} {tuple(tensor.shape)}"
+    return f'<table style="{table};color:#1a1a1a"><caption style="{head}">{told}</caption>{body}</table>'
