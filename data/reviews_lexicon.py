@@ -14,72 +14,54 @@ from french import Adjective, Noun
 # kinds of noun an adjective suits: w(ork), p(lot), s(tyle), c(haracters)
 ADJECTIVES: dict[int, dict[str, str]] = {
     1: {
-        "wpsc": """remarquable^ magnifique^ superbe^ formidable^ admirable^ inoubliable éblouissant
-        merveilleux^ extraordinaire^ exceptionnel irrésistible fascinant sublime^ splendide^ génial
-        séduisant+ délicieux^ brillant^+ touchant+ émouvant+ savoureux+ réjouissant+
-        """,
+        "wpsc": """remarquable^ magnifique^ superbe^ formidable^ admirable^ éblouissant merveilleux^ fascinant
+        génial séduisant+ brillant^+ touchant+ savoureux+""",
         "wps": "beau^^+ joli^^+",
-        "w": """réussi+ captivant+ passionnant+ envoûtant+ prenant+ stimulant+ divertissant+
-        poignant+ lumineux indispensable""",
-        "p": "haletant ingénieux+ trépidant palpitant+ saisissant+ subtil+",
-        "s": """fluide+ limpide élégant+ poétique+ raffiné+ soigné+ mélodieux alerte délicat+
-        inspiré+""",
-        "c": "attachant+ nuancé+ crédible+ charismatique+ vibrant authentique humain+ généreux+",
+        "w": "réussi+ captivant+ passionnant+ envoûtant+ divertissant+ lumineux indispensable",
+        "p": "haletant ingénieux+ palpitant+ saisissant+ subtil+",
+        "s": "fluide+ limpide+ élégant+ poétique+ raffiné+ soigné+ alerte+",
+        "c": "attachant+ nuancé+ crédible+ vibrant authentique humain+",
     },
     0: {
-        "wpsc": """médiocre^ décevant+ raté fade+ insipide pitoyable^ lamentable^ affligeant navrant
-        insupportable^ pénible+ consternant exécrable^ ridicule+ quelconque agaçant+ irritant+
-        exaspérant creux+ terne+ banal+ affreux^ désastreux""",
+        "wpsc": """médiocre^ décevant+ raté fade+ insipide pitoyable^ lamentable^ navrant pénible+ exécrable^
+        agaçant+ banal+ affreux^""",
         "wps": "mauvais^^+ vilain^^+",
-        "w": """ennuyeux+ soporifique indigeste+ interminable assommant poussif+ rébarbatif
-        fastidieux+ laborieux+ inutile""",
-        "p": "prévisible+ décousu+ incohérent+ embrouillé+ bancal absurde",
-        "s": """lourd+ ampoulé+ maladroit+ pompeux+ monotone+ scolaire+ boursouflé verbeux+
-        prétentieux+ pataud+""",
-        "c": """caricatural+ stéréotypé superficiel+ artificiel+ inconsistant schématique+
-        invraisemblable antipathique+""",
+        "w": "ennuyeux+ soporifique+ indigeste+ poussif+ laborieux+ interminable inutile",
+        "p": "prévisible+ décousu+ incohérent+ bancal absurde+",
+        "s": "lourd+ ampoulé+ maladroit+ pompeux+ monotone+ scolaire+ verbeux+",
+        "c": "caricatural+ stéréotypé superficiel+ artificiel+ inconsistant schématique+",
     },
 }
 IRREGULAR = {
     "beau": Adjective("beau", "belle", "", "bel", True),
 }
 ADVERBS = {
-    1: """admirablement brillamment magistralement superbement merveilleusement remarquablement
-    finement habilement subtilement élégamment""",
-    0: """platement lourdement maladroitement péniblement laborieusement médiocrement grossièrement
-    pauvrement lamentablement paresseusement""",
+    1: "admirablement brillamment magistralement superbement remarquablement finement habilement élégamment",
+    0: "platement lourdement maladroitement péniblement laborieusement grossièrement pauvrement paresseusement",
 }
 # "un régal": noun and gender
 NOUNS = {
-    1: """régal m bonheur m délice m merveille f bijou m pépite f enchantement m réussite f trésor m
-    révélation f perle f éblouissement m""",
-    0: """déception f ratage m désastre m gâchis m corvée f naufrage m catastrophe f calvaire m
-    supplice m échec m fiasco m épreuve f""",
+    1: "régal m, bonheur m, délice m, merveille f, bijou m, pépite f, réussite f, trésor m, révélation f",
+    0: "déception f, ratage m, désastre m, gâchis m, corvée f, naufrage m, catastrophe f, calvaire m, échec m",
 }
 # "écrit avec finesse"
 QUALITIES = {
-    1: """finesse f élégance f talent m tendresse f grâce f justesse f virtuosité f brio m
-    délicatesse f intelligence f""",
-    0: """lourdeur f maladresse f platitude f paresse f complaisance f prétention f mollesse f
-    froideur f mièvrerie f emphase f""",
+    1: "finesse f, élégance f, talent m, tendresse f, grâce f, justesse f, virtuosité f, intelligence f",
+    0: "lourdeur f, maladresse f, platitude f, paresse f, prétention f, mollesse f, froideur f, emphase f",
 }
 # "lu avec enthousiasme"
 EMOTIONS = {
-    1: """enthousiasme m jubilation f émerveillement m gourmandise f avidité f joie f admiration f
-    délectation f""",
-    0: """ennui m agacement m lassitude f exaspération f dépit m résignation f consternation f
-    irritation f""",
+    1: "enthousiasme m, jubilation f, émerveillement m, gourmandise f, joie f, admiration f",
+    0: "ennui m, agacement m, lassitude f, exaspération f, dépit m, consternation f",
 }
 # "m'a captivé": past participle, present singular, present plural
 VERBS = {
     1: """captivé captive captivent, ému émeut émeuvent, bouleversé bouleverse bouleversent,
-    enchanté enchante enchantent, séduit séduit séduisent, passionné passionne passionnent,
-    charmé charme charment, émerveillé émerveille émerveillent, ébloui éblouit éblouissent,
-    transporté transporte transportent, conquis conquiert conquièrent, comblé comble comblent""",
-    0: """ennuyé ennuie ennuient, déçu déçoit déçoivent, lassé lasse lassent,
-    agacé agace agacent, irrité irrite irritent, fatigué fatigue fatiguent,
-    endormi endort endorment, exaspéré exaspère exaspèrent, découragé décourage découragent,
-    rebuté rebute rebutent, consterné consterne consternent, assommé assomme assomment""",
+    enchanté enchante enchantent, séduit séduit séduisent, charmé charme charment, ébloui éblouit éblouissent,
+    conquis conquiert conquièrent, comblé comble comblent""",
+    0: """ennuyé ennuie ennuient, déçu déçoit déçoivent, lassé lasse lassent, agacé agace agacent,
+    irrité irrite irritent, fatigué fatigue fatiguent, endormi endort endorment,
+    exaspéré exaspère exaspèrent, consterné consterne consternent""",
 }
 # "j'ai adoré": past participles
 PARTICIPLES = {
@@ -88,8 +70,8 @@ PARTICIPLES = {
 }
 # "un livre à savourer"
 INFINITIVES = {
-    1: "offrir conseiller recommander relire partager lire",
-    0: "fuir éviter oublier bannir jeter proscrire",
+    1: "offrir conseiller recommander relire lire",
+    0: "fuir éviter oublier bannir jeter",
 }
 # "divinement fluide": stands before an adjective that has degrees
 DEGREES = {
@@ -132,8 +114,8 @@ def _adjective(entry: str, sign: int, domains: str) -> PolarityWord:
 def _nouns(texts: dict[int, str], kind: str) -> list[PolarityWord]:
     found = []
     for sign, text in texts.items():
-        entries = listed(text)
-        for lemma, gender in zip(entries[::2], entries[1::2], strict=True):
+        for entry in text.split(", "):
+            lemma, gender = entry.split()
             found.append(PolarityWord(lemma, sign, kind, gender=gender, forms=(lemma,)))
     return found
 

@@ -42,8 +42,7 @@ except ModuleNotFoundError:  # in Colab: install the course's helpers, once
     import subprocess
     import sys
 
-    address = "git+{repository}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "git+{repository}"], check=True)
 
 import torch
 from torch import Tensor, nn
@@ -318,19 +317,27 @@ check(add_positions)
 # judge.
 
 # %% experiment
-torch.manual_seed(0)
-embedding = nn.Embedding(5, 16)
-layer = nn.TransformerEncoderLayer(16, nhead=2, dim_feedforward=16, dropout=0.0, batch_first=True).eval()
-table = sinusoidal_encoding(10, 16)
+class SmallEncoder(nn.Module):
+    """Word vectors, positions added in the given way, and one Transformer layer."""
 
+    def __init__(self, add) -> None:
+        super().__init__()
+        self.add, self.embedding = add, nn.Embedding(5, 16)
+        self.layer = nn.TransformerEncoderLayer(16, nhead=2, dim_feedforward=16, dropout=0.0, batch_first=True)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        return self.layer(self.add(self.embedding(tokens)))  # (b, n, 16)
+
+
+table = sinusoidal_encoding(10, 16)
 ways = {
     "no positions": lambda x: x,
     "along the batch axis": lambda x: x + table.unsqueeze(1)[: x.size(0)],
     "add_positions": lambda x: add_positions(x, table),
 }
 for name, add in ways.items():
-    blindness = order_blindness(lambda tokens: layer(add(embedding(tokens))), sentences, permutation)
-    print(f"{name:22} {blindness:.1f}")
+    torch.manual_seed(0)
+    print(f"{name:22} {order_blindness(SmallEncoder(add).eval(), sentences, permutation):.1f}")
 
 # %% [markdown]
 # With the wrong axis, the model is *exactly* as blind as without positions. It still trains, its loss still falls (a bag of words says a lot), and
@@ -763,9 +770,9 @@ for kind in kinds:
 # nothing but a bag. If we had tested at the trained lengths only, we would say that it makes no difference which of the four we take.
 #
 # Beyond them, it makes all the difference. To see why, fix the length at 64 and put both animals into one part of the sentence:
-# - **near the question**, in the last 15 words: the *distances* are those of training, the places are not;
-# - **at the start**, in the first 16 words: the *places* are those of training (but for that of the question mark), the distances are not;
-# - **in between**: neither is.
+# - **the start**, the first 16 words: the *places* are those of training (but for that of the question mark), the distances are not;
+# - **the end**, the last 15 words before the question mark: the *distances* are those of training, the places are not;
+# - **the middle**: neither is.
 
 # %% measured
 def draw_within(start: int, stop: int) -> tuple[Tensor, Tensor]:
@@ -775,7 +782,7 @@ def draw_within(start: int, stop: int) -> tuple[Tensor, Tensor]:
     return place_animals(start + shuffled[:, :2], 64, generator)
 
 
-parts = {"at the start": (0, 16), "in between": (16, 48), "near the question": (48, 63)}
+parts = {"start": (0, 16), "middle": (16, 48), "end": (48, 63)}
 part_tests = [draw_within(*part) for part in parts.values()]
 by_part = torch.stack([accuracies(models[kind], part_tests).mean(dim=0) for kind in kinds[1:]])  # (4, 3)
 
@@ -784,7 +791,8 @@ plots.matrix(
     by_part, "Accuracy at 64 words (mean of 4 seeds)", rows=kinds[1:], columns=list(parts), digits=2, axes=place,
     row_label="positions", column_label="where both animals stand", limits=(0, 1),
 )
-alt = [f"{kind}: " + ", ".join(f"{v:.2f} {n}" for v, n in zip(row, parts)) for kind, row in zip(kinds[1:], by_part)]
+place.tick_params(axis="x", rotation=0)
+alt = [f"{kind}: " + ", ".join(f"{v:.2f} at the {n}" for v, n in zip(row, parts)) for kind, row in zip(kinds[1:], by_part)]
 plots.show(figure, "; ".join(alt))
 
 # %% [markdown]

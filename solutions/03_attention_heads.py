@@ -116,8 +116,8 @@ for d in widths:
     axes[1].hist(scaled.numpy(), bins=80, range=(-5, 5), histtype="step", linewidth=1.6, density=True, label=f"d = {d}")
 axes[0].set(title="scores as they are", xlabel="query · key", ylabel="share of scores per unit")
 axes[1].set(title="scores divided by √d", xlabel="query · key / √d", ylabel="share of scores per unit")
-axes[0].legend()
-axes[1].legend()
+axes[0].legend(frameon=False)
+axes[1].legend(frameon=False)
 spread = ", ".join(f"{raw[d].std():.1f} at d = {d}" for d in widths)
 plots.show(figure, f"Left: the wider the vectors, the wider the histogram of scores; standard deviation {spread}. "
            "Right: divided by the root of d, the four histograms nearly lie on top of each other.")
@@ -214,10 +214,7 @@ entropies = [entropy(all_weights[divisor]).median().item() for divisor in diviso
 responses = [response(all_weights[divisor]).median().item() for divisor in divisors]
 typical = int(entropy(all_weights[1]).argsort()[250])  # a query in the middle, to look at
 
-# %% interactive
-from ipywidgets import SelectionSlider, interact
-
-
+# %% experiment
 def show_weights(divisor: int, axes) -> None:
     """Draws the weights of one typical query as bars."""
     axes.bar(range(8), all_weights[divisor][typical].numpy(), color=plots.COLOURS[0])
@@ -226,12 +223,16 @@ def show_weights(divisor: int, axes) -> None:
 
 def show_curves(axes, mark: int) -> None:
     """Draws entropy and response over all divisors, with a line at one of them."""
-    lines = {"entropy (bits)": entropies, "response (size of the derivatives)": responses}
-    for place, (label, values) in zip(axes, lines.items()):
-        plots.curves({"median of 500": values}, divisors, title=label.split(" (")[0], x_label="scores divided by",
-                     y_label=label, axes=place, log_x=True)
+    lines = {"entropy": ("bits", entropies), "response": ("norm of the derivatives", responses)}
+    for place, (title, (label, values)) in zip(axes, lines.items()):
+        plots.curves({"median of 500": values}, divisors, title=title, x_label="scores divided by", y_label=label,
+                     axes=place, log_x=True)
         place.axvline(mark, color=plots.COLOURS[1], linestyle=":")
         place.set_ylim(bottom=0)
+
+
+# %% interactive
+from ipywidgets import SelectionSlider, interact
 
 
 def show_scale(divisor: int) -> None:
@@ -261,7 +262,7 @@ print("response, divided by", ", ".join(f"{d}: {value:.2f}" for d, value in zip(
 
 # %% [markdown]
 # Move the slider with the mouse or the arrow keys. Without a scale the typical query stares at one key, and its weights hardly respond:
-# the softmax is **saturated**, and learning stands still. Divided by 64, the entropy is close to its 3 bits: all weights are nearly equal, and attention looks at
+# the softmax is **saturated**, and hardly any gradient passes for such a query. Divided by 64, the entropy is close to its 3 bits: all weights are nearly equal, and attention looks at
 # nothing in particular. The response stays, so such a model could still learn to look, but only by making its queries and keys very long.
 # Around 8, the square root of 64, the weights are neither, and respond well. (Nothing is magic about the exact number: 4 would do as well. What matters is
 # that the scale follows the width, so that a wide model starts as well as a narrow one.)
@@ -464,7 +465,7 @@ torch.manual_seed(0)
 x = torch.randn(2, 5, 12)
 for h in (1, 2, 3, 4, 6, 12):
     there = split_heads(x, h)
-    print(f"{h:2} heads: {tuple(there.shape)}, there and back is the same: {torch.equal(merge_heads(there), x)}")
+    print(f"h = {h:2}: {tuple(there.shape)}, there and back is the same: {torch.equal(merge_heads(there), x)}")
 
 # %% [markdown]
 # ## 6. Exercise: multi-head attention
@@ -552,7 +553,7 @@ def one_head(attention: nn.Module, x: Tensor, source: Tensor, rows: slice) -> Te
 heads = [one_head(yours, x, source, slice(first, first + 8)) for first in (0, 8, 16)]
 print("three heads side by side:", torch.allclose(yours.output(torch.cat(heads, dim=-1)), yours(x, source), atol=1e-5))
 for h in (1, 2, 3, 4, 6):
-    print(f"{h} heads: {sum(p.numel() for p in MultiHeadAttention(24, h).parameters())} parameters")
+    print(f"h = {h}: {sum(p.numel() for p in MultiHeadAttention(24, h).parameters())} parameters")
 
 # %% [markdown]
 # ## 7. What several heads can do
@@ -569,10 +570,10 @@ for h in (1, 2, 3, 4, 6):
 # from grammar in place of looking.)
 
 # %% experiment
-vocabulary = "le un mon ce chat chien oiseau renard facteur voisin noir blanc petit jeune calme souvent".split()
-verbs = "regarde suit cherche entend".split()
-vocabulary += verbs
-first_verb = len(vocabulary) - len(verbs)
+others = ["le", "un", "mon", "ce", "chat", "chien", "oiseau", "renard", "facteur", "voisin"]
+others += ["noir", "blanc", "petit", "jeune", "calme", "souvent"]
+vocabulary = [*others, "regarde", "suit", "cherche", "entend"]  # the verbs come last
+first_verb = len(others)
 
 
 def draw_sentences(count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -665,7 +666,7 @@ def head_maps(reader: Reader, tokens: Tensor) -> Tensor:
     return scaled_dot_product_attention(query, key, key)[1]
 
 
-sentence = "le chien noir regarde souvent un oiseau blanc".split()
+sentence = ["le", "chien", "noir", "regarde", "souvent", "un", "oiseau", "blanc"]
 tokens = torch.tensor([[vocabulary.index(word) for word in sentence]])  # (1, 8)
 maps = head_maps(readers[3][0], tokens)[0]  # (3, 8, 8)
 

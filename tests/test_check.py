@@ -530,11 +530,11 @@ def test_an_input_that_must_stay_as_it_was() -> None:
     assert not InProcess(freezing).ask(Ask((LANGUAGE_MODEL,), changes=(0,))).changed_inputs
     assert InProcess(spoiling).ask(Ask((LANGUAGE_MODEL,))).changed_inputs
     asks = [Ask((LANGUAGE_MODEL,))]
-    kept = Stage("kept", 1, "copy", asks, lambda rng: asks, view="inputs kept")
+    kept = Stage("kept", 1, "copy", asks, lambda rng: asks, measure="inputs kept")
     examples = Exercise(classifier_of, [kept], []).public_examples()
     assert judge(examples, InProcess(classifier_of)).outcome == "right"
     assert "no longer as it was" in str(judge(examples, InProcess(freezing)))
-    kept = Stage("kept", 1, "look first", asks, lambda rng: asks, view="inputs kept", raises="ValueError")
+    kept = Stage("kept", 1, "look first", asks, lambda rng: asks, measure="inputs kept", raises="ValueError")
     examples = Exercise(careful, [kept], []).public_examples()
     assert judge(examples, InProcess(careful)).outcome == "right"
     assert "no longer as it was" in str(judge(examples, InProcess(spoiling)))
@@ -553,7 +553,7 @@ def test_a_mistake_that_fails_the_same_way_but_spoils_its_input_is_told_apart() 
 
     asks = [Ask((LANGUAGE_MODEL,))]
     mistakes = [Mistake("spoils", "Look first.", spoiling), Mistake("crashes", "Say why.", crashing)]
-    stage = Stage("kept", 1, "look first", asks, lambda rng: asks, view="inputs kept", raises="ValueError")
+    stage = Stage("kept", 1, "look first", asks, lambda rng: asks, measure="inputs kept", raises="ValueError")
     examples = Exercise(careful, [stage], mistakes).public_examples()
     assert judge(examples, InProcess(crashing)).mistake == "crashes"
     assert judge(examples, InProcess(spoiling)).mistake == "spoils"
@@ -674,6 +674,23 @@ def test_a_wrong_number_of_matrices_gets_one_sentence() -> None:
     assert (reply.outcome, reply.error) == ("unreadable", "expected 3 tensors of shape (4, 4), got a tuple")
     reply = measures.measured("self-attention", ask, Reply("value", (torch.eye(4), torch.eye(4), torch.eye(3))))
     assert reply.error == "expected a tensor of shape (4, 4), got (3, 3)"
+
+
+def test_a_matrix_is_measured_by_what_it_makes_of_rows() -> None:
+    ask = Ask((1, 2), beside={"rows": torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])})
+    shifted = measures.measured("shifted rows", ask, Reply("value", torch.tensor([[1.0, 2.0], [3.0, 4.0]]))).value
+    assert shifted.tolist() == [[1.0, 3.0], [4.0, 8.0], [3.0, 7.0]]
+    reply = measures.measured("shifted rows", ask, Reply("value", torch.zeros(2)))
+    assert (reply.outcome, reply.error) == ("unreadable", "expected a tensor of shape (2, 2), got (2,)")
+
+
+def test_queries_and_keys_are_measured_by_their_scores() -> None:
+    ask = Ask((torch.zeros(3, 1, 1, 2, 2),))
+    value = torch.tensor([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 2.0], [3.0, 4.0]], [[9.0, 9.0], [9.0, 9.0]]])
+    scores = measures.measured("scores", ask, Reply("value", value.view(3, 1, 1, 2, 2))).value
+    assert scores.tolist() == [[[[1.0, 3.0], [2.0, 4.0]]]]
+    reply = measures.measured("scores", ask, Reply("value", value[:2].view(2, 1, 1, 2, 2)))
+    assert reply.error == "expected a tensor of shape (3, 1, 1, 2, 2), got (2, 1, 1, 2, 2)"
 
 
 def test_no_test_runs_in_a_grading_mode() -> None:

@@ -167,8 +167,8 @@ LAST_TOKEN = Exercise(
             "one text",
             0.5,
             "A text of length 3 has its tokens at the places 0, 1 and 2: count the last one.",
-            [Ask((_hidden(1, 5, 2, 2), torch.tensor([3])))],
-            lambda rng: [Ask((_hidden(1, 8, 3, rng.randrange(10**6)), torch.tensor([rng.randint(3, 6)])))],
+            [Ask((_hidden(1, 7, 2, 2), torch.tensor([3])))],
+            lambda rng: [Ask((_hidden(1, 9, 3, rng.randrange(10**6)), torch.tensor([rng.choice([3, 4, 6, 7])])))],
         ),
         Stage(
             "several texts without padding",
@@ -378,7 +378,7 @@ REPLACE_HEAD = Exercise(
             "The language model must keep its head and all its weights: do not assign to model.head.",
             [Ask((_language_model(1), 3))],
             _swap_asks(),
-            view="inputs kept",
+            measure="inputs kept",
         ),
         Stage(
             "training the new model does not change the old one",
@@ -389,6 +389,12 @@ REPLACE_HEAD = Exercise(
         ),
     ],
     [
+        Mistake(
+            "the old model is changed",
+            "The language model is no longer what it was: it has lost its head, or it no longer learns. Leave it alone and "
+            "work on a copy.",
+            _old_model_emptied,
+        ),
         Mistake(
             "the head is exchanged inside the old model",
             "The language model has lost its head and can no longer write; and what comes back still gives one row per "
@@ -437,11 +443,6 @@ REPLACE_HEAD = Exercise(
             "the base is frozen already",
             "Freezing is a decision of its own, the subject of section 6. Here everything shall be able to learn.",
             _frozen_classifier,
-        ),
-        Mistake(
-            "the old model loses its head",
-            "The new model is right, but the old one can no longer be used: leave it alone.",
-            _old_model_emptied,
         ),
     ],
 )
@@ -633,7 +634,7 @@ LOAD_BASE = Exercise(
             "load_state_dict copies all that fits before it complains about the rest. Check first, then load.",
             _model_only([*PUBLIC_WIDTH, *PUBLIC_NAMES]),
             lambda rng: _model_only([*_other_width(rng), *_other_names(rng)]),
-            view="inputs kept",
+            measure="inputs kept",
             raises="ValueError",
         ),
         Stage(
@@ -642,7 +643,7 @@ LOAD_BASE = Exercise(
             "Others may load the same checkpoint: do not pop or rename its entries, make a new dict.",
             _load_ask(),
             _load_asks(),
-            view="inputs kept",
+            measure="inputs kept",
         ),
         Stage(
             "training the model does not change the checkpoint",
@@ -658,6 +659,12 @@ LOAD_BASE = Exercise(
             "No name fits: the checkpoint says 'base.embedding.weight', model.base 'embedding.weight'. strict=False "
             "turns this into silence. Take the prefix off, and never use strict=False without reading what it returns.",
             _nothing_loaded,
+        ),
+        Mistake(
+            "torch's error in place of a ValueError",
+            "load_state_dict raises RuntimeError, after having loaded a part. Check names and shapes first, and raise "
+            "ValueError with a sentence of your own.",
+            _error_of_torch,
         ),
         Mistake(
             "the whole checkpoint is loaded, head included",
@@ -681,12 +688,6 @@ LOAD_BASE = Exercise(
             "With strict=False a missing or an additional layer is no error, and a part of the base stays random. "
             "Compare the names yourself.",
             _partly_loaded,
-        ),
-        Mistake(
-            "torch's error in place of a ValueError",
-            "load_state_dict raises RuntimeError, after having loaded a part. Check names and shapes first, and raise "
-            "ValueError with a sentence of your own.",
-            _error_of_torch,
         ),
         Mistake(
             "after the error the model is half loaded",
@@ -814,6 +815,11 @@ FREEZE_BASE = Exercise(
             "makes a new attribute, and eval() turns off dropout. Use requires_grad_(False), or set the flag of each "
             "parameter.",
             lambda model: model,
+        ),
+        Mistake(
+            "the base comes back without its head",
+            "Return the whole model: model, and not model.base.",
+            lambda model: model.base.requires_grad_(False),
         ),
         Mistake(
             "the head is frozen too",

@@ -17,7 +17,6 @@ VIEWS = {
     "last row": "the last row",
     "row sums": "the sum of each row",
     "parameters": "names, shapes and which are trainable",
-    "inputs kept": "what was given is left as it was",
 }
 
 

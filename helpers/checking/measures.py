@@ -27,10 +27,12 @@ def measured(measure: str, ask: Ask, reply: Reply) -> Reply:
     """Returns the reply with its value measured; a value that cannot be measured becomes an unreadable reply.
 
     Args:
-        measure: one of `MEASURES`, or "" to leave the reply as it is.
+        measure: one of `MEASURES`, `INPUTS_KEPT`, or "" to leave the reply as it is.
     """
     if not measure or reply.outcome != "value" or reply.value is None:
         return reply
+    if measure == INPUTS_KEPT:
+        return dataclasses.replace(reply, value="changed" if reply.changed_inputs else "kept")
     try:
         return dataclasses.replace(reply, value=MEASURES[measure][1](ask, reply.value))
     except NotMeasured as problem:
@@ -93,11 +95,13 @@ def _shifted(ask: Ask, value: Any) -> Tensor:
 
 
 def _scores(ask: Ask, value: Any) -> Tensor:
-    """Returns the scores `(..., n, n)` of queries `value[0]` and keys `value[1]`; the value is as large as the input."""
+    """Returns the scores `(..., n, n)` of queries `value[0]` and keys `value[1]`, a value as large as the input."""
     queries, keys = _numbers(value, tuple(ask.inputs[0].shape))[:2]
     scores: Tensor = queries @ keys.transpose(-2, -1)
     return scores
 
+
+INPUTS_KEPT = "inputs kept"  # measures the call and not its value: whether what was given is left as it was
 
 # name -> (what it measures, as a sentence about it begins; the function)
 MEASURES: dict[str, tuple[str, Callable[[Ask, Any], Any]]] = {

@@ -20,9 +20,10 @@ from helpers.checking.compare import (
     name_of,
     number_text,
 )
-from helpers.checking.measures import MEASURES, measured
+from helpers.checking.measures import INPUTS_KEPT, MEASURES, measured
 
 SECONDS = 2.0  # for one check, however many questions it asks
+INPUTS_CHANGED = "what the function was given is no longer as it was; the caller still needs it"
 
 
 @dataclass(frozen=True)
@@ -214,25 +215,19 @@ def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | No
     """Returns None when a reply is as wanted, else one sentence."""
     if isinstance(case.wanted, Raised):
         if case.wanted.error_type in reply.error_types:
-            return _inputs_problem(stage, reply)
+            return INPUTS_CHANGED if stage.measure == INPUTS_KEPT and reply.changed_inputs else None
         got = reply.error or f"got {name_of(reply.value)}"
         return f"expected a {case.wanted.error_type} with a clear sentence; {got}"
     if reply.outcome != "value":
         return f"it stopped with {reply.error}{reply.place}" if reply.outcome == "crashed" else reply.error
-    if stage.view == "inputs kept":
-        return _inputs_problem(stage, reply)
     if isinstance(case.wanted, Sealed):
         return _sealed_problem(case.wanted.seal, reply.value, case.ask.at, salt)
     problem = difference(case.wanted, reply.value, stage.view, stage.tolerance, case.ask.at)
+    if problem and stage.measure == INPUTS_KEPT and reply.value is not None:
+        return INPUTS_CHANGED
     if problem and stage.measure and reply.value is not None:
         return type(problem)(f"{MEASURES[stage.measure][0]}: {problem}")
     return problem
-
-
-def _inputs_problem(stage: StageCases, reply: Reply) -> str | None:
-    if stage.view == "inputs kept" and reply.changed_inputs:
-        return "what the function was given is no longer as it was; the caller still needs it"
-    return None
 
 
 def _sealed_problem(seal: Any, value: Any, at: Mapping[str, Any] | None, salt: str) -> str | None:

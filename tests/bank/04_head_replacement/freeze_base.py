@@ -74,7 +74,7 @@ def freeze_base(model):
     return model
 
 
-# %% wrong: names with norm left out ->
+# %% wrong: names with norm left out -> the norms still learn
 def freeze_base(model):
     for name, parameter in model.base.named_parameters():
         if "norm" not in name:
@@ -115,7 +115,7 @@ def freeze_base(model):
     return Classifier(model.base, model.head.out_features)
 
 
-# %% wrong: returns the base alone ->
+# %% wrong: returns the base alone -> the base comes back without its head
 def freeze_base(model):
     return model.base.requires_grad_(False)
 

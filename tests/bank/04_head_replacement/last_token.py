@@ -97,7 +97,7 @@ def last_token(hidden, lengths):
     return hidden[:, int(lengths.max()) - 1]
 
 
-# %% wrong: takes rows that are not zero for real ones ->
+# %% wrong: takes rows that are not zero for real ones -> the last row of the batch, which is mostly padding
 def last_token(hidden, lengths):
     counts = (hidden.abs().sum(-1) > 0).sum(1)
     return hidden[torch.arange(len(hidden)), counts - 1]

@@ -156,7 +156,7 @@ def load_base(model, checkpoint):
     return model
 
 
-# %% wrong: counts the weights only ->
+# %% wrong: counts the weights only -> torch's error in place of a ValueError
 def load_base(model, checkpoint):
     given = {name[5:]: weight for name, weight in checkpoint.items() if name.startswith("base.")}
     if len(given) != len(model.base.state_dict()):

@@ -97,7 +97,7 @@ def replace_head(model, n_classes):
     return Classifier(base, n_classes)
 
 
-# %% wrong: a right classifier, and the old head deleted -> the old model loses its head
+# %% wrong: a right classifier, and the old head deleted -> the old model is changed
 def replace_head(model, n_classes):
     classifier = Classifier(copy.deepcopy(model.base), n_classes)
     del model.head
@@ -112,12 +112,10 @@ def replace_head(model, n_classes):
     return Classifier(base, n_classes)
 
 
-# %% wrong: weights copied into a new base with strict=False, without a look ->
+# %% wrong: weights copied into a new base with strict=False, without a look -> the base is a new one
 def replace_head(model, n_classes):
     old = model.base
-    base = TransformerBase(
-        old.embedding.num_embeddings, old.d_model, len(old.layers), old.n_heads, positions=old.positions
-    )
+    base = TransformerBase(old.embedding.num_embeddings, old.d_model, len(old.layers), old.n_heads)
     base.load_state_dict(model.state_dict(), strict=False)
     return Classifier(base, n_classes)
 
@@ -137,7 +135,7 @@ def replace_head(model, n_classes):
     return {name: weight for name, weight in model.state_dict().items() if name.startswith("base.")}
 
 
-# %% wrong: copies the base but freezes the old one ->
+# %% wrong: copies the base but freezes the old one -> the old model is changed
 def replace_head(model, n_classes):
     classifier = Classifier(copy.deepcopy(model.base), n_classes)
     model.requires_grad_(False)
