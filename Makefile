@@ -46,7 +46,7 @@ build: ## Make the notebooks from their sources; CHECK=1 only says what is out o
 grade: ## Grade all submissions in sandboxes, in parallel (Linux)
 	@$(environment) --run grading autograde
 
-demo: ## Grade a small class of five, from submission to feedback
+demo: ## Grade a small class of seven, from submission to feedback
 	@$(environment) --run grading demo
 
 lint: ## Check style, format and types

@@ -111,9 +111,10 @@ class Reviewer:
             sentences.append(writer.sentence(writer.fresh(patterns.NEUTRAL_OPENINGS)))
         writer.sign = 1 - label
         sentences += [self._judged(writer, index > 0) for index in range(before[place])]
-        turning = writer.clause(writer.fresh(_clauses(self.draw.one(BODIES), "~=")))
+        one, other = self.draw.some(BODIES, 2)  # "the style is ..., but the plot is ..."
+        turning = writer.clause(writer.fresh(_clauses(one, "~=")))
         writer.sign = label
-        turning += ", mais " + writer.clause(writer.fresh(_clauses(self.draw.one(BODIES), "~=")))
+        turning += ", mais " + writer.clause(writer.fresh(_clauses(other, "~=")))
         turn_sentence = len(sentences)
         sentences.append(sentence(turning + "."))
         if after[place]:

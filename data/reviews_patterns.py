@@ -33,7 +33,7 @@ OPENINGS = (
     "{Un nom} ! Je ne vois pas d'autre mot pour {titre}.",
     "Il y a longtemps que {un:œuvre} ne m'avait pas autant {touché}.",
     "{auteur} raconte tout cela avec {qualité}.",
-    "Ma libraire m'avait parlé de {titre} : je l'ai lu avec {émotion}.",
+    "Ma libraire m'avait montré {titre} : je l'ai lu avec {émotion}.",
     "Dans {titre}, {auteur} nous livre {un:œuvre+}.",
     "Rarement {un:œuvre} m'aura autant {touché}.",
 )
@@ -142,7 +142,7 @@ COMPARISONS = (
     "Je l'ai trouvé aussi {cadj m} que {autre titre}.",
     "Comme dans {autre titre}, {le:style} {est|sont} {adj}.",
     "{autre titre} m'avait déjà {touché}.",
-    "On pense à {autre titre}, tout aussi {cadj m}.",
+    "Cela rappelle {autre titre}, tout aussi {cadj m}.",
 )
 JOINTS = (", et", " ;")
 BECAUSE = (" car", " parce que", " tant", " :")

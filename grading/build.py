@@ -249,6 +249,11 @@ def _digits(value: float | int | bool) -> Any:
     return int(value)
 
 
+def _compact(text: str) -> str:
+    """Returns indented JSON with each plain list on one line: thousands of numbers would be thousands of lines."""
+    return re.sub(r"\[\n\s+([^\[\]{}]*?)\n\s+\]", lambda found: f"[{re.sub(chr(10) + ' *', ' ', found[1])}]", text)
+
+
 def _same_examples(first: Any, second: Any) -> bool:
     """Compares two examples; numbers may differ in the last digits, as they do from one processor to another."""
     if isinstance(first, dict) and isinstance(second, dict):
@@ -315,7 +320,7 @@ def build(selected: Iterable[str] = (), *, say: Any = print) -> None:
     file = ROOT / "helpers" / "check_examples.json"
     made = {name: entry for stem in stems for name, entry in examples(stem).items()}
     if not _same_examples(_stored_examples(file), made):
-        write(file, json.dumps(made, indent=1, sort_keys=False) + "\n")
+        write(file, _compact(json.dumps(made, indent=1)) + "\n")
         say(f"{file.relative_to(ROOT)}: made")
     for path in paths:
         cells = read(path)

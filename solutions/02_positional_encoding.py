@@ -201,7 +201,7 @@ alt = (
 plots.show(figure, alt)
 
 # %% [markdown]
-# ### Three ways to get it wrong
+# ### Exercise: the table, and three ways to get it wrong
 #
 # - Sine and cosine share the exponent of their *pair*: in column 3 it is $2/d$, not $3/d$.
 # - `torch.arange(0, d_model, 2)` already counts $0, 2, 4, \dots$: that is $2i$, not $i$.
@@ -395,7 +395,11 @@ show_hands(1, 2)
 show_hands(9, 2)
 
 # %% [markdown]
-# The hands stand elsewhere in the two rows, but each clock turns by the same angle in both. Four clocks, four rotations: written into one matrix, they are four
+# The hands stand elsewhere in the two rows, but each clock turns by the same angle in both.
+#
+# ### Exercise: one matrix for every place
+#
+# Four clocks, four rotations: written into one matrix, they are four
 # blocks of $2 \times 2$ along the diagonal, and zeros everywhere else. The matrix may depend on the offset. It must not
 # depend on $p$: a matrix that leads from $PE_0$ to $PE_k$, but not from $PE_1$ to $PE_{1+k}$, does not count.
 
@@ -792,7 +796,7 @@ plots.matrix(
     row_label="positions", column_label="where both animals stand", limits=(0, 1),
 )
 place.tick_params(axis="x", rotation=0)
-alt = [f"{kind}: " + ", ".join(f"{v:.2f} at the {n}" for v, n in zip(row, parts)) for kind, row in zip(kinds[1:], by_part)]
+alt = [f"{kind}: " + ", ".join(f"{v:.2f} ({n})" for v, n in zip(row, parts)) for kind, row in zip(kinds[1:], by_part)]
 plots.show(figure, "; ".join(alt))
 
 # %% [markdown]
@@ -814,7 +818,7 @@ plots.show(figure, "; ".join(alt))
 print("accuracy with two layers (mean of 3 seeds)")
 print("length          ", *[f"{length:>5}" for length in lengths])
 for kind in kinds:
-    deeper = [train(kind, seed, n_layers=2, steps=250) for seed in range(3)]
+    deeper = [train(kind, seed, n_layers=2, steps=200) for seed in range(3)]
     mean = accuracies(deeper, tests).mean(dim=0)
     print(f"{kind:16}", *[f"{value:5.2f}" for value in mean])
 

@@ -592,7 +592,7 @@ class Reader(nn.Module):
     def __init__(self, d_model: int, n_heads: int) -> None:
         super().__init__()
         self.embedding = nn.Embedding(len(vocabulary), d_model)
-        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.reading = MultiHeadAttention(d_model, n_heads)
         self.answers = nn.Linear(d_model, 3 * len(vocabulary))
 
     def embed(self, tokens: Tensor) -> Tensor:
@@ -601,7 +601,7 @@ class Reader(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         x = self.embed(tokens)  # (b, 8, d)
-        return self.answers(self.attention(x, x))[:, 1:-1].unflatten(-1, (3, -1))
+        return self.answers(self.reading(x, x))[:, 1:-1].unflatten(-1, (3, -1))
 
 
 # %% experiment
@@ -662,7 +662,7 @@ plots.show(axes.figure, plots.describe_curves(lines, head_counts, "heads", digit
 def head_maps(reader: Reader, tokens: Tensor) -> Tensor:
     """Returns the weights of each head, `(b, h, n, n)`."""
     x = reader.embed(tokens)
-    query, key = split_heads(reader.attention.query(x), 3), split_heads(reader.attention.key(x), 3)
+    query, key = split_heads(reader.reading.query(x), 3), split_heads(reader.reading.key(x), 3)
     return scaled_dot_product_attention(query, key, key)[1]
 
 

@@ -559,6 +559,14 @@ def test_a_mistake_that_fails_the_same_way_but_spoils_its_input_is_told_apart() 
     assert judge(examples, InProcess(spoiling)).mistake == "spoils"
 
 
+def test_rows_may_be_asked_to_be_alike() -> None:
+    asks = [Ask((LANGUAGE_MODEL,), then=(torch.tensor([[1, 4, 0], [1, 4, 5]]), torch.tensor([2, 2])))]
+    stage = Stage("padding", 1, "read the last real token", asks, lambda rng: asks, measure="rows alike")
+    examples = Exercise(classifier_of, [stage], []).public_examples()
+    assert judge(examples, InProcess(classifier_of)).outcome == "right"
+    assert judge(examples, InProcess(lambda model: model)).outcome == "wrong"
+
+
 def test_spread_moves_every_parameter_and_the_same_way_each_time() -> None:
     def norm(model: Any) -> Tensor:
         return model.base.layers[0].attention_norm.weight

@@ -321,6 +321,12 @@ def _classifier_with_head(model: Any, head: nn.Module) -> nn.Module:
     return changed
 
 
+class _LastRow(Classifier):
+    def forward(self, tokens: Tensor, padding: Tensor | None = None) -> Tensor:
+        logits: Tensor = self.head(self.base(tokens, padding)[:, -1])
+        return logits
+
+
 def _frozen_classifier(model: Any, n_classes: int) -> nn.Module:
     changed = replace_head(model, n_classes)
     changed.base.requires_grad_(False)
@@ -334,6 +340,10 @@ def _old_model_emptied(model: Any, n_classes: int) -> nn.Module:
 
 
 THEN = (TOKENS, LENGTHS)
+ALIKE = (
+    torch.tensor([[SOS, 4, 6, PAD, PAD, PAD], [SOS, 4, 6, 5, 3, 5]]),
+    torch.tensor([3, 3]),
+)  # the same up to place 2
 
 REPLACE_HEAD = Exercise(
     replace_head,
@@ -373,6 +383,14 @@ REPLACE_HEAD = Exercise(
             ],
         ),
         Stage(
+            "what comes after the last real token makes no difference",
+            0.5,
+            "The head must read the last real token of each text, found by its length: Classifier does it.",
+            [Ask((_language_model(4), 3), then=ALIKE)],
+            lambda rng: [Ask((_language_model(_seed(rng), n_layers=2), rng.randint(2, 5)), then=ALIKE)],
+            measure="rows alike",
+        ),
+        Stage(
             "the old model is left as it was",
             0.5,
             "The language model must keep its head and all its weights: do not assign to model.head.",
@@ -382,7 +400,7 @@ REPLACE_HEAD = Exercise(
         ),
         Stage(
             "training the new model does not change the old one",
-            1,
+            0.5,
             "The two models must not share parameters: give the new one a copy of the base, copy.deepcopy(model.base).",
             [Ask((_language_model(1), 3), take="shared")],
             _swap_asks(take="shared"),
@@ -391,9 +409,14 @@ REPLACE_HEAD = Exercise(
     [
         Mistake(
             "the old model is changed",
-            "The language model is no longer what it was: it has lost its head, or it no longer learns. Leave it alone and "
-            "work on a copy.",
+            "The language model is no longer what it was: it has lost its head, or it no longer learns. Leave it alone "
+            "and work on a copy.",
             _old_model_emptied,
+        ),
+        Mistake(
+            "the head reads the last row",
+            "The last row is padding for most texts. Pass the lengths on, and take the last real token as in section 3.",
+            lambda model, n_classes: _LastRow(copy.deepcopy(model.base), n_classes),
         ),
         Mistake(
             "the head is exchanged inside the old model",

@@ -101,6 +101,13 @@ def _scores(ask: Ask, value: Any) -> Tensor:
     return scores
 
 
+def _rows_alike(ask: Ask, value: Any) -> bool:
+    """Returns whether all rows of a tensor `(b, ...)` hold the same numbers, up to rounding."""
+    if not isinstance(value, Tensor) or value.dim() < 2:
+        raise NotMeasured(f"expected a tensor with a row for each text, got {name_of(value)}")
+    return torch.allclose(value, value[:1].expand_as(value), atol=1e-5)
+
+
 INPUTS_KEPT = "inputs kept"  # measures the call and not its value: whether what was given is left as it was
 
 # name -> (what it measures, as a sentence about it begins; the function)
@@ -110,4 +117,5 @@ MEASURES: dict[str, tuple[str, Callable[[Ask, Any], Any]]] = {
     "self-attention": ("the outputs c1 and c2 (two rows) with your matrices", _self_attention),
     "shifted rows": ("what your matrix makes of encoded positions, one a row", _shifted),
     "scores": ("the scores of your queries and keys", _scores),
+    "rows alike": ("whether all rows get the same numbers", _rows_alike),
 }

@@ -148,3 +148,33 @@ def replace_head(model, n_classes):
     base._modules = dict(model.base._modules)
     base.embedding = copy.deepcopy(model.base.embedding)
     return Classifier(base, n_classes)
+
+
+# %% wrong: a class of its own that reads the last row -> the head reads the last row
+class LastRowClassifier(nn.Module):
+    def __init__(self, base, n_classes):
+        super().__init__()
+        self.base = base
+        self.head = nn.Linear(base.d_model, n_classes)
+
+    def forward(self, tokens, lengths=None):
+        return self.head(self.base(tokens, lengths)[:, -1])
+
+
+def replace_head(model, n_classes):
+    return LastRowClassifier(copy.deepcopy(model.base), n_classes)
+
+
+# %% right: a class of its own that reads the last real token
+class LastTokenClassifier(nn.Module):
+    def __init__(self, base, n_classes):
+        super().__init__()
+        self.base = base
+        self.head = nn.Linear(base.d_model, n_classes)
+
+    def forward(self, tokens, lengths):
+        return self.head(last_token(self.base(tokens, lengths), lengths))
+
+
+def replace_head(model, n_classes):
+    return LastTokenClassifier(copy.deepcopy(model.base), n_classes)

@@ -1,0 +1,28 @@
+"""The README says what is there: every notebook with its points, every command, every picture."""
+
+import re
+from pathlib import Path
+
+from grading import build, source
+
+
+def test_the_table_lists_every_notebook_with_its_points(repository: Path) -> None:
+    text = (repository / "README.md").read_text(encoding="utf-8")
+    told = dict(re.findall(r"^\| `(\d\d_\w+)` \|.*\| (\d+) \|$", text, re.MULTILINE))
+    cells = {path.stem: source.read(path) for path in build.sources()}
+    assert told == {stem: f"{sum(cell.points or 0 for cell in found):g}" for stem, found in cells.items()}
+
+
+def test_every_make_command_exists(repository: Path) -> None:
+    makefile = (repository / "Makefile").read_text(encoding="utf-8")
+    for name in ("README.md", "CONTRIBUTING.md"):
+        for target in re.findall(r"(?:`|^)make ([a-z-]+)", (repository / name).read_text(encoding="utf-8"), re.M):
+            assert re.search(rf"^{target}: ## ", makefile, re.MULTILINE), f"{name}: make {target}"
+
+
+def test_every_path_and_picture_exists(repository: Path) -> None:
+    for name in ("README.md", "CONTRIBUTING.md"):
+        text = (repository / name).read_text(encoding="utf-8")
+        for path in re.findall(r"\]\(([^)#:]+)\)", text):
+            assert (repository / path).exists(), f"{name}: {path}"
+    assert not re.search(r"!\[\]\(", (repository / "README.md").read_text(encoding="utf-8"))  # alt texts
