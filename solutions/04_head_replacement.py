@@ -617,12 +617,13 @@ for name, values in curves.items():
     print(f"{name:24}", "  ".join(f"{value:.2f}" for value in torch.tensor(values).mean(dim=0).tolist()))
 
 # %% [markdown]
-# Three observations; compare them with what you wrote down.
+# Compare with what you wrote down. The bands overlap, so trust the order of the curves more than any single number.
 #
-# - **The last real token learns fastest.** Its row has read everything, and it is of the kind that the base was pretrained on: a real token.
-# - **The last row comes later.** It stands on a `<pad>` that the base has never seen. Training has first to teach the base what a `<pad>` is; with enough passes it nearly gets there, because the padding, too, can attend
-#   to the whole review. That is why the mistake survives in so much code: nothing breaks.
-# - **The mean comes last.** In a causal model most rows have read only a part of the review, and all of them count the same. (In a model that reads both sides, notebook 07, every row has read everything, and the mean is a good rule.)
+# - **The last real token learns fastest**: compare the second and the third pass. Its row has read everything, and it is of the kind that the base was pretrained on.
+# - **The last row needs more passes.** It stands on a `<pad>` that the base has never seen, and training has first to teach the base what that is. In the end it gets there, because the padding, too, can attend to the
+#   whole review. That is why the mistake survives in so much code: nothing breaks.
+# - **The mean is the slowest.** In a causal model most rows have read only a part of the review, and all of them count the same. (In a model that reads both sides, notebook 07, every row has read everything, and the
+#   mean is a good rule.)
 #
 # There is one more difference, and no accuracy shows it. Ask each trained model twice for the class of the same 100 reviews: once in batches of eight, and once each review alone.
 

@@ -415,7 +415,7 @@ REPLACE_HEAD = Exercise(
         ),
         Mistake(
             "the head reads the last row",
-            "The last row is padding for most texts. Pass the lengths on, and take the last real token as in section 3.",
+            "The last row is padding for most texts. Take the last real token, as in section 3: pass the lengths on.",
             lambda model, n_classes: _LastRow(copy.deepcopy(model.base), n_classes),
         ),
         Mistake(
