@@ -56,17 +56,13 @@ class Vocabulary:
         pieces: the SentencePiece model that cuts raw text; text in pieces needs none.
     """
 
-    def __init__(
-        self, words: Iterable[str], kind: Kind = "word", mask: bool = False, pieces: Any = None
-    ) -> None:
+    def __init__(self, words: Iterable[str], kind: Kind = "word", mask: bool = False, pieces: Any = None) -> None:
         self.kind, self.pieces = kind, pieces
         self.tokens = [*SPECIALS[: 4 + mask], *words]
         self.numbers = {token: number for number, token in enumerate(self.tokens)}
 
     @classmethod
-    def learn(
-        cls, texts: Iterable[str], kind: Kind = "word", min_count: int = 1, mask: bool = False
-    ) -> "Vocabulary":
+    def learn(cls, texts: Iterable[str], kind: Kind = "word", min_count: int = 1, mask: bool = False) -> "Vocabulary":
         """Return the vocabulary of all tokens that occur at least `min_count` times in `texts`."""
         empty = cls((), kind, mask)
         counts = Counter(token for text in texts for token in empty.split(text))
@@ -93,9 +89,7 @@ class Vocabulary:
         tokens = [self.tokens[number] for number in numbers if number not in (PAD, SOS, EOS)]
         if self.kind == "word":
             return " ".join(tokens).replace("' ", "'")
-        return (
-            "".join(tokens).replace("▁", " ").strip() if self.kind == "piece" else "".join(tokens)
-        )
+        return "".join(tokens).replace("▁", " ").strip() if self.kind == "piece" else "".join(tokens)
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -193,9 +187,7 @@ def _read_embedded(folder: Path) -> Corpus:
         if "split" in rows:
             pieces = {f"{name}_{split}": part for split, part in rows.groupby("split")}
         for part, table in pieces.items():
-            parts[part] = Split(
-                f"{folder.name}/{part}", ROLES.get(part, "other"), table.reset_index(drop=True)
-            )
+            parts[part] = Split(f"{folder.name}/{part}", ROLES.get(part, "other"), table.reset_index(drop=True))
     return Corpus(folder.name, parts)
 
 
@@ -220,10 +212,7 @@ def _read_real(name: str, files: list[dict[str, Any]], paths: list[Path]) -> Cor
             columns.setdefault(file["part"], {})[column] = (
                 [int(value) for value in values] if column == "label" else list(values)
             )
-    parts = {
-        part: Split(f"{name}/{part}", ROLES[part], pd.DataFrame(cells))
-        for part, cells in columns.items()
-    }
+    parts = {part: Split(f"{name}/{part}", ROLES[part], pd.DataFrame(cells)) for part, cells in columns.items()}
     vocabulary = None if words is None else Vocabulary(words, "piece", pieces=model)
     return Corpus(name, parts, vocabulary)
 
@@ -243,9 +232,7 @@ def _download(name: str, entry: dict[str, Any]) -> list[Path]:
     pooch.get_logger().setLevel("ERROR")
     missing = sum(f["bytes"] for short, f in files.items() if not (folder / short).is_file())
     if missing:
-        print(
-            f"{name}: {entry['about']}.\nSource: {entry['source']}.\nLicence: {entry['licence']}."
-        )
+        print(f"{name}: {entry['about']}.\nSource: {entry['source']}.\nLicence: {entry['licence']}.")
         print(f"Downloading {missing / 1e6:.1f} MB to {folder}")
     paths = []
     for short in files:
@@ -284,9 +271,7 @@ class Example:
 Encode = Callable[[dict[str, Any]], Example]
 
 
-def for_language_model(
-    vocabulary: Vocabulary, column: str = "text", max_len: int | None = None
-) -> Encode:
+def for_language_model(vocabulary: Vocabulary, column: str = "text", max_len: int | None = None) -> Encode:
     """Return what makes of a row the pair `<sos> A B`, `A B <eos>`, cut at `max_len` tokens."""
 
     def encode(row: dict[str, Any]) -> Example:
@@ -296,9 +281,7 @@ def for_language_model(
     return encode
 
 
-def for_classifier(
-    vocabulary: Vocabulary, column: str = "text", max_len: int | None = None
-) -> Encode:
+def for_classifier(vocabulary: Vocabulary, column: str = "text", max_len: int | None = None) -> Encode:
     """Return what makes of a row `<sos> A B`, cut at `max_len` tokens, and the column `label`."""
     return lambda row: Example([SOS, *vocabulary.encode(row[column])][:max_len], int(row["label"]))
 

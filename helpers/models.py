@@ -107,9 +107,7 @@ class Layer(nn.Module):
     Dropout acts on the output of each part (5.4), not on the attention weights.
     """
 
-    def __init__(
-        self, d_model: int, n_heads: int, d_feedforward: int, dropout: float, pre: bool, cross: bool
-    ) -> None:
+    def __init__(self, d_model: int, n_heads: int, d_feedforward: int, dropout: float, pre: bool, cross: bool) -> None:
         super().__init__()
         self.norm_first, self.cross, self.dropout = pre, cross, nn.Dropout(dropout)
         self.attention = Attention(d_model, n_heads)
@@ -118,9 +116,7 @@ class Layer(nn.Module):
             self.cross_attention = Attention(d_model, n_heads)
             self.cross_attention_norm = nn.LayerNorm(d_model)
         hidden, output = nn.Linear(d_model, d_feedforward), nn.Linear(d_feedforward, d_model)
-        self.feed_forward = nn.Sequential(
-            OrderedDict(hidden=hidden, activation=nn.ReLU(), output=output)
-        )
+        self.feed_forward = nn.Sequential(OrderedDict(hidden=hidden, activation=nn.ReLU(), output=output))
         self.feed_forward_norm = nn.LayerNorm(d_model)
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
@@ -190,15 +186,12 @@ class TransformerBase(nn.Module):
             self.register_buffer("position", table, persistent=False)
         d_feedforward = d_feedforward or d_model
         self.layers = nn.ModuleList(
-            Layer(d_model, n_heads, d_feedforward, dropout, norm_first, cross)
-            for _ in range(n_layers)
+            Layer(d_model, n_heads, d_feedforward, dropout, norm_first, cross) for _ in range(n_layers)
         )
         self.norm = nn.LayerNorm(d_model) if norm_first else nn.Identity()
         self.dropout = nn.Dropout(dropout)
 
-    def forward(
-        self, tokens: Tensor, padding: Tensor | None = None, context: Context | None = None
-    ) -> Tensor:
+    def forward(self, tokens: Tensor, padding: Tensor | None = None, context: Context | None = None) -> Tensor:
         """Return the hidden states `(b, n, d)` of `tokens` `(b, n)`.
 
         Args:
@@ -219,9 +212,7 @@ class TransformerBase(nn.Module):
         if self.position is not None:
             if size > len(self.position):
                 limit = len(self.position)
-                raise ValueError(
-                    f"{size} tokens are more than max_len={limit}: cut them or raise it"
-                )
+                raise ValueError(f"{size} tokens are more than max_len={limit}: cut them or raise it")
             x = x + self.position[past:size]
         self._look(torch.arange(size, device=x.device), past, x, padding, context)
         x = self.dropout(x)
@@ -236,9 +227,7 @@ class TransformerBase(nn.Module):
         self(tokens, padding, Context(maps=maps))
         return list(maps.values())
 
-    def _look(
-        self, keys: Tensor, past: int, x: Tensor, padding: Tensor | None, context: Context
-    ) -> None:
+    def _look(self, keys: Tensor, past: int, x: Tensor, padding: Tensor | None, context: Context) -> None:
         """Set who sees whom: tokens at `keys[past:]` `(n,)` look at all at `keys` `(m,)`."""
         queries = keys[past:]
         if self.positions == "rotary":
@@ -271,9 +260,7 @@ class LanguageModel(nn.Module):
         self.base = base
         self.head = nn.Linear(base.d_model, base.embedding.num_embeddings)
 
-    def forward(
-        self, tokens: Tensor, padding: Tensor | None = None, context: Context | None = None
-    ) -> Tensor:
+    def forward(self, tokens: Tensor, padding: Tensor | None = None, context: Context | None = None) -> Tensor:
         """Return logits `(b, n, V)` of the next token, for the arguments of `TransformerBase`."""
         logits: Tensor = self.head(self.base(tokens, padding, context))
         return logits
@@ -363,9 +350,7 @@ class EncoderDecoder(nn.Module):
         return self.decode(target, self.encode(source, source_padding), target_padding)
 
     @torch.no_grad()
-    def greedy(
-        self, source: Tensor, padding: Tensor | None, sos: int, eos: int, max_len: int
-    ) -> Tensor:
+    def greedy(self, source: Tensor, padding: Tensor | None, sos: int, eos: int, max_len: int) -> Tensor:
         """Return the most probable token at each step, `(b, <= max_len)`; `eos` from the end on."""
         context = self.encode(source, padding)
         context.cache = {}

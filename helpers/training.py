@@ -302,9 +302,7 @@ def train(
             part.compile(dynamic=True)
     set_seed(seed)
     score, weights = _score(loss), [p for p in model.parameters() if p.requires_grad]
-    optimizer = torch.optim.AdamW(
-        weights, learning_rate, weight_decay=weight_decay, fused=device.type != "mps"
-    )
+    optimizer = torch.optim.AdamW(weights, learning_rate, weight_decay=weight_decay, fused=device.type != "mps")
     run = Run(model, optimizer, f"{batches.name} with seeds {batches.seed} and {seed}")
     path = Path(checkpoint) if checkpoint else None
     if path and resume and path.is_file():
@@ -352,10 +350,7 @@ def train(
         if interrupted:
             if run.totals.count:
                 run.log(rate)
-            print(
-                f"Stopped after step {run.step}"
-                + (f"; resume=True goes on from {path}" * bool(path))
-            )
+            print(f"Stopped after step {run.step}" + (f"; resume=True goes on from {path}" * bool(path)))
     if run.best_weights and not interrupted:
         model.load_state_dict(run.best_weights)
     return run.history()
