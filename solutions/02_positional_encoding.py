@@ -98,8 +98,8 @@ print(f"largest difference between the two rows of souris: {(states[0, 4] - stat
 
 # %% [markdown]
 # Look for the row *souris* on the left (the last) and on the right (the second): the same eight colours. So are the rows of
-# *chat*, and of all the others. Whoever hunts and whoever is hunted have the same hidden state in both sentences. No head that we could
-# put on this model, however clever, can answer "who hunts whom?".
+# *chat*, and of all the others. Whoever hunts and whoever is hunted have the same hidden state in both sentences. A head that reads
+# the state of a word, or the mean of all states, cannot answer "who hunts whom?", however clever it is.
 #
 # ## 2. Exercise: is it blind?
 #
@@ -243,7 +243,7 @@ alt = f"Left, a striped table. Right, two curves of the same shape, with peaks o
 plots.show(figure, alt)
 
 # %% [markdown]
-# Two things to see. Near places are alike and far ones are not. And the two curves are the **same curve, shifted**: how alike two places are
+# Two things to see. Near places are more alike than far ones. And the two curves are the **same curve, shifted**: how alike two places are
 # depends on their distance only. Section 5 explains why.
 #
 # ## 4. Exercise: along which axis?

@@ -2,50 +2,62 @@
 def batch_shape(b, n, d):
     return (b, n, d)
 
+
 # %% right: asks a tensor
 def batch_shape(b, n, d):
     return torch.zeros(b, n, d).shape
 
+
 # %% right: a list
 def batch_shape(b, n, d):
     return [b, n, d]
+
 
 # %% right: from a nested list
 def batch_shape(b, n, d):
     batch = [[[0.0] * d for _ in range(n)] for _ in range(b)]
     return tuple(torch.tensor(batch).size())
 
+
 # %% wrong: sequence first -> the tokens come first
 def batch_shape(b, n, d):
     return (n, b, d)
+
 
 # %% wrong: width in the middle -> the width comes before the tokens
 def batch_shape(b, n, d):
     return (b, d, n)
 
+
 # %% wrong: backwards -> the order is reversed
 def batch_shape(b, n, d):
     return d, n, b
+
 
 # %% wrong: how many numbers -> the product in place of the shape
 def batch_shape(b, n, d):
     return torch.zeros(b, n, d).numel()
 
+
 # %% wrong: one sentence -> the batch is missing
 def batch_shape(b, n, d):
     return (n, d)
+
 
 # %% wrong: prints ->
 def batch_shape(b, n, d):
     print((b, n, d))
 
+
 # %% wrong: the example only ->
 def batch_shape(b, n, d):
     return (2, 5, 8)
 
+
 # %% wrong: the tensor itself ->
 def batch_shape(b, n, d):
     return torch.zeros(b, n, d)
+
 
 # %% wrong: text ->
 def batch_shape(b, n, d):

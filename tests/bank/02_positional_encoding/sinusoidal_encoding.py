@@ -103,7 +103,9 @@ def sinusoidal_encoding(max_len, d_model):
 
 # %% wrong: times the power ->
 def sinusoidal_encoding(max_len, d_model):
-    angles = torch.arange(max_len, dtype=torch.float64)[:, None] * 10000 ** (torch.arange(0, d_model, 2).double() / d_model)
+    angles = torch.arange(max_len, dtype=torch.float64)[:, None] * 10000 ** (
+        torch.arange(0, d_model, 2).double() / d_model
+    )
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1).float()
 
 

@@ -28,7 +28,10 @@ class EncoderLayer(nn.Module):
         self.feed_forward_norm = nn.LayerNorm(d_model)
 
     def forward(self, x, mask=None):
-        parts = [(lambda y: self.attention(y, y, mask), self.attention_norm), (self.feed_forward, self.feed_forward_norm)]
+        parts = [
+            (lambda y: self.attention(y, y, mask), self.attention_norm),
+            (self.feed_forward, self.feed_forward_norm),
+        ]
         for part, norm in parts:
             x = x + part(norm(x)) if self.norm_first else norm(x + part(x))
         return x

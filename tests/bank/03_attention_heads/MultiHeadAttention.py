@@ -70,7 +70,9 @@ class MultiHeadAttention(nn.Module):
     def forward(self, x, source, mask=None):
         b, n, _ = x.shape
         shape = (self.n_heads, -1)
-        query, key, value = (f(y).unflatten(-1, shape) for f, y in ((self.query, x), (self.key, source), (self.value, source)))
+        query, key, value = (
+            f(y).unflatten(-1, shape) for f, y in ((self.query, x), (self.key, source), (self.value, source))
+        )
         scores = torch.einsum("bnhw,bmhw->bhnm", query, key) * query.shape[-1] ** -0.5
         weights = torch.softmax(scores + (0 if mask is None else mask), dim=-1)
         return self.output(torch.einsum("bhnm,bmhw->bnhw", weights, value).reshape(b, n, -1))
@@ -220,7 +222,9 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, x, source, mask=None):
         cut = lambda y: y.reshape(y.size(0), self.n_heads, y.size(1), -1)
-        mixed, _ = scaled_dot_product_attention(cut(self.query(x)), cut(self.key(source)), cut(self.value(source)), mask)
+        mixed, _ = scaled_dot_product_attention(
+            cut(self.query(x)), cut(self.key(source)), cut(self.value(source)), mask
+        )
         return self.output(merge_heads(mixed))
 
 
@@ -254,7 +258,9 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, x, source, mask=None):
         cut = lambda y: y.reshape(y.size(0), self.n_heads, y.size(1), -1)
-        mixed, _ = scaled_dot_product_attention(cut(self.query(x)), cut(self.key(source)), cut(self.value(source)), mask)
+        mixed, _ = scaled_dot_product_attention(
+            cut(self.query(x)), cut(self.key(source)), cut(self.value(source)), mask
+        )
         return self.output(mixed.reshape(x.shape))
 
 

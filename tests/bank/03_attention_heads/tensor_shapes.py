@@ -2,8 +2,15 @@
 def tensor_shapes(b, n, d, h):
     w = d // h
     return {
-        "x": (b, n, d), "query": (b, n, d), "query_heads": (b, h, n, w), "key_heads_turned": (b, h, w, n),
-        "scores": (b, h, n, n), "weights": (b, h, n, n), "mixed": (b, h, n, w), "merged": (b, n, d), "output": (b, n, d),
+        "x": (b, n, d),
+        "query": (b, n, d),
+        "query_heads": (b, h, n, w),
+        "key_heads_turned": (b, h, w, n),
+        "scores": (b, h, n, n),
+        "weights": (b, h, n, n),
+        "mixed": (b, h, n, w),
+        "merged": (b, n, d),
+        "output": (b, n, d),
     }
 
 
@@ -36,8 +43,15 @@ def tensor_shapes(b, n, d, h):
 # %% wrong: heads of width d -> d and d/h are mixed up: each head is as wide as the model
 def tensor_shapes(b, n, d, h):
     return {
-        "x": (b, n, d), "query": (b, n, d), "query_heads": (b, h, n, d), "key_heads_turned": (b, h, d, n),
-        "scores": (b, h, n, n), "weights": (b, h, n, n), "mixed": (b, h, n, d), "merged": (b, n, d), "output": (b, n, d),
+        "x": (b, n, d),
+        "query": (b, n, d),
+        "query_heads": (b, h, n, d),
+        "key_heads_turned": (b, h, d, n),
+        "scores": (b, h, n, n),
+        "weights": (b, h, n, n),
+        "mixed": (b, h, n, d),
+        "merged": (b, n, d),
+        "output": (b, n, d),
     }
 
 
@@ -45,8 +59,15 @@ def tensor_shapes(b, n, d, h):
 def tensor_shapes(b, n, d, h):
     w = d // h
     return {
-        "x": (b, n, d), "query": (b, n, d), "query_heads": (b, h, n, w), "key_heads_turned": (b, h, w, n),
-        "scores": (b, h, n, n), "weights": (b, h, n, n), "mixed": (b, h, n, w), "merged": (b, n, w), "output": (b, n, w),
+        "x": (b, n, d),
+        "query": (b, n, d),
+        "query_heads": (b, h, n, w),
+        "key_heads_turned": (b, h, w, n),
+        "scores": (b, h, n, n),
+        "weights": (b, h, n, n),
+        "mixed": (b, h, n, w),
+        "merged": (b, n, w),
+        "output": (b, n, w),
     }
 
 
@@ -54,8 +75,15 @@ def tensor_shapes(b, n, d, h):
 def tensor_shapes(b, n, d, h):
     w = d // h
     return {
-        "x": (b, n, d), "query": (b, n, d), "query_heads": (b, w, n, h), "key_heads_turned": (b, w, h, n),
-        "scores": (b, w, n, n), "weights": (b, w, n, n), "mixed": (b, w, n, h), "merged": (b, n, d), "output": (b, n, d),
+        "x": (b, n, d),
+        "query": (b, n, d),
+        "query_heads": (b, w, n, h),
+        "key_heads_turned": (b, w, h, n),
+        "scores": (b, w, n, n),
+        "weights": (b, w, n, n),
+        "mixed": (b, w, n, h),
+        "merged": (b, n, d),
+        "output": (b, n, d),
     }
 
 
@@ -63,8 +91,15 @@ def tensor_shapes(b, n, d, h):
 def tensor_shapes(b, n, d, h):
     w = d // h
     return {
-        "x": (b, n, d), "query": (b, n, d), "query_heads": (b, n, h, w), "key_heads_turned": (b, n, w, h),
-        "scores": (b, h, n, n), "weights": (b, h, n, n), "mixed": (b, n, h, w), "merged": (b, n, d), "output": (b, n, d),
+        "x": (b, n, d),
+        "query": (b, n, d),
+        "query_heads": (b, n, h, w),
+        "key_heads_turned": (b, n, w, h),
+        "scores": (b, h, n, n),
+        "weights": (b, h, n, n),
+        "mixed": (b, n, h, w),
+        "merged": (b, n, d),
+        "output": (b, n, d),
     }
 
 
@@ -72,8 +107,15 @@ def tensor_shapes(b, n, d, h):
 def tensor_shapes(b, n, d, h):
     w = d // h
     return {
-        "x": (b, n, d), "query": (b, n, d), "query_heads": (b, h, n, w), "key_heads_turned": (b, h, w, n),
-        "scores": (b, n, n), "weights": (b, n, n), "mixed": (b, h, n, w), "merged": (b, n, d), "output": (b, n, d),
+        "x": (b, n, d),
+        "query": (b, n, d),
+        "query_heads": (b, h, n, w),
+        "key_heads_turned": (b, h, w, n),
+        "scores": (b, n, n),
+        "weights": (b, n, n),
+        "mixed": (b, h, n, w),
+        "merged": (b, n, d),
+        "output": (b, n, d),
     }
 
 
@@ -81,8 +123,15 @@ def tensor_shapes(b, n, d, h):
 def tensor_shapes(b, n, d, h):
     w = d // h
     return {
-        "x": (b, n, d), "query": (b, n, d), "query_heads": (b, h, n, w), "key_heads_turned": (b, h, w, n),
-        "scores": (b, h, w, w), "weights": (b, h, w, w), "mixed": (b, h, n, w), "merged": (b, n, d), "output": (b, n, d),
+        "x": (b, n, d),
+        "query": (b, n, d),
+        "query_heads": (b, h, n, w),
+        "key_heads_turned": (b, h, w, n),
+        "scores": (b, h, w, w),
+        "weights": (b, h, w, w),
+        "mixed": (b, h, n, w),
+        "merged": (b, n, d),
+        "output": (b, n, d),
     }
 
 
@@ -90,16 +139,30 @@ def tensor_shapes(b, n, d, h):
 def tensor_shapes(b, n, d, h):
     w = d // h
     return {
-        "x": (b, n, d), "query": (b, n, d), "query_heads": (b, h, n, w), "key_heads_turned": (b, h, n, w),
-        "scores": (b, h, n, n), "weights": (b, h, n, n), "mixed": (b, h, n, w), "merged": (b, n, d), "output": (b, n, d),
+        "x": (b, n, d),
+        "query": (b, n, d),
+        "query_heads": (b, h, n, w),
+        "key_heads_turned": (b, h, n, w),
+        "scores": (b, h, n, n),
+        "weights": (b, h, n, n),
+        "mixed": (b, h, n, w),
+        "merged": (b, n, d),
+        "output": (b, n, d),
     }
 
 
 # %% wrong: the worked example for every question ->
 def tensor_shapes(b, n, d, h):
     return {
-        "x": (1, 2, 6), "query": (1, 2, 6), "query_heads": (1, 3, 2, 2), "key_heads_turned": (1, 3, 2, 2),
-        "scores": (1, 3, 2, 2), "weights": (1, 3, 2, 2), "mixed": (1, 3, 2, 2), "merged": (1, 2, 6), "output": (1, 2, 6),
+        "x": (1, 2, 6),
+        "query": (1, 2, 6),
+        "query_heads": (1, 3, 2, 2),
+        "key_heads_turned": (1, 3, 2, 2),
+        "scores": (1, 3, 2, 2),
+        "weights": (1, 3, 2, 2),
+        "mixed": (1, 3, 2, 2),
+        "merged": (1, 2, 6),
+        "output": (1, 2, 6),
     }
 
 
@@ -107,8 +170,13 @@ def tensor_shapes(b, n, d, h):
 def tensor_shapes(b, n, d, h):
     w = d // h
     return {
-        "x": (b, n, d), "query": (b, n, d), "query_heads": (b, h, n, w), "key_heads_turned": (b, h, w, n),
-        "scores": (b, h, n, n), "weights": (b, h, n, n), "mixed": (b, h, n, w),
+        "x": (b, n, d),
+        "query": (b, n, d),
+        "query_heads": (b, h, n, w),
+        "key_heads_turned": (b, h, w, n),
+        "scores": (b, h, n, n),
+        "weights": (b, h, n, n),
+        "mixed": (b, h, n, w),
     }
 
 
@@ -116,6 +184,13 @@ def tensor_shapes(b, n, d, h):
 def tensor_shapes(b, n, d, h):
     w = d // h
     return {
-        "x": (b, n, d), "query": (b, n, d), "query_heads": (h, b, n, w), "key_heads_turned": (h, b, w, n),
-        "scores": (h, b, n, n), "weights": (h, b, n, n), "mixed": (h, b, n, w), "merged": (b, n, d), "output": (b, n, d),
+        "x": (b, n, d),
+        "query": (b, n, d),
+        "query_heads": (h, b, n, w),
+        "key_heads_turned": (h, b, w, n),
+        "scores": (h, b, n, n),
+        "weights": (h, b, n, n),
+        "mixed": (h, b, n, w),
+        "merged": (b, n, d),
+        "output": (b, n, d),
     }

@@ -36,9 +36,7 @@ def count_parameters(model, trainable_only=False):
 
 # %% right: a table
 def count_parameters(model, trainable_only=False):
-    table = pd.DataFrame(
-        [(p.numel(), p.requires_grad) for p in model.parameters()], columns=["numel", "trains"]
-    )
+    table = pd.DataFrame([(p.numel(), p.requires_grad) for p in model.parameters()], columns=["numel", "trains"])
     return int(table.query("trains").numel.sum() if trainable_only else table.numel.sum())
 
 

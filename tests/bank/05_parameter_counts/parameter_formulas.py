@@ -45,10 +45,7 @@ def parameter_formulas():
     sizes = {11: V, 4: D, 6: F, 5: C}
     base = TransformerBase(11, 4, n_layers=1, n_heads=2, d_feedforward=6)
     model = Classifier(base, 5)
-    return {
-        name: sympy.prod([sizes[side] for side in parameter.shape])
-        for name, parameter in model.named_parameters()
-    }
+    return {name: sympy.prod([sizes[side] for side in parameter.shape]) for name, parameter in model.named_parameters()}
 
 
 # %% right: each head's rows are added up
@@ -158,8 +155,12 @@ def parameter_formulas():
 def parameter_formulas():
     formulas = {"base.embedding.weight": V * D, "head.weight": C * D, "head.bias": C}
     for part in [
-        "attention.query", "attention.key", "attention.value", "attention.output",
-        "feed_forward.hidden", "feed_forward.output",
+        "attention.query",
+        "attention.key",
+        "attention.value",
+        "attention.output",
+        "feed_forward.hidden",
+        "feed_forward.output",
     ]:
         formulas[f"base.layers.0.{part}.weight"] = D**2
         formulas[f"base.layers.0.{part}.bias"] = D
@@ -174,8 +175,7 @@ def parameter_formulas():
     sizes = {11: V, 4: D, 6: F, 5: C}
     model = Classifier(TransformerBase(11, 4, n_layers=1, n_heads=2, d_feedforward=6), 5)
     formulas = {
-        name: sympy.prod([sizes[side] for side in parameter.shape])
-        for name, parameter in model.named_parameters()
+        name: sympy.prod([sizes[side] for side in parameter.shape]) for name, parameter in model.named_parameters()
     }
     formulas["base.layers.0.feed_forward.hidden.bias"] = D
     formulas["base.layers.0.feed_forward.output.bias"] = F
@@ -199,7 +199,14 @@ def parameter_formulas():
 # %% wrong: the weight of a norm is D x D -> a norm is taken for a matrix
 def parameter_formulas():
     formulas = {"base.embedding.weight": V * D, "head.weight": C * D, "head.bias": C}
-    for part in ["attention.query", "attention.key", "attention.value", "attention.output", "attention_norm", "feed_forward_norm"]:
+    for part in [
+        "attention.query",
+        "attention.key",
+        "attention.value",
+        "attention.output",
+        "attention_norm",
+        "feed_forward_norm",
+    ]:
         formulas[f"base.layers.0.{part}.weight"] = D**2
         formulas[f"base.layers.0.{part}.bias"] = D
     formulas["base.layers.0.feed_forward.hidden.weight"] = D * F
@@ -226,10 +233,7 @@ def parameter_formulas():
 def parameter_formulas():
     sizes = {11: V, 4: D, 6: F}
     model = LanguageModel(TransformerBase(11, 4, n_layers=1, n_heads=2, d_feedforward=6))
-    return {
-        name: sympy.prod([sizes[side] for side in parameter.shape])
-        for name, parameter in model.named_parameters()
-    }
+    return {name: sympy.prod([sizes[side] for side in parameter.shape]) for name, parameter in model.named_parameters()}
 
 
 # %% wrong: no head.bias -> the head bias is lost

@@ -15,10 +15,12 @@ def repair(claim):
 
 # %% right: the wrong term is exchanged in the claim's own total
 def repair(claim):
-    right = dict(zip(
-        ["embedding", "positions", "attention", "feed-forward", "norms", "head"],
-        [V * D, sympy.Integer(0), 4 * M * D * (D + 1), 2 * M * D * (D + 1), 4 * D * M, C * D + C],
-    ))
+    right = dict(
+        zip(
+            ["embedding", "positions", "attention", "feed-forward", "norms", "head"],
+            [V * D, sympy.Integer(0), 4 * M * D * (D + 1), 2 * M * D * (D + 1), 4 * D * M, C * D + C],
+        )
+    )
     total = sympy.Add(*claim.values())
     wrong = [name for name in right if not right[name].equals(claim[name])][0]
     return wrong, sympy.factor(total - claim[wrong] + right[wrong])
@@ -26,8 +28,14 @@ def repair(claim):
 
 # %% right: compared by values at a point
 def repair(claim):
-    right = {"embedding": V * D, "positions": 0 * D, "attention": 4 * M * (D**2 + D),
-             "feed-forward": 2 * M * (D**2 + D), "norms": 4 * M * D, "head": C * D + C}
+    right = {
+        "embedding": V * D,
+        "positions": 0 * D,
+        "attention": 4 * M * (D**2 + D),
+        "feed-forward": 2 * M * (D**2 + D),
+        "norms": 4 * M * D,
+        "head": C * D + C,
+    }
     point = {V: 1009, D: 101, M: 7, C: 13, A: 5, L: 31}
     wrong = [n for n in claim if sympy.sympify(claim[n]).subs(point) != right[n].subs(point)]
     return [wrong[0], V * D + M * (6 * D**2 + 10 * D) + C * (D + 1)]
@@ -36,8 +44,13 @@ def repair(claim):
 # %% right: simplify
 def repair(claim):
     total = V * D + M * (6 * D**2 + 10 * D) + C * (D + 1)
-    right = {"embedding": V * D, "attention": 4 * M * (D**2 + D), "feed-forward": 2 * M * (D**2 + D),
-             "norms": 4 * M * D, "head": C * (D + 1)}
+    right = {
+        "embedding": V * D,
+        "attention": 4 * M * (D**2 + D),
+        "feed-forward": 2 * M * (D**2 + D),
+        "norms": 4 * M * D,
+        "head": C * (D + 1),
+    }
     for name, term in claim.items():
         if sympy.simplify(term - right.get(name, 0)) != 0:
             return name, total
@@ -46,8 +59,12 @@ def repair(claim):
 # %% wrong: != between formulas -> formulas are compared by their form
 def repair(claim):
     right = {
-        "embedding": V * D, "positions": sympy.Integer(0), "attention": 4 * M * (D**2 + D),
-        "feed-forward": 2 * M * (D**2 + D), "norms": 4 * M * D, "head": C * (D + 1),
+        "embedding": V * D,
+        "positions": sympy.Integer(0),
+        "attention": 4 * M * (D**2 + D),
+        "feed-forward": 2 * M * (D**2 + D),
+        "norms": 4 * M * D,
+        "head": C * (D + 1),
     }
     for name in claim:
         if claim[name] != right[name]:
@@ -56,8 +73,14 @@ def repair(claim):
 
 # %% wrong: the sum of the claim -> the total is not corrected
 def repair(claim):
-    right = {"embedding": V * D, "positions": 0, "attention": 4 * M * (D**2 + D),
-             "feed-forward": 2 * M * (D**2 + D), "norms": 4 * M * D, "head": C * (D + 1)}
+    right = {
+        "embedding": V * D,
+        "positions": 0,
+        "attention": 4 * M * (D**2 + D),
+        "feed-forward": 2 * M * (D**2 + D),
+        "norms": 4 * M * D,
+        "head": C * (D + 1),
+    }
     for name in claim:
         if sympy.expand(claim[name] - right[name]) != 0:
             return name, sum(claim.values())
@@ -65,8 +88,14 @@ def repair(claim):
 
 # %% wrong: the wrong term is thrown away -> the wrong term is removed, not corrected
 def repair(claim):
-    right = {"embedding": V * D, "positions": 0, "attention": 4 * M * (D**2 + D),
-             "feed-forward": 2 * M * (D**2 + D), "norms": 4 * M * D, "head": C * (D + 1)}
+    right = {
+        "embedding": V * D,
+        "positions": 0,
+        "attention": 4 * M * (D**2 + D),
+        "feed-forward": 2 * M * (D**2 + D),
+        "norms": 4 * M * D,
+        "head": C * (D + 1),
+    }
     for name in claim:
         if sympy.expand(claim[name] - right[name]) != 0:
             return name, sum(term for other, term in claim.items() if other != name)
@@ -74,8 +103,14 @@ def repair(claim):
 
 # %% wrong: the corrected term -> the term alone in place of the total
 def repair(claim):
-    right = {"embedding": V * D, "positions": 0, "attention": 4 * M * (D**2 + D),
-             "feed-forward": 2 * M * (D**2 + D), "norms": 4 * M * D, "head": C * (D + 1)}
+    right = {
+        "embedding": V * D,
+        "positions": 0,
+        "attention": 4 * M * (D**2 + D),
+        "feed-forward": 2 * M * (D**2 + D),
+        "norms": 4 * M * D,
+        "head": C * (D + 1),
+    }
     for name in claim:
         if sympy.expand(claim[name] - right[name]) != 0:
             return name, right[name]
@@ -83,8 +118,14 @@ def repair(claim):
 
 # %% wrong: total first -> name and total are exchanged
 def repair(claim):
-    right = {"embedding": V * D, "positions": 0, "attention": 4 * M * (D**2 + D),
-             "feed-forward": 2 * M * (D**2 + D), "norms": 4 * M * D, "head": C * (D + 1)}
+    right = {
+        "embedding": V * D,
+        "positions": 0,
+        "attention": 4 * M * (D**2 + D),
+        "feed-forward": 2 * M * (D**2 + D),
+        "norms": 4 * M * D,
+        "head": C * (D + 1),
+    }
     for name in claim:
         if sympy.expand(claim[name] - right[name]) != 0:
             return sum(right.values()), name
@@ -92,8 +133,14 @@ def repair(claim):
 
 # %% wrong: which term -> only the name
 def repair(claim):
-    right = {"embedding": V * D, "positions": 0, "attention": 4 * M * (D**2 + D),
-             "feed-forward": 2 * M * (D**2 + D), "norms": 4 * M * D, "head": C * (D + 1)}
+    right = {
+        "embedding": V * D,
+        "positions": 0,
+        "attention": 4 * M * (D**2 + D),
+        "feed-forward": 2 * M * (D**2 + D),
+        "norms": 4 * M * D,
+        "head": C * (D + 1),
+    }
     for name in claim:
         if sympy.expand(claim[name] - right[name]) != 0:
             return name
@@ -106,8 +153,14 @@ def repair(claim):
 
 # %% wrong: L D positions -> positions are taken for trainable
 def repair(claim):
-    right = {"embedding": V * D, "positions": L * D, "attention": 4 * M * (D**2 + D),
-             "feed-forward": 2 * M * (D**2 + D), "norms": 4 * M * D, "head": C * (D + 1)}
+    right = {
+        "embedding": V * D,
+        "positions": L * D,
+        "attention": 4 * M * (D**2 + D),
+        "feed-forward": 2 * M * (D**2 + D),
+        "norms": 4 * M * D,
+        "head": C * (D + 1),
+    }
     for name in claim:
         if sympy.expand(claim[name] - right[name]) != 0:
             return name, sum(right.values())
@@ -115,8 +168,14 @@ def repair(claim):
 
 # %% wrong: 2 M D norms -> one norm is taken for right
 def repair(claim):
-    right = {"embedding": V * D, "positions": 0, "attention": 4 * M * (D**2 + D),
-             "feed-forward": 2 * M * (D**2 + D), "norms": 2 * M * D, "head": C * (D + 1)}
+    right = {
+        "embedding": V * D,
+        "positions": 0,
+        "attention": 4 * M * (D**2 + D),
+        "feed-forward": 2 * M * (D**2 + D),
+        "norms": 2 * M * D,
+        "head": C * (D + 1),
+    }
     for name in claim:
         if sympy.expand(claim[name] - right[name]) != 0:
             return name, sum(right.values())
@@ -124,8 +183,14 @@ def repair(claim):
 
 # %% wrong: C D in the head -> a head without bias is taken for right
 def repair(claim):
-    right = {"embedding": V * D, "positions": 0, "attention": 4 * M * (D**2 + D),
-             "feed-forward": 2 * M * (D**2 + D), "norms": 4 * M * D, "head": C * D}
+    right = {
+        "embedding": V * D,
+        "positions": 0,
+        "attention": 4 * M * (D**2 + D),
+        "feed-forward": 2 * M * (D**2 + D),
+        "norms": 4 * M * D,
+        "head": C * D,
+    }
     for name in claim:
         if sympy.expand(claim[name] - right[name]) != 0:
             return name, sum(right.values())
@@ -133,8 +198,14 @@ def repair(claim):
 
 # %% wrong: 4 M D^2 attention -> attention without biases is taken for right
 def repair(claim):
-    right = {"embedding": V * D, "positions": 0, "attention": 4 * M * D**2,
-             "feed-forward": 2 * M * (D**2 + D), "norms": 4 * M * D, "head": C * (D + 1)}
+    right = {
+        "embedding": V * D,
+        "positions": 0,
+        "attention": 4 * M * D**2,
+        "feed-forward": 2 * M * (D**2 + D),
+        "norms": 4 * M * D,
+        "head": C * (D + 1),
+    }
     for name in claim:
         if sympy.expand(claim[name] - right[name]) != 0:
             return name, sum(right.values())
@@ -142,8 +213,14 @@ def repair(claim):
 
 # %% wrong: no biases in the layers -> layers without biases are taken for right
 def repair(claim):
-    right = {"embedding": V * D, "positions": 0, "attention": 4 * M * D**2,
-             "feed-forward": 2 * M * D**2, "norms": 4 * M * D, "head": C * (D + 1)}
+    right = {
+        "embedding": V * D,
+        "positions": 0,
+        "attention": 4 * M * D**2,
+        "feed-forward": 2 * M * D**2,
+        "norms": 4 * M * D,
+        "head": C * (D + 1),
+    }
     for name in claim:
         if sympy.expand(claim[name] - right[name]) != 0:
             return name, sum(right.values())
