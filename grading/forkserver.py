@@ -73,6 +73,7 @@ def _student(channel: socket.socket, limits: sandbox.Limits, shell: object, prot
         os.close(nothing)
         if protected:
             sandbox.enter(policy(limits))
+        os.environ["TMPDIR"] = os.getcwd()
         serve.serve(channel, shell)
     finally:
         os._exit(0)

@@ -134,8 +134,9 @@ def _new_root(policy: Policy, uid: int, gid: int) -> None:
     size = policy.limits.disk
     _mount("tmpfs", f"{base}{policy.home}", "tmpfs", MS_NOSUID | MS_NODEV, f"size={size},mode=700,uid={uid},gid={gid}")
     os.symlink(policy.home, f"{base}/dev/shm")
-    os.rmdir(f"{base}/tmp")
-    os.symlink(policy.home, f"{base}/tmp")
+    if not os.listdir(f"{base}/tmp"):  # else something readable lies in it, and it stays read-only
+        os.rmdir(f"{base}/tmp")
+        os.symlink(policy.home, f"{base}/tmp")
     number = {"x86_64": 155, "aarch64": 41}[platform.machine()]
     if _libc.syscall(number, base.encode(), f"{base}/old".encode()) != 0:
         raise SandboxError(ctypes.get_errno(), "pivot_root failed")

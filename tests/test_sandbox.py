@@ -57,6 +57,25 @@ def test_nothing_can_be_written_but_its_own_folder(repository: Path) -> None:
     assert not Path("/usr/x").exists()
 
 
+def test_what_is_readable_may_lie_in_tmp(tmp_path: Path) -> None:
+    (tmp_path / "shown.txt").write_text("shown")
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            sandbox.enter(sandbox.Policy([*sandbox.readable_system(), tmp_path]))
+            os.write(write, (tmp_path / "shown.txt").read_bytes())
+            (tmp_path / "new.txt").write_text("not here")
+        except OSError as problem:
+            os.write(write, f" {type(problem).__name__}".encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    os.waitpid(pid, 0)
+    assert os.read(read, 100) == b"shown OSError"
+    os.close(read)
+
+
 def test_there_is_no_network() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
