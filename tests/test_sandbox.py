@@ -58,6 +58,7 @@ def test_nothing_can_be_written_but_its_own_folder(repository: Path) -> None:
 
 
 def test_what_is_readable_may_lie_in_tmp(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)  # the student is another user
     (tmp_path / "shown.txt").write_text("shown")
     read, write = os.pipe()
     pid = os.fork()
