@@ -204,7 +204,7 @@ def main() -> None:
     parser.add_argument("--budget", type=int, help="tokens per batch (default 1024; on a GPU 4096)")
     parser.add_argument("--compiled", action="store_true", help="time torch.compile as well")
     parser.add_argument("--epochs", type=int, default=0, help="also train so long, with accuracy")
-    parser.add_argument("--rate", type=float, default=5e-4, help="learning rate, ours")
+    parser.add_argument("--rate", type=float, default=2e-4, help="learning rate, ours")
     parser.add_argument("--plain-rate", type=float, default=2e-4, help="learning rate, plain loop")
     settings = parser.parse_args()
     torch.set_num_threads(settings.threads)

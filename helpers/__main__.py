@@ -147,9 +147,7 @@ def main() -> int:
     sentence, works = device_line()
     print(sentence)
     complaints = [remedy(item) for item in requirements if not item.fits and not item.extra]
-    optional = [
-        remedy(item) for item in requirements if item.found and item.extra and not item.fits
-    ]
+    optional = [remedy(item) for item in requirements if item.found and item.extra and not item.fits]
     for extra, (purpose, command) in PURPOSES.items():
         absent = [item.name for item in requirements if item.extra == extra and not item.found]
         if extra and absent:

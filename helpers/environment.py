@@ -147,9 +147,7 @@ def base_python() -> str:
 def probe(python: str) -> Optional[Dict[str, Any]]:
     """Return a Python's version and those of its pip and torch; None if it does not run."""
     try:
-        output = subprocess.check_output(
-            [python, "-c", PROBE], stderr=subprocess.DEVNULL, universal_newlines=True
-        )
+        output = subprocess.check_output([python, "-c", PROBE], stderr=subprocess.DEVNULL, universal_newlines=True)
         return dict(json.loads(output))
     except (OSError, subprocess.CalledProcessError, ValueError):
         return None  # the caller says what that means
@@ -205,11 +203,7 @@ def why_remake(root: str) -> Optional[str]:
     """
     folder = environment_folder(root)
     if os.path.islink(folder) or not os.path.isdir(folder):
-        raise SetUpError(
-            "{} is not a folder, and the course's environment goes there: move it away.".format(
-                folder
-            )
-        )
+        raise SetUpError("{} is not a folder, and the course's environment goes there: move it away.".format(folder))
     marker = os.path.join(folder, MARKER)
     if os.path.exists(marker):
         with open(marker, encoding="utf-8") as file:
@@ -222,9 +216,7 @@ def why_remake(root: str) -> Optional[str]:
         return "an earlier installation did not finish"
     contents = os.listdir(folder)
     if contents and not {"pyvenv.cfg", "bin", "Scripts", "lib"} & set(contents):
-        raise SetUpError(
-            "{} holds something else than a Python environment: move it away.".format(folder)
-        )
+        raise SetUpError("{} holds something else than a Python environment: move it away.".format(folder))
     stamp = read_stamp(root)
     if stamp and stamp.get("root") != root:
         return "it was made for {}".format(stamp.get("root"))
@@ -342,9 +334,7 @@ def make_environment(root: str) -> None:
             "missing: on Debian and Ubuntu, `apt install python3-venv` brings it."
         ) from None
     command = [base_python(), "-m", "venv", environment_folder(root)]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True
-    )
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
     output = process.communicate()[0].strip()
     if process.returncode:
         if shutil.disk_usage(root).free < 100 * 2**20:
@@ -353,9 +343,7 @@ def make_environment(root: str) -> None:
             remedy = "on Debian and Ubuntu, `apt install python3-venv` mends it"
         else:
             remedy = "its lines above say why"
-        raise SetUpError(
-            "{}\n`{}` failed: {}.".format(output, " ".join(map(shlex.quote, command)), remedy)
-        )
+        raise SetUpError("{}\n`{}` failed: {}.".format(output, " ".join(map(shlex.quote, command)), remedy))
 
 
 def share_packages(root: str, share: bool) -> None:
@@ -368,9 +356,7 @@ def share_packages(root: str, share: bool) -> None:
         file.write(re.sub(r"include-system-site-packages\s*=\s*\w+", setting, text))
 
 
-def install_torch(
-    root: str, oldest: Tuple[int, ...], asked: Optional[str], say: Any = print
-) -> bool:
+def install_torch(root: str, oldest: Tuple[int, ...], asked: Optional[str], say: Any = print) -> bool:
     """See to it that the environment has a torch that is new enough.
 
     A torch that is there is kept: in the environment, or in the Python that it is made from.
@@ -412,9 +398,7 @@ def has_no_gpu_but_large_torch() -> bool:
     )
 
 
-def install(
-    root: str, extras: Sequence[str], torch: Optional[str], quiet: bool, say: Any = print
-) -> None:
+def install(root: str, extras: Sequence[str], torch: Optional[str], quiet: bool, say: Any = print) -> None:
     """Install the project, in editable form, with these extras."""
     with open(os.path.join(root, "pyproject.toml"), encoding="utf-8") as file:
         requirements = read_requirements(file.read())
@@ -598,8 +582,9 @@ def run_lab(python: str, folder: str, port: int, arguments: Sequence[str], root:
     """Start JupyterLab on a folder of the project and say where it is."""
     if not os.path.isdir(folder):
         raise SetUpError(
-            "The folder {} is missing: `make build` makes it from solutions/, "
-            "or clone the project again.".format(folder)
+            "The folder {} is missing: `make build` makes it from solutions/, or clone the project again.".format(
+                folder
+            )
         )
     chosen = free_port(port)
     if chosen != port:
@@ -628,9 +613,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser = argparse.ArgumentParser(
         description="Make the course's virtual environment .venv, and run a program in it."
     )
-    parser.add_argument(
-        "--extra", action="append", default=[], metavar="NAME", help="also install an extra"
-    )
+    parser.add_argument("--extra", action="append", default=[], metavar="NAME", help="also install an extra")
     parser.add_argument(
         "--torch",
         default=os.environ.get("TORCH") or None,
@@ -638,14 +621,10 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         help="the torch to install, with options for pip (default: the variable TORCH, else the "
         "torch that is there, else {})".format(TORCH),
     )
-    parser.add_argument(
-        "--port", type=port_number, default=8888, help="JupyterLab's port (default: 8888)"
-    )
+    parser.add_argument("--port", type=port_number, default=8888, help="JupyterLab's port (default: 8888)")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--lab", action="store_true", help="open notebooks/ in JupyterLab")
-    what.add_argument(
-        "--formgrader", action="store_true", help="open the whole project in JupyterLab"
-    )
+    what.add_argument("--formgrader", action="store_true", help="open the whole project in JupyterLab")
     what.add_argument(
         "--run",
         nargs=argparse.REMAINDER,

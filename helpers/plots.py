@@ -182,7 +182,8 @@ def describe_curves(lines: Mapping[str, Any], x: Sequence[float], x_label: str, 
     parts = []
     for name, values in lines.items():
         mean = np.atleast_2d(np.asarray(values, dtype=float)).mean(axis=0)
-        parts.append(f"{name} goes from {mean[0]:.{digits}g} at {x_label} {x[0]:g} to {mean[-1]:.{digits}g} at {x[-1]:g}")
+        first, last = f"{mean[0]:.{digits}g}", f"{mean[-1]:.{digits}g}"
+        parts.append(f"{name} goes from {first} at {x_label} {x[0]:g} to {last} at {x[-1]:g}")
     return "; ".join(parts) + "."
 
 

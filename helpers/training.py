@@ -327,7 +327,7 @@ def train(
                         logits, targets = score(model, batch)
                         mean_loss = _mean_loss(logits, targets)
                     optimizer.zero_grad(set_to_none=True)
-                    mean_loss.backward()  # type: ignore[no-untyped-call]
+                    mean_loss.backward()
                 except RuntimeError as error:
                     raise _out_of_memory(error, on_cpu, device) from None
                 nn.utils.clip_grad_norm_(weights, clip)
