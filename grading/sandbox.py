@@ -205,7 +205,10 @@ def _supervise(child: int, limits: Limits) -> None:
 
 
 def _memory() -> int:
-    """Returns the real memory, in bytes, of all other processes of the sandbox (their own pages, not shared ones)."""
+    """Returns the real memory, in bytes, of all other processes of the sandbox, without pages of files.
+
+    Pages that a forked process still shares with its parent count for both: on the safe side.
+    """
     total = 0
     for name in os.listdir("/proc"):
         if name.isdigit() and name != "1":
