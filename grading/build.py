@@ -186,7 +186,9 @@ def inputs(notebook: NotebookNode) -> str:
 
 
 def examples(notebook: str) -> dict[str, Any]:
-    """Returns what `helpers/check_examples.json` holds of a notebook's exercises: results, never code."""
+    """Returns what `helpers/check_examples/` holds of a notebook's exercises: results, never code."""
+    if notebook not in exercises.notebooks():
+        return {}
     made = {name: _entry(exercise) for name, exercise in exercises.load(notebook).items()}
     as_stored: dict[str, Any] = json.loads(json.dumps(made))
     return as_stored
@@ -309,20 +311,18 @@ def write(path: Path, content: str) -> bool:
 
 
 def build(selected: Iterable[str] = (), *, say: Any = print) -> None:
-    """Makes the notebooks and `helpers/check_examples.json`; says which files have changed.
+    """Makes the notebooks and their `helpers/check_examples/`; says which files have changed.
 
     Raises:
         BuildError: when a source is not as it must be; files already made stay whole.
     """
     paths, address = sources(selected), repository()
     _refuse_shared_names(sources())
-    stems = [path.stem for path in sources() if path.stem in exercises.notebooks()]
-    file = ROOT / "helpers" / "check_examples.json"
-    made = {name: entry for stem in stems for name, entry in examples(stem).items()}
-    if not _same_examples(_stored_examples(file), made):
-        write(file, _compact(json.dumps(made, indent=1)) + "\n")
-        say(f"{file.relative_to(ROOT)}: made")
     for path in paths:
+        made, file = examples(path.stem), _examples_file(path.stem)
+        if not _same_examples(_stored_examples(file), made):
+            write(file, _compact(json.dumps(made, indent=1)) + "\n")
+            say(f"{file.relative_to(ROOT)}: made")
         cells = read(path)
         validate(path, cells)
         draft = solution_notebook(path, cells, address)
@@ -352,16 +352,22 @@ def check(selected: Iterable[str] = ()) -> list[str]:
             stale.append(f"{solved.relative_to(ROOT)}: stale, its source {path.name} says something else")
         if not released.exists() or released.read_text(encoding="utf-8") != text(release(draft)):
             stale.append(f"{released.relative_to(ROOT)}: stale, its source {path.name} says something else")
-    file = ROOT / "helpers" / "check_examples.json"
-    stems = [path.stem for path in sources() if path.stem in exercises.notebooks()]
-    if not _same_examples(_stored_examples(file), {n: e for stem in stems for n, e in examples(stem).items()}):
-        stale.append(f"{file.relative_to(ROOT)}: stale, grading/exercises says something else")
+        file = _examples_file(path.stem)
+        if not _same_examples(_stored_examples(file), examples(path.stem)):
+            stale.append(f"{file.relative_to(ROOT)}: stale, grading/exercises/{path.name} says something else")
     known = {path.stem for path in sources()}
     for folder in ("solutions", "notebooks"):
         for extra in sorted((ROOT / folder).glob("*/*.ipynb")):
             if extra.parent.name not in known:
                 stale.append(f"{extra.relative_to(ROOT)}: has no source; remove it")
+    for extra in sorted((ROOT / "helpers" / "check_examples").glob("*.json")):
+        if extra.stem not in known:
+            stale.append(f"{extra.relative_to(ROOT)}: has no source; remove it")
     return stale
+
+
+def _examples_file(notebook: str) -> Path:
+    return ROOT / "helpers" / "check_examples" / f"{notebook}.json"
 
 
 def _stored_examples(file: Path) -> Any:

@@ -1,7 +1,7 @@
 """`check(answer)`: say what an answer does right, where it first goes wrong, and why.
 
-It knows examples, not solutions: `check_examples.json` holds, for a few small inputs, the wanted result and the
-results of the known mistakes. Marks are given elsewhere, on inputs that nobody has seen.
+It knows examples, not solutions: `check_examples/` holds for each notebook, for a few small inputs, the wanted result
+and the results of the known mistakes. Marks are given elsewhere, on inputs that nobody has seen.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from helpers.checking import plain
 from helpers.checking.answers import Ask, InProcess
 from helpers.checking.verdict import Case, Examples, Raised, Sealed, StageCases, Verdict, judge
 
-EXAMPLES = Path(__file__).with_name("check_examples.json")
+EXAMPLES = Path(__file__).with_name("check_examples")
 
 
 class NotRightYet(AssertionError):
@@ -29,15 +29,25 @@ class NotRightYet(AssertionError):
 
 
 @cache
-def public_examples() -> dict[str, Examples]:
-    """Returns the public examples of every exercise, by name."""
-    try:
-        data = json.loads(EXAMPLES.read_text(encoding="utf-8"))
-    except FileNotFoundError as problem:
+def public_examples(exercise: str = "") -> dict[str, Examples]:
+    """Returns the public examples by exercise: of all notebooks, or only of the one with this exercise.
+
+    Raises:
+        FileNotFoundError: when none are there.
+    """
+    files = sorted(EXAMPLES.glob("*.json"))
+    if not files:
         raise FileNotFoundError(
-            f"{EXAMPLES.name} is missing beside check.py: install the course again, or run `make build` in a clone."
-        ) from problem
-    return {name: _decode_examples(name, entry) for name, entry in data.items()}
+            f"{EXAMPLES.name} beside check.py is empty: install the course again, or run `make build` in a clone."
+        )
+    texts = (path.read_text(encoding="utf-8") for path in files)
+    data = [json.loads(text) for text in texts if f'"{exercise}": {{' in text or not exercise]
+    return {
+        name: _decode_examples(name, entry)
+        for notebook in data
+        if exercise in notebook or not exercise
+        for name, entry in notebook.items()
+    }
 
 
 def _decode_examples(name: str, entry: dict[str, Any]) -> Examples:
@@ -83,10 +93,10 @@ def check(answer: Any, name: str | None = None) -> Verdict | None:
     """
     if os.environ.get("NBGRADER_EXECUTION") == "autograde":
         return None  # the examiner's own line in the same cell gives the verdict
-    examples = public_examples()
     name = name or _name_of_answer(answer, sys._getframe(1).f_globals)
+    examples = public_examples(name)
     if name not in examples:
-        known = ", ".join(sorted(examples))
+        known = ", ".join(sorted(public_examples()))
         raise LookupError(f"no exercise is called {name!r}; expected one of: {known}. Say check(answer, 'its_name').")
     verdict = judge(examples[name], InProcess(answer))
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.outcome != "right":
@@ -107,5 +117,5 @@ def _show(verdict: Verdict) -> None:
 
 def _name_of_answer(answer: Any, variables: Mapping[str, Any]) -> str:
     """Returns the exercise's name: the variable that holds the answer, else the answer's own name."""
-    names = [name for name, value in variables.items() if value is answer and name in public_examples()]
+    names = [name for name, value in variables.items() if value is answer and name in public_examples(name)]
     return names[0] if names else str(getattr(answer, "__name__", type(answer).__name__))

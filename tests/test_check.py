@@ -271,8 +271,8 @@ def test_check_is_silent_while_marks_are_given(mode: Callable[[str], None], caps
     assert capsys.readouterr().out == ""
 
 
-def test_a_missing_file_of_examples_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, mode: object) -> None:
-    monkeypatch.setattr(check_module, "EXAMPLES", tmp_path / "check_examples.json")
+def test_missing_examples_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, mode: object) -> None:
+    monkeypatch.setattr(check_module, "EXAMPLES", tmp_path / "check_examples")
     public_examples.cache_clear()
     try:
         with pytest.raises(FileNotFoundError, match="install the course again, or run `make build`"):

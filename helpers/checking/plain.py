@@ -332,7 +332,7 @@ def _decode_tensor(data: dict[str, Any], budget: dict[str, int]) -> Tensor:
         raise NotPlain("the tensor's dtype or shape is damaged")
     if not all(isinstance(size, int) and 0 <= size < 2**31 for size in shape):
         raise NotPlain("the tensor's shape is damaged")
-    if "values" in data:  # the readable form of helpers/check_examples.json
+    if "values" in data:  # the readable form of helpers/check_examples/
         return torch.tensor([float(value) for value in data["values"]], dtype=torch.float64).to(dtype).reshape(shape)
     try:
         raw = base64.b64decode(data["base64"], validate=True)
