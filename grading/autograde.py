@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import atexit
 import datetime
 import hashlib
 import importlib.metadata
 import json
 import os
+import signal
 import sys
 import time
-from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
-from multiprocessing import get_context
+from functools import cache, partial
+from multiprocessing import active_children, get_context
 from pathlib import Path
 
+import torch
 from tqdm import tqdm
 
 from grading import classroom, exercise, sandbox
@@ -24,7 +27,10 @@ from grading.build import ROOT
 from grading.gradebook import GradebookError, Writer, graded_notebook, load_master, only_run, recorded_key
 from grading.remote import Students
 from grading.submission import Master, UnreadableError, Work, read
-from grading.worker import Graded, grade
+from grading.worker import Budget, Graded, grade
+from grading.zygote import Zygote
+from helpers.checking.serve import ChannelError
+from helpers.device import available_cores
 
 TRIES = 3  # a submission whose worker dies this often could not be graded
 
@@ -45,25 +51,35 @@ class Outcome:
 # --- in the workers ---------------------------------------------------------------------------------------------------
 
 _students: Students | None = None
+_start: Callable[[], Students] = Students
+_masters: dict[str, Master] = {}
 
 
-def _start_worker(protected: bool) -> None:
-    global _students
-    import torch
-
+def _start_worker(run: int, zygote: Zygote, masters: dict[str, Master]) -> None:
+    global _start, _masters
+    sandbox.die_with(run)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run, which then ends its workers
     torch.set_num_threads(1)
-    _students = Students(protected=protected)
-    atexit.register(_students.__exit__)
+    _start, _masters = partial(Students, zygote), masters
 
 
-def _grade_one(master: Master, work: Work, student: str) -> Graded:
-    assert _students is not None
-    return grade(_students, master, work, exercise.load(master.assignment), student)
+def _grade_one(assignment: str, work: Work, student: str, budget: Budget) -> Graded:
+    """Grades in this worker's fork server; a server that has ended is started again, once."""
+    global _students
+    try:
+        _students = _students or _start()
+        return grade(_students, _masters[assignment], work, exercise.load(assignment), student, budget)
+    except ChannelError:
+        if _students:
+            _students.__exit__()
+        _students = _start()
+        return grade(_students, _masters[assignment], work, exercise.load(assignment), student, budget)
 
 
 # --- in the run -------------------------------------------------------------------------------------------------------
 
 
+@cache
 def environment_key(assignment: str) -> str:
     """Returns a fingerprint of what marks depend on besides the answers: exercises, examiner, versions."""
     folder = ROOT / "grading"
@@ -83,6 +99,8 @@ def run(
     unsafe: bool = False,
     force: bool = False,
     progress: bool = True,
+    zygote: Zygote | None = None,
+    budget: Budget | None = None,
 ) -> list[Outcome]:
     """Grades every submission that has changed since it was graded, and returns what became of each.
 
@@ -97,13 +115,13 @@ def run(
     _say_protections(missing)
     found = _submissions(course, assignments, students)
     classroom.refuse_damaged_gradebook(course)
-    with only_run(course / "gradebook"):
+    with ExitStack() as stack:
+        stack.enter_context(only_run(course / "gradebook"))
+        if zygote is None:
+            zygote = stack.enter_context(Zygote(protected=not missing))
         masters = {name: _prepared(course, name) for name in dict.fromkeys(name for name, _ in found)}
-        writer = Writer(course)
-        try:
-            return list(_graded(found, masters, writer, workers or os.cpu_count() or 1, not missing, force, progress))
-        finally:
-            writer.close()
+        writer = stack.enter_context(closing(Writer(course)))
+        return list(_graded(found, masters, writer, zygote, workers or available_cores(), force, progress, budget or Budget()))
 
 
 def _say_protections(missing: str) -> None:
@@ -147,10 +165,11 @@ def _graded(
     found: Iterable[tuple[str, Path]],
     masters: dict[str, Master],
     writer: Writer,
+    zygote: Zygote,
     workers: int,
-    protected: bool,
     force: bool,
     progress: bool,
+    budget: Budget,
 ) -> Iterable[Outcome]:
     waiting: dict[int, tuple[str, str, Work, str]] = {}
     for name, folder in found:
@@ -165,31 +184,60 @@ def _graded(
             yield Outcome(student, name, "unchanged")
         else:
             waiting[len(waiting)] = (name, student, work, key)
-    tries = dict.fromkeys(waiting, 0)
+    tqdm.monitor_interval = 0  # its thread could hold a lock just when a worker is forked
     bar = tqdm(total=len(waiting), unit="submission", disable=not progress or not waiting, file=sys.stderr)
+    tries, suspects = dict.fromkeys(waiting, 0), list[int]()  # suspects: what a dead worker may have been at
     while waiting:
-        size = 1 if any(tries.values()) else min(workers, len(waiting))  # after a crash, find the culprit alone
-        with ProcessPoolExecutor(size, get_context("spawn"), _start_worker, (protected,)) as pool:
-            jobs: dict[Future[Graded], int] = {}
-            for index in sorted(waiting, key=lambda i: tries[i]):
-                name, student, work, _ = waiting[index]
-                jobs[pool.submit(_grade_one, masters[name], work, student)] = index
-            for job in as_completed(jobs):
-                index = jobs[job]
-                name, student, work, key = waiting[index]
-                try:
-                    graded = job.result()
-                except BrokenProcessPool:
-                    tries[index] += 1
-                    if tries[index] < TRIES:
-                        continue
-                    outcome = Outcome(student, name, "could not be graded", reason="its worker died three times")
-                else:
-                    outcome = _written(writer, masters[name], work, graded, name, student, key)
-                del waiting[index]
+        batch = suspects[:1] or sorted(waiting)
+        broken = []
+        for index, result in _results(masters, zygote, {i: waiting[i] for i in batch}, workers, budget):
+            name, student, work, key = waiting[index]
+            if isinstance(result, BrokenProcessPool):
+                broken.append(index)
+                continue
+            if isinstance(result, Graded):
+                outcome = _written(writer, masters[name], work, result, name, student, key)
+            else:
+                told = f"the examiner stopped with {type(result).__name__}: {result}"[:300]
+                outcome = Outcome(student, name, "could not be graded", reason=told)
+            del waiting[index]
+            bar.update()
+            yield outcome
+        if len(batch) > 1:
+            suspects = sorted(broken)[: 2 * workers + 1]  # jobs start in order, and few are ahead of their workers
+            continue
+        for index in broken:
+            tries[index] += 1
+            if tries[index] == TRIES:
+                name, student, _, _ = waiting.pop(index)
                 bar.update()
-                yield outcome
+                yield Outcome(student, name, "could not be graded", reason=f"its worker died {TRIES} times")
+        suspects = [index for index in suspects if index in waiting]
     bar.close()
+
+
+def _results(
+    masters: dict[str, Master],
+    zygote: Zygote,
+    batch: dict[int, tuple[str, str, Work, str]],
+    workers: int,
+    budget: Budget,
+) -> Iterator[tuple[int, Graded | Exception]]:
+    """Yields each submission's index with its grading, or with what went wrong, as they come from a pool."""
+    settings = (os.getpid(), zygote, masters)
+    with ProcessPoolExecutor(min(workers, len(batch)), get_context("fork"), _start_worker, settings) as pool:
+        jobs = {pool.submit(_grade_one, one[0], one[2], one[1], budget): index for index, one in batch.items()}
+        try:
+            for job in as_completed(jobs):
+                problem = job.exception()
+                if problem is not None and not isinstance(problem, Exception):
+                    raise problem
+                yield jobs[job], problem or job.result()
+        except BaseException:  # Ctrl-C, or a gradebook that cannot be written: do not wait for what still runs
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in active_children():
+                process.kill()
+            raise
 
 
 def received(course: Path, assignment: str, student: str) -> datetime.datetime | None:
@@ -212,7 +260,7 @@ def _written(writer: Writer, master: Master, work: Work, graded: Graded, name: s
     return Outcome(student, name, "graded", score, put_right=graded.put_right, seconds=graded.seconds)
 
 
-def main(options: object) -> int:
+def main(options: object, zygote: Zygote | None = None) -> int:
     """Runs from the command line's options; returns 0 only when every submission has a mark."""
     start = time.perf_counter()
     arguments = vars(options)
@@ -223,6 +271,7 @@ def main(options: object) -> int:
             workers=arguments["workers"],
             unsafe=arguments["unsafe"],
             force=arguments["force"],
+            zygote=zygote,
         )
     except (classroom.ClassroomError, GradebookError) as problem:
         print(problem, file=sys.stderr)
@@ -230,6 +279,9 @@ def main(options: object) -> int:
     except sandbox.SandboxError as problem:
         print(problem.strerror, file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("stopped; marks written so far are whole. Run the same command again to go on.", file=sys.stderr)
+        return 130
     failed = [outcome for outcome in outcomes if outcome.state == "could not be graded"]
     if arguments["json"]:
         print(json.dumps([asdict(outcome) for outcome in outcomes], indent=1))

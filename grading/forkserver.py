@@ -1,13 +1,15 @@
 """The warm parent of all students' processes: it has imported what notebooks need, and runs no student's code.
 
-Started as `python -I -m grading.forkserver FD`. For each socket that arrives on FD it forks once; the child locks
-itself into the sandbox and serves that socket. This process holds no exercise, no solution and no gradebook, so
-nothing of the kind can be found in its children's memory.
+Started by `grading.zygote`. For each socket that arrives with "s" it forks a server, which says "r" on that socket;
+for each that arrives there with "f" the server forks a student's process, which locks itself into the sandbox and
+serves that socket. These processes hold no exercise, no solution and no gradebook, so nothing of the kind can be found
+in their children's memory.
 """
 
 from __future__ import annotations
 
 import array
+import json
 import os
 import signal
 import socket
@@ -16,18 +18,25 @@ from pathlib import Path
 
 from grading import sandbox
 
-HELPERS = Path(__file__).resolve().parent.parent / "helpers"
-DATA = HELPERS.parent / "data"
+ROOT = Path(__file__).resolve().parent.parent
+SHOWN = ("helpers", "data")  # what students have too
 
 
 def policy(limits: sandbox.Limits) -> sandbox.Policy:
-    """Returns what students' processes may see: the system, Python, the helpers, the embedded corpora."""
-    mine = [folder for folder in (HELPERS, DATA) if folder.is_dir()]
-    return sandbox.Policy([*sandbox.readable_system(), *mine], limits=limits)
+    """Returns what students' processes may see: the system, Python, the helpers, the embedded corpora.
+
+    The course is hidden wherever it lies: in a folder of the system, or installed beside the libraries.
+    """
+    system = sandbox.readable_system()
+    mine = [ROOT / name for name in SHOWN if (ROOT / name).is_dir()]
+    within = any(folder in ROOT.parents for folder in system) and ROOT.name not in sandbox.PACKAGES
+    course = [ROOT] if within else []
+    installed = [Path(folder) / "grading" for folder in sys.path if folder]
+    return sandbox.Policy([*system, *mine], [*course, *installed], limits=limits)
 
 
 def main(control: socket.socket, limits: sandbox.Limits, protected: bool) -> None:
-    """Forks for each socket that arrives, until the other side ends."""
+    """Forks for each socket that arrives, until the other side ends; returns in each of the servers too."""
     import matplotlib as mpl
     import numpy  # noqa: F401 - imported here once, so that no student has to
     import pandas  # noqa: F401
@@ -46,20 +55,27 @@ def main(control: socket.socket, limits: sandbox.Limits, protected: bool) -> Non
     torch.set_num_threads(1)  # a fork of a process that has used two threads would hang
     shell = serve.make_shell()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended children leave no zombies
-    control.sendall(b"r")  # ready
+    allowed = policy(limits)
     while True:
-        data, handles, _, _ = socket.recv_fds(control, 1, 1)
-        if not data:
+        kind, handles, _, _ = socket.recv_fds(control, 1, 1)
+        if not kind:
             return
+        me = os.getpid()
         pid = os.fork()
         if pid == 0:
-            _student(socket.socket(fileno=handles[0]), limits, shell, protected)
+            if kind != b"s":
+                _student(socket.socket(fileno=handles[0]), allowed if protected else None, shell, me)
+            control.close()
+            control = socket.socket(fileno=handles[0])
+            control.sendall(b"r")  # ready
+            continue
         for handle in handles:
             os.close(handle)
-        control.sendall(array.array("q", [pid]).tobytes())
+        if kind == b"f":
+            control.sendall(array.array("q", [pid]).tobytes())
 
 
-def _student(channel: socket.socket, limits: sandbox.Limits, shell: object, protected: bool) -> None:
+def _student(channel: socket.socket, allowed: sandbox.Policy | None, shell: object, server: int) -> None:
     """Becomes one student's process: locked in, then serving. Never returns."""
     from helpers.checking import serve
 
@@ -71,8 +87,8 @@ def _student(channel: socket.socket, limits: sandbox.Limits, shell: object, prot
         for number in (0, 1, 2):
             os.dup2(nothing, number)
         os.close(nothing)
-        if protected:
-            sandbox.enter(policy(limits))
+        if allowed is not None:
+            sandbox.enter(allowed, server)
         os.environ["TMPDIR"] = os.getcwd()
         serve.serve(channel, shell)
     finally:
@@ -81,4 +97,4 @@ def _student(channel: socket.socket, limits: sandbox.Limits, shell: object, prot
 
 if __name__ == "__main__":
     with socket.socket(fileno=int(sys.argv[1])) as parent:
-        main(parent, sandbox.Limits(), protected=sys.argv[2] == "protected")
+        main(parent, sandbox.Limits(**json.loads(sys.argv[3])), protected=sys.argv[2] == "protected")

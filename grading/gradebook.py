@@ -6,14 +6,17 @@ import contextlib
 import datetime
 import fcntl
 import html
+import json
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import nbformat
 from nbformat import NotebookNode
+from sqlalchemy.exc import SAWarning
 
 from grading import build
 from grading.submission import Master, Work, exercise_of, kind_of, rebuilt
@@ -86,10 +89,10 @@ def _shown(kind: str, text: str) -> NotebookNode:
 def recorded_key(path: Path) -> str:
     """Returns the fingerprint of what an autograded notebook was made from, "" when there is none."""
     try:
-        notebook = nbformat.read(path, as_version=4)
-    except (OSError, ValueError, AttributeError, nbformat.reader.NotJSONError):
+        key = json.loads(path.read_text(encoding="utf-8"))["metadata"]["grading"]["key"]
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return ""  # missing, or left by something else: it is graded again
-    return str(notebook.metadata.get("grading", {}).get("key", ""))
+    return str(key)
 
 
 class Writer:
@@ -130,7 +133,7 @@ class Writer:
         path = self.autograded(assignment, student)
         temporary = path.with_name(f".{path.name}.half")
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(nbformat.writes(notebook), encoding="utf-8")
+        temporary.write_text(nbformat.v4.writes(notebook), encoding="utf-8")
         score = _patiently(lambda: self._transaction(assignment, student, notebook, received), self._rollback)
         os.replace(temporary, path)
         return score
@@ -143,12 +146,18 @@ class Writer:
     ) -> float:
         from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution
 
-        book = self._gradebook
-        book.update_or_create_student(student)
+        book, session = self._gradebook, self._gradebook.db
         extra: dict[str, Any] = {} if received is None else {"timestamp": received}
-        submission = book.update_or_create_submission(assignment, student, **extra)
+        book.db = _Flushing(session)  # nbgrader commits after each of its steps; here they are one transaction
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SAWarning)  # nbgrader's objects meet before they are in the session
+                book.update_or_create_student(student)
+                submission = book.update_or_create_submission(assignment, student, **extra)
+        finally:
+            book.db = session
         cells = {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if "nbgrader" in cell.metadata}
-        with book.db.no_autoflush:
+        with session.no_autoflush:
             for part in submission.notebooks:
                 for grade in part.grades:
                     cell = cells.get(grade.name)
@@ -160,8 +169,25 @@ class Writer:
                     if cell is not None and is_solution(cell):
                         untouched = cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
                         comment.auto_comment = "No response." if untouched else None
-        book.db.commit()
-        return float(submission.score)
+        session.flush()
+        session.refresh(submission, ["score"])
+        score = float(submission.score)
+        session.commit()
+        session.expunge_all()  # else each flush looks at every submission that was written before
+        return score
+
+
+class _Flushing:
+    """A database session in which a commit only sends what has changed, within the transaction."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+
+    def commit(self) -> None:
+        self._session.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
 
 
 def _patiently(action: Callable[[], T], undo: Callable[[], None] = lambda: None) -> T:

@@ -4,37 +4,37 @@ from __future__ import annotations
 
 import array
 import contextlib
+import math
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from typing import Any
 
+from grading.sandbox import Limits
+from grading.zygote import Zygote
 from helpers.checking import plain
 from helpers.checking.answers import Ask, Reply
 from helpers.checking.serve import ChannelError, decode_reply, receive, send
 
 SLOWEST = 8.0  # a reply may take this many times its processor time, on a busy machine
+IDLE = 4.0  # a process that waits uses up a notebook's time too, this many times more slowly
 
 
 class Students:
     """A fork server and the students' processes that it has made; a context manager that leaves none behind."""
 
-    def __init__(self, *, protected: bool = True) -> None:
-        ours, theirs = socket.socketpair()
-        mode = "protected" if protected else "unprotected"
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-m", "grading.forkserver", str(theirs.fileno()), mode],
-            pass_fds=[theirs.fileno()],
-            env={"PATH": "/usr/bin:/bin", "HOME": "/home/student", "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1"},
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-        )
-        theirs.close()
-        self._control = ours
-        if ours.recv(1) != b"r":
+    def __init__(self, zygote: Zygote | None = None, *, protected: bool = True, limits: Limits | None = None) -> None:
+        self._own = None if zygote else Zygote(protected=protected, limits=limits)
+        source = zygote or self._own
+        assert source is not None
+        self._control = source.server()
+        try:
+            ready = self._control.recv(1)
+        except OSError:
+            ready = b""
+        if ready != b"r":
+            self.__exit__()
             raise ChannelError("the fork server did not start; its message stands above.")
 
     def __enter__(self) -> Students:
@@ -42,8 +42,8 @@ class Students:
 
     def __exit__(self, *problem: object) -> None:
         self._control.close()
-        self._process.kill()
-        self._process.wait()
+        if self._own:
+            self._own.close()
 
     def student(self) -> Student:
         """Returns a fresh process, as if a notebook's kernel had just started."""
@@ -69,18 +69,31 @@ class Student:
 
     def __init__(self, channel: socket.socket, pid: int) -> None:
         self._channel, self.pid, self.cpu = channel, pid, 0.0
+        self._start, self._ended = time.monotonic(), 0.0
 
-    def close(self) -> None:
-        """Ends the process and all that it has started."""
-        self._channel.close()
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)  # its supervisor: the kernel kills the rest
+    def used(self) -> float:
+        """Returns the processor time that it has used, or a part of the time that it took, if that is more.
+
+        What the process says of its processor time cannot be trusted; on a busy machine the time it took says little.
+        """
+        end = self._ended or time.monotonic()
+        return max(self.cpu, (end - self._start) / IDLE)
+
+    def close(self) -> float:
+        """Ends the process and all that it has started; returns what it has used, as `used` does."""
+        if not self._ended:  # later its number may be that of another process
+            self._ended = time.monotonic()
+            self._channel.close()
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)  # its supervisor: the kernel kills the rest
+        return self.used()
 
     def _talk(self, message: Any, seconds: float) -> dict[str, Any]:
+        start, seconds = time.monotonic(), max(0.1, seconds)
         try:
-            self._channel.settimeout(max(0.1, seconds))
+            self._channel.settimeout(seconds)
             send(self._channel, message)
-            reply = receive(self._channel)
+            reply = receive(self._channel, seconds)
         except OSError as problem:
             self.close()
             if isinstance(problem, ChannelError):
@@ -89,8 +102,9 @@ class Student:
         if not isinstance(reply, dict):
             self.close()
             raise ChannelError("its reply is not of the asked form")
-        spent = reply.get("cpu")
-        self.cpu += min(max(spent, 0.0), seconds) if isinstance(spent, float) else 0.0
+        spent, took = reply.get("cpu"), time.monotonic() - start
+        told = spent if isinstance(spent, float) and math.isfinite(spent) else 0.0
+        self.cpu += min(max(told, took / SLOWEST), seconds)
         return reply
 
     def run(self, source: str, seconds: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,20 @@ from grading.submission import Master, Work, exercise_of, plan
 from helpers.checking.serve import ChannelError
 from helpers.checking.verdict import Verdict
 
-CELL_SECONDS, EXERCISE_SECONDS = 20.0, 10.0  # processor time of one cell, and of one exercise's questions
+
+@dataclass(frozen=True)
+class Budget:
+    """Processor seconds that grading may take: for one cell, for one exercise's questions, and for a notebook.
+
+    A notebook gets `notebook` seconds for each of its exercises, and once more for the rest.
+    """
+
+    cell: float = 20.0
+    exercise: float = 10.0
+    notebook: float = 30.0
+
+
+USED_UP = "the time for this notebook was used up"
 
 
 @dataclass
@@ -28,16 +42,24 @@ class Graded:
     put_right: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     spent: dict[str, float] = field(default_factory=dict)
+    left: float = math.inf  # of the notebook's time
 
 
-def grade(students: Students, master: Master, work: Work, exercises: dict[str, Exercise], student: str) -> Graded:
+def grade(
+    students: Students,
+    master: Master,
+    work: Work,
+    exercises: dict[str, Exercise],
+    student: str,
+    budget: Budget = Budget(),
+) -> Graded:
     """Returns the verdicts on a submission; never raises for anything that a submission can do."""
-    graded = Graded(put_right=list(work.put_right))
-    _grade(students, master, work, exercises, student, graded, everything=False)
+    graded = Graded(put_right=list(work.put_right), left=budget.notebook * (1 + len(exercises)))
+    _grade(students, master, work, exercises, student, graded, budget, everything=False)
     extra = any(not name for name, _ in work.code)
     if extra and any(_name_missing(graded, name) for name in exercises):
-        before, graded = graded, Graded(put_right=list(work.put_right))
-        _grade(students, master, work, exercises, student, graded, everything=True)
+        before, graded = graded, Graded(put_right=list(work.put_right), left=graded.left)
+        _grade(students, master, work, exercises, student, graded, budget, everything=True)
         for name, verdict in before.verdicts.items():
             if verdict.earned > graded.verdicts[name].earned:
                 graded.verdicts[name] = verdict
@@ -56,11 +78,12 @@ def _grade(
     exercises: dict[str, Exercise],
     name: str,
     graded: Graded,
+    budget: Budget,
     *,
     everything: bool,
 ) -> None:
     cells, culprits = plan(master, work, everything=everything), set[int]()
-    process = _started(students, cells, culprits, graded)
+    process = _started(students, cells, culprits, graded, budget)
     for check in master.cells("check"):
         exercise = exercises[exercise_of(check)]
         start = time.perf_counter()
@@ -68,19 +91,23 @@ def _grade(
             graded.errors.setdefault(exercise.name, "its cell is missing")
         answer = process.answer(exercise.name)
         before = answer.spent()
-        verdict = examine(exercise, answer, name, EXERCISE_SECONDS)
+        if graded.left <= 0:
+            answer.dead = USED_UP
+        verdict = examine(exercise, answer, name, min(budget.exercise, max(graded.left, 0.1)))
         graded.spent[exercise.name] = answer.spent() - before
         if answer.dead:  # this exercise ended the process: the others get a new one
             verdict.earned = 0.0
-            process.close()
-            process = _started(students, cells, culprits, graded)
+            graded.left -= process.close()
+            process = _started(students, cells, culprits, graded, budget)
         graded.verdicts[exercise.name] = verdict
         _add(graded, "examiner and answers", start)
-    process.close()
+    graded.left -= process.close()
 
 
-def _started(students: Students, cells: Sequence[tuple[str, str]], culprits: set[int], graded: Graded) -> Student:
-    """Returns a process in which all cells have run, but those that end or block it."""
+def _started(
+    students: Students, cells: Sequence[tuple[str, str]], culprits: set[int], graded: Graded, budget: Budget
+) -> Student:
+    """Returns a process in which all cells have run, but those that end or block it, while there is time."""
     while True:
         start = time.perf_counter()
         process = students.student()
@@ -89,8 +116,11 @@ def _started(students: Students, cells: Sequence[tuple[str, str]], culprits: set
         for index, (name, source) in enumerate(cells):
             if index in culprits:
                 continue
+            if process.used() > graded.left:
+                graded.errors[name] = USED_UP
+                continue
             try:
-                error = process.run(source, CELL_SECONDS)
+                error = process.run(source, budget.cell)
             except ChannelError as problem:
                 culprits.add(index)
                 graded.errors[name] = f"the cell ended its process: {problem}"
@@ -100,7 +130,7 @@ def _started(students: Students, cells: Sequence[tuple[str, str]], culprits: set
         else:
             _add(graded, "cells", start)
             return process
-        process.close()
+        graded.left -= process.close()
         _add(graded, "cells", start)
 
 

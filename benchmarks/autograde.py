@@ -1,0 +1,171 @@
+"""The safe autograder against plain `nbgrader autograde`: the same submissions, in the same run, with the same marks.
+
+    python benchmarks/autograde.py                                # notebook 01, 40 submissions
+    python benchmarks/autograde.py 06_pretrained_vs_scratch --experiments
+    python benchmarks/autograde.py --growth 50 500 2000           # the safe way alone: does the cost grow linearly?
+
+Run it on a quiet machine: processor time is that of the whole machine, since the sandboxed processes are killed when
+they are no longer needed, and a killed process takes its times with it.
+"""
+
+import argparse
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from grading import autograde, bank, classroom, demo, sandbox
+from grading.build import ROOT
+
+
+@dataclass
+class Spent:
+    """What a block of code took: `wall` and `cpu` in seconds."""
+
+    wall: float = 0.0
+    cpu: float = 0.0
+
+
+def busy() -> float:
+    """Returns the processor time of the whole machine since it started (s)."""
+    fields = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()[1:]
+    user, nice, system, _, _, irq, softirq = map(int, fields[:7])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def spending() -> Iterator[Spent]:
+    """Measures the block."""
+    spent, wall, cpu = Spent(), time.perf_counter(), busy()
+    yield spent
+    spent.wall, spent.cpu = time.perf_counter() - wall, busy() - cpu
+
+
+def make_class(course: Path, assignment: str, count: int) -> None:
+    """Writes a course folder with `count` submissions: for each exercise one of the bank's answers, drawn by seed."""
+    source = ROOT / "solutions" / assignment / f"{assignment}.ipynb"
+    folder = course / "solutions" / assignment
+    folder.mkdir(parents=True)
+    shutil.copy(source, folder)
+    shutil.copy(ROOT / "nbgrader_config.py", course)
+    released = nbformat.read(ROOT / "notebooks" / assignment / f"{assignment}.ipynb", as_version=4)
+    answers = defaultdict(list)
+    for answer in bank.answers(assignment):
+        if not any(word in answer.source for word in ("while True", "sleep(")):  # time limits are not the subject
+            answers[answer.exercise].append(answer)
+    for number in range(count):
+        drawn = random.Random(number)
+        chosen = {name: drawn.choice(known).source for name, known in answers.items()}
+        path = course / "gradebook" / "submitted" / f"student-{number:04d}" / assignment / f"{assignment}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(nbformat.writes(demo.fill(released, chosen)), encoding="utf-8")
+
+
+def plain(course: Path, assignment: str, experiments: bool) -> tuple[Spent, dict[str, float]]:
+    """Grades with `nbgrader autograde`; returns what it took, and the marks."""
+    classroom.nbgrader(course, "generate_assignment", assignment, "--force")
+    skip = ["--Execute.skip_cells_with_tag="] if experiments else []
+    with spending() as spent:
+        done = classroom.nbgrader(course, "autograde", assignment, *skip)
+    if done.returncode:
+        print(done.stderr[-2000:], file=sys.stderr)
+    return spent, marks(course, assignment)
+
+
+def safe(course: Path, assignment: str, workers: int) -> tuple[Spent, list[autograde.Outcome]]:
+    """Grades in sandboxes; returns what it took, and the outcomes."""
+    classroom.nbgrader(course, "generate_assignment", assignment, "--force")
+    with spending() as spent:
+        outcomes = autograde.run([assignment], course=course, workers=workers)
+    return spent, outcomes
+
+
+def marks(course: Path, assignment: str) -> dict[str, float]:
+    """Returns the score of each student from nbgrader's gradebook."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{course / 'gradebook' / 'gradebook.db'}", "transformers") as gradebook:
+        return {one.student_id: float(one.score) for one in gradebook.assignment_submissions(assignment)}
+
+
+def line(name: str, spent: Spent, count: int, against: Spent | None = None, base: int = 1) -> str:
+    """Returns a row of the table; `against` took its time for `base` submissions."""
+    rate, cpu = 60 * count / spent.wall, spent.cpu / count
+    ratios = ("", "")
+    if against is not None:
+        ratios = (f"{rate / (60 * base / against.wall):.1f}", f"{against.cpu / base / cpu:.1f}")
+    return f"| {name} | {rate:.0f} | {cpu:.2f} | {ratios[0]} | {ratios[1]} |"
+
+
+def compare(assignment: str, count: int, plain_count: int, workers: list[int], experiments: bool) -> None:
+    """Prints the table of one notebook, and says where the time of the safe way went."""
+    print(f"\n{assignment}, {count} submissions (plain nbgrader: {plain_count} of them)")
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as name:
+        few, course = Path(name) / "plain", Path(name) / "safe"
+        make_class(few, assignment, plain_count)
+        spent_plain, marks_plain = plain(few, assignment, experiments)
+        head = "| way | submissions/min | CPU s per submission | times plain, by the clock | times plain, per core |"
+        print(f"{head}\n|---|---|---|---|---|\n{line('plain nbgrader', spent_plain, plain_count)}", flush=True)
+        for number in workers:
+            shutil.rmtree(course, ignore_errors=True)
+            make_class(course, assignment, count)
+            spent, outcomes = safe(course, assignment, number)
+            way = f"safe, {number} worker{'s' * (number > 1)}"
+            print(line(way, spent, count, spent_plain, plain_count), flush=True)
+        found = marks(course, assignment)
+        different = {s: (mark, found.get(s)) for s, mark in marks_plain.items() if found.get(s) != mark}
+        print(f"The same marks in {len(marks_plain) - len(different)} of {len(marks_plain)}.", *different.items())
+        parts = defaultdict(list)
+        for outcome in outcomes:
+            for part, seconds in outcome.seconds.items():
+                parts[part].append(seconds)
+        told = ", ".join(f"{part} {1000 * statistics.mean(seconds):.0f}" for part, seconds in parts.items())
+        print(f"Where the time of one submission goes (ms, mean): {told}.")
+
+
+def growth(assignment: str, counts: list[int], workers: int) -> None:
+    """Prints submissions per minute for classes of different sizes."""
+    print("| submissions | submissions/min | CPU s per submission | gradebook, ms |\n|---|---|---|---|")
+    for count in counts:
+        with tempfile.TemporaryDirectory(prefix="benchmark-") as name:
+            make_class(Path(name), assignment, count)
+            spent, outcomes = safe(Path(name), assignment, workers)
+            book = statistics.mean(outcome.seconds.get("gradebook and files", 0.0) for outcome in outcomes)
+            rate, cpu = 60 * count / spent.wall, spent.cpu / count
+            print(f"| {count} | {rate:.0f} | {cpu:.2f} | {1000 * book:.0f} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("assignment", nargs="?", default="01_causal_mask")
+    parser.add_argument("--submissions", type=int, default=40)
+    parser.add_argument("--plain", type=int, help="how many of them plain nbgrader grades (default: all)")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, os.cpu_count() or 1])
+    parser.add_argument("--experiments", action="store_true", help="plain nbgrader runs the experiments too")
+    parser.add_argument("--growth", type=int, nargs="+", help="only the safe way, on classes of these sizes")
+    options = parser.parse_args()
+    missing = sandbox.probe()
+    if missing:
+        parser.error(missing)
+    revision = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)
+    print(f"revision {revision.stdout.strip()}, {os.cpu_count()} cores")
+    if options.growth:
+        growth(options.assignment, options.growth, max(options.workers))
+    else:
+        count = options.submissions
+        compare(options.assignment, count, options.plain or count, options.workers, options.experiments)
+
+
+if __name__ == "__main__":
+    main()
