@@ -23,6 +23,7 @@ from nbformat import NotebookNode
 from torch import Tensor
 
 from grading import exercise as exercises
+from grading import syllabus
 from grading.source import BuildError, Cell, grade_id, read, validate
 from helpers.checking import plain
 from helpers.checking.verdict import Raised
@@ -311,7 +312,7 @@ def write(path: Path, content: str) -> bool:
 
 
 def build(selected: Iterable[str] = (), *, say: Any = print) -> None:
-    """Makes the notebooks and their `helpers/check_examples/`; says which files have changed.
+    """Makes the notebooks, their `helpers/check_examples/` and the syllabus; says which files have changed.
 
     Raises:
         BuildError: when a source is not as it must be; files already made stay whole.
@@ -336,6 +337,9 @@ def build(selected: Iterable[str] = (), *, say: Any = print) -> None:
             (ROOT / "notebooks" / path.stem / f"{path.stem}.ipynb", text(release(draft))),
         ):
             say(f"{target.relative_to(ROOT)}: {'made' if write(target, content) else 'unchanged'}")
+    for name, content in syllabus.made(sources()).items():
+        if write(ROOT / name, content):
+            say(f"{name}: made")
 
 
 def check(selected: Iterable[str] = ()) -> list[str]:
@@ -355,6 +359,9 @@ def check(selected: Iterable[str] = ()) -> list[str]:
         file = _examples_file(path.stem)
         if not _same_examples(_stored_examples(file), examples(path.stem)):
             stale.append(f"{file.relative_to(ROOT)}: stale, grading/exercises/{path.name} says something else")
+    for name, content in syllabus.made(sources()).items():
+        if not (ROOT / name).exists() or (ROOT / name).read_text(encoding="utf-8") != content:
+            stale.append(f"{name}: stale, the first cells of the sources say something else")
     known = {path.stem for path in sources()}
     for folder in ("solutions", "notebooks"):
         for extra in sorted((ROOT / folder).glob("*/*.ipynb")):

@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grading import build, exercise, source
+from grading import build, exercise, source, syllabus
 from grading.__main__ import main
 from grading.source import BuildError
 
@@ -138,6 +138,8 @@ def test_a_drift_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
         (tmp_path / name).write_bytes((build.ROOT / name).read_bytes())
     examples = tmp_path / "helpers" / "check_examples" / "01_causal_mask.json"
     kept = json.loads(examples.read_text())
+    for name, text in syllabus.made([tmp_path / "solutions/01_causal_mask.py"]).items():
+        build.write(tmp_path / name, text)
     monkeypatch.setattr(build, "ROOT", tmp_path)
     assert build.check() == []
 
