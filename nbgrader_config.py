@@ -33,5 +33,8 @@ c.Autograde.sanitize_preprocessors = [
     MendCells,
     preprocessors.CheckCellMetadata,
 ]
+# Our own page: nbgrader's shows hidden tests, runs what students wrote as HTML, and needs a network for formulas.
+c.GenerateFeedback.exporter_class = "grading.feedback.FeedbackExporter"
+c.GenerateFeedback.preprocessors = ["grading.feedback.Grades"]
 c.Exchange.root = os.path.join(c.CourseDirectory.root, "gradebook", "exchange")  # for a course without a hub
 c.ExportPlugin.to = "gradebook/grades.csv"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import hashlib
 import importlib.metadata
-import json
 import os
 import signal
 import sys
@@ -14,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache, partial
 from multiprocessing import active_children, get_context
 from pathlib import Path
@@ -22,11 +21,12 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from grading import classroom, exercise, sandbox
+from grading import classroom, regrade, sandbox, telling
+from grading import exercise as exercises
 from grading.build import ROOT
 from grading.gradebook import GradebookError, Writer, graded_notebook, load_master, only_run, recorded_key
 from grading.remote import Students
-from grading.submission import Master, UnreadableError, Work, read
+from grading.submission import Master, UnreadableError, Work, read, start_of
 from grading.worker import Budget, Graded, grade
 from grading.zygote import Zygote
 from helpers.checking.serve import ChannelError
@@ -68,12 +68,12 @@ def _grade_one(assignment: str, work: Work, student: str, budget: Budget) -> Gra
     global _students
     try:
         _students = _students or _start()
-        return grade(_students, _masters[assignment], work, exercise.load(assignment), student, budget)
+        return grade(_students, _masters[assignment], work, exercises.load(assignment), student, budget)
     except ChannelError:
         if _students:
             _students.__exit__()
         _students = _start()
-        return grade(_students, _masters[assignment], work, exercise.load(assignment), student, budget)
+        return grade(_students, _masters[assignment], work, exercises.load(assignment), student, budget)
 
 
 # --- in the run -------------------------------------------------------------------------------------------------------
@@ -101,8 +101,12 @@ def run(
     progress: bool = True,
     zygote: Zygote | None = None,
     budget: Budget | None = None,
+    exercise: str = "",
+    heard: Callable[[Outcome], None] = lambda outcome: None,
 ) -> list[Outcome]:
     """Grades every submission that has changed since it was graded, and returns what became of each.
+
+    With `exercise` no other exercise's mark is written; `heard` is told each outcome as soon as it is known.
 
     Raises:
         ClassroomError: when there is nothing to grade, or a name is unknown.
@@ -121,7 +125,12 @@ def run(
             zygote = stack.enter_context(Zygote(protected=not missing))
         masters = {name: _prepared(course, name) for name in dict.fromkeys(name for name, _ in found)}
         writer = stack.enter_context(closing(Writer(course)))
-        return list(_graded(found, masters, writer, zygote, workers or available_cores(), force, progress, budget or Budget()))
+        cores, outcomes = workers or available_cores(), list[Outcome]()
+        settings = (force, progress, budget or Budget(), exercise)
+        for outcome in _graded(found, masters, writer, zygote, cores, *settings):
+            outcomes.append(outcome)
+            heard(outcome)
+        return outcomes
 
 
 def _say_protections(missing: str) -> None:
@@ -150,7 +159,9 @@ def _submissions(course: Path, assignments: Sequence[str], students: Sequence[st
 def _prepared(course: Path, assignment: str) -> Master:
     """Returns the master, once nbgrader's gradebook knows its cells."""
     master = load_master(course, assignment)
-    writer = Writer(course) if (course / "gradebook" / "gradebook.db").exists() else None
+    database = course / "gradebook" / "gradebook.db"
+    made = database.exists() and database.stat().st_size > 0  # an empty file is what a full disk may leave
+    writer = Writer(course) if made else None
     known = writer is not None and writer.knows(assignment, master)
     if writer:
         writer.close()
@@ -170,6 +181,7 @@ def _graded(
     force: bool,
     progress: bool,
     budget: Budget,
+    exercise: str,
 ) -> Iterable[Outcome]:
     waiting: dict[int, tuple[str, str, Work, str]] = {}
     for name, folder in found:
@@ -196,7 +208,7 @@ def _graded(
                 broken.append(index)
                 continue
             if isinstance(result, Graded):
-                outcome = _written(writer, masters[name], work, result, name, student, key)
+                outcome = _written(writer, masters[name], work, result, name, student, key, exercise)
             else:
                 told = f"the examiner stopped with {type(result).__name__}: {result}"[:300]
                 outcome = Outcome(student, name, "could not be graded", reason=told)
@@ -246,16 +258,20 @@ def received(course: Path, assignment: str, student: str) -> datetime.datetime |
 
     path = course / "gradebook" / "submitted" / student / assignment / "timestamp.txt"
     try:
-        found: datetime.datetime = parse_utc(path.read_text(encoding="utf-8")[:100].strip())
-    except (OSError, ValueError):
+        found: datetime.datetime = parse_utc(start_of(path, 100).decode("utf-8-sig").strip())
+    except (OSError, ValueError, OverflowError):
         return None
     return found
 
 
-def _written(writer: Writer, master: Master, work: Work, graded: Graded, name: str, student: str, key: str) -> Outcome:
+def _written(
+    writer: Writer, master: Master, work: Work, graded: Graded, name: str, student: str, key: str, exercise: str
+) -> Outcome:
     start = time.perf_counter()
     notebook = graded_notebook(master, work, graded, key)
-    score = writer.write(name, student, notebook, received(writer.course, name, student))
+    kept = regrade.merged(writer.autograded(name, student), notebook, exercise) if exercise else None
+    came = received(writer.course, name, student)
+    score = writer.write(name, student, kept or notebook, came, only=exercise if kept else "")
     graded.seconds["gradebook and files"] = time.perf_counter() - start
     return Outcome(student, name, "graded", score, put_right=graded.put_right, seconds=graded.seconds)
 
@@ -264,35 +280,47 @@ def main(options: object, zygote: Zygote | None = None) -> int:
     """Runs from the command line's options; returns 0 only when every submission has a mark."""
     start = time.perf_counter()
     arguments = vars(options)
+    course = (arguments.get("course") or ROOT).resolve()
+    log = telling.Log(course, "autograde")
+    log.say(f"autograde {arguments}")
     try:
         outcomes = run(
             arguments["assignment"],
             students=arguments["student"],
             workers=arguments["workers"],
             unsafe=arguments["unsafe"],
+            course=course,
             force=arguments["force"],
             zygote=zygote,
+            heard=log.outcome,
         )
+        if not arguments["assignment"] and not arguments["student"]:
+            outcomes += _strays(course)
     except (classroom.ClassroomError, GradebookError) as problem:
-        print(problem, file=sys.stderr)
-        return 2
+        return _stopped(log, str(problem), 2)
     except sandbox.SandboxError as problem:
-        print(problem.strerror, file=sys.stderr)
-        return 2
+        return _stopped(log, str(problem.strerror), 2)
+    except OSError as problem:
+        kept = "marks written so far are whole. Make room or give the right, and run the same command again."
+        return _stopped(log, f"a file cannot be written ({problem}); {kept}", 2)
     except KeyboardInterrupt:
-        print("stopped; marks written so far are whole. Run the same command again to go on.", file=sys.stderr)
-        return 130
-    failed = [outcome for outcome in outcomes if outcome.state == "could not be graded"]
-    if arguments["json"]:
-        print(json.dumps([asdict(outcome) for outcome in outcomes], indent=1))
-        return 1 if failed else 0
-    for outcome in sorted(outcomes, key=lambda one: (one.assignment, one.student)):
-        mark = "" if outcome.score is None else f"{outcome.score:g}"
-        notes = "; ".join([outcome.reason, *outcome.put_right]).strip("; ")
-        print(f"{outcome.assignment}  {outcome.student:<24} {outcome.state:<20} {mark:>6}  {notes}")
-    counts = {state: sum(one.state == state for one in outcomes) for state in ("graded", "unchanged")}
-    put_right = sum(bool(one.put_right) for one in outcomes)
-    took = f"{time.perf_counter() - start:.1f} s"
-    print(f"\n{counts['graded']} graded ({put_right} put right), {counts['unchanged']} unchanged, ", end="")
-    print(f"{len(failed)} could not be graded, in {took}.")
-    return 1 if failed else 0
+        return _stopped(log, "stopped; marks written so far are whole. Run the same command again to go on.", 130)
+    told = telling.summary(outcomes, time.perf_counter() - start)
+    log.say(told)
+    log.close()
+    print(telling.as_json(outcomes) if arguments["json"] else f"{telling.table(outcomes)}\n\n{told}")
+    print(f"log: {log.path}", file=sys.stderr)
+    return 1 if any(outcome.state == telling.FAILED for outcome in outcomes) else 0
+
+
+def _strays(course: Path) -> list[Outcome]:
+    known = sorted(path.stem for path in (course / "solutions").glob("*/*.ipynb"))
+    reason = f"no assignment is called so; expected one of: {', '.join(known)}"
+    return [Outcome(student, name, telling.FAILED, reason=reason) for student, name in telling.strays(course, known)]
+
+
+def _stopped(log: telling.Log, sentence: str, status: int) -> int:
+    log.say(sentence)
+    log.close()
+    print(sentence, file=sys.stderr)
+    return status

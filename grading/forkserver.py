@@ -46,13 +46,16 @@ def main(control: socket.socket, limits: sandbox.Limits, protected: bool) -> Non
     from helpers.checking import serve
 
     mpl.use("agg")
-    import matplotlib.pyplot as plt  # noqa: F401
+    import matplotlib.pyplot as plt
+
+    plt.switch_backend("agg")  # loads what draws, too
 
     import helpers.check
     import helpers.models
     import helpers.plots  # noqa: F401
 
     torch.set_num_threads(1)  # a fork of a process that has used two threads would hang
+    torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.1)  # the first optimizer imports for a second
     shell = serve.make_shell()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended children leave no zombies
     allowed = policy(limits)

@@ -115,6 +115,9 @@ class Writer:
 
     def knows(self, assignment: str, master: Master) -> bool:
         """Says whether the gradebook has the assignment with the very cells of the master."""
+        return _patiently(lambda: self._knows(assignment, master), self._rollback)
+
+    def _knows(self, assignment: str, master: Master) -> bool:
         from nbgrader.api import MissingEntry
 
         try:
@@ -125,8 +128,16 @@ class Writer:
         wanted = [cell for cell in master.notebook.cells if kind_of(cell)]
         return all(stored.get(cell.metadata.nbgrader.grade_id) == cell.source for cell in wanted)
 
-    def write(self, assignment: str, student: str, notebook: NotebookNode, received: datetime.datetime | None) -> float:
-        """Writes one submission's marks and its notebook, and returns its score.
+    def write(
+        self,
+        assignment: str,
+        student: str,
+        notebook: NotebookNode,
+        received: datetime.datetime | None,
+        *,
+        only: str = "",
+    ) -> float:
+        """Writes one submission's marks, or the mark of `only` one exercise, and its notebook; returns its score.
 
         The notebook's file comes last and holds the fingerprint: a run that is killed in between grades it again.
         """
@@ -134,7 +145,7 @@ class Writer:
         temporary = path.with_name(f".{path.name}.half")
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_text(nbformat.v4.writes(notebook), encoding="utf-8")
-        score = _patiently(lambda: self._transaction(assignment, student, notebook, received), self._rollback)
+        score = _patiently(lambda: self._transaction(assignment, student, notebook, received, only), self._rollback)
         os.replace(temporary, path)
         return score
 
@@ -142,7 +153,7 @@ class Writer:
         self._gradebook.db.rollback()
 
     def _transaction(
-        self, assignment: str, student: str, notebook: NotebookNode, received: datetime.datetime | None
+        self, assignment: str, student: str, notebook: NotebookNode, received: datetime.datetime | None, only: str
     ) -> float:
         from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution
 
@@ -157,6 +168,8 @@ class Writer:
         finally:
             book.db = session
         cells = {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if "nbgrader" in cell.metadata}
+        if only:
+            cells = {name: cell for name, cell in cells.items() if name == f"{only}_check"}
         with session.no_autoflush:
             for part in submission.notebooks:
                 for grade in part.grades:

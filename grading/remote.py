@@ -15,7 +15,7 @@ from grading.sandbox import Limits
 from grading.zygote import Zygote
 from helpers.checking import plain
 from helpers.checking.answers import Ask, Reply
-from helpers.checking.serve import ChannelError, decode_reply, receive, send
+from helpers.checking.serve import ChannelError, ProcessEnded, decode_reply, receive, send
 
 SLOWEST = 8.0  # a reply may take this many times its processor time, on a busy machine
 IDLE = 4.0  # a process that waits uses up a notebook's time too, this many times more slowly
@@ -98,7 +98,7 @@ class Student:
             self.close()
             if isinstance(problem, ChannelError):
                 raise
-            raise ChannelError("its process has ended") from problem
+            raise ProcessEnded("its process has ended") from problem
         if not isinstance(reply, dict):
             self.close()
             raise ChannelError("its reply is not of the asked form")
@@ -115,7 +115,7 @@ class Student:
         """
         reply = self._talk({"cell": source, "seconds": seconds}, SLOWEST * seconds)
         error = reply.get("error")
-        return error[:400] if isinstance(error, str) and reply.get("ok") is not True else ""
+        return plain.clean(error[:400]) if isinstance(error, str) and reply.get("ok") is not True else ""
 
     def answer(self, name: str) -> RemoteAnswer:
         """Returns the answer with this name, to be asked."""
@@ -126,7 +126,7 @@ class RemoteAnswer:
     """An `Answer` in a student's process. Whatever comes back, asking never raises: it gives a reply."""
 
     def __init__(self, student: Student, name: str) -> None:
-        self._student, self._name, self.dead = student, name, ""
+        self._student, self._name, self.dead, self.ended = student, name, "", False
 
     def ask(self, question: Ask, seconds: float) -> Reply:
         """Returns the reply to one question, after at most about `seconds` of processor time."""
@@ -137,6 +137,7 @@ class RemoteAnswer:
         try:
             return decode_reply(self._student._talk(request, SLOWEST * seconds))
         except ChannelError as problem:
+            self.ended = isinstance(problem, ProcessEnded)
             self.dead = f"{problem} after {time.monotonic() - start:.0f} s"
             return Reply("late", error=self.dead)
         except plain.NotPlain as problem:

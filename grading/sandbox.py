@@ -175,8 +175,8 @@ def _new_root(policy: Policy, uid: int, gid: int) -> None:
     for name in ("null", "zero", "urandom", "random"):
         Path(f"{base}/dev/{name}").touch()
         _mount(f"/dev/{name}", f"{base}/dev/{name}", "", MS_BIND)
-    size = policy.limits.disk
-    _mount("tmpfs", f"{base}{policy.home}", "tmpfs", MS_NOSUID | MS_NODEV, f"size={size},mode=700,uid={uid},gid={gid}")
+    room = f"size={policy.limits.disk},nr_inodes=10k,mode=700,uid={uid},gid={gid}"
+    _mount("tmpfs", f"{base}{policy.home}", "tmpfs", MS_NOSUID | MS_NODEV, room)
     os.symlink(policy.home, f"{base}/dev/shm")
     if not os.listdir(f"{base}/tmp"):  # else something readable lies in it, and it stays read-only
         os.rmdir(f"{base}/tmp")

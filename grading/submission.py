@@ -19,8 +19,10 @@ from typing import Any
 from nbformat import NotebookNode
 
 from grading.build import BEGIN_HIDDEN
+from helpers.checking import plain
 
 MAX_BYTES = 50 << 20  # a notebook with many pictures has 5 MB
+MAX_PARTS = 2_000_000  # commas and brackets; the longest notebook of the course has 30 000
 
 
 class UnreadableError(ValueError):
@@ -77,14 +79,18 @@ def read(folder: Path, master: Master) -> Work:
         UnreadableError: when there is no notebook, or it is damaged beyond reading.
     """
     work = Work()
-    path = _notebook_file(folder, master.assignment, work)
+    try:
+        path = _notebook_file(folder, master.assignment, work)
+    except OSError as problem:
+        raise UnreadableError(f"its folder cannot be read ({problem.strerror}); ask for the file again.") from problem
     work.code, essays = _cells(path, _load(path), master, work)
     wanted = [exercise_of(cell) for cell in master.cells("check")]
+    untouched = {_bare(cell.source) for cell in master.cells("solution")}
     for name in wanted:
         sources = [source for identifier, source in work.code if identifier == name]
         if len(sources) > 1:
             work.put_right.append(f"the cell of {name} stands {len(sources)} times; they were run one after the other")
-        if not any(_defines(source, name) for source in sources):
+        if not any(_defines(source, name) and _bare(source) not in untouched for source in sources):
             others = [source for identifier, source in work.code if not identifier and _defines(source, name)]
             if others:
                 work.put_right.append(f"{name} was found in another cell than its own")
@@ -104,38 +110,54 @@ def read(folder: Path, master: Master) -> Work:
 
 def _notebook_file(folder: Path, assignment: str, work: Work) -> Path:
     expected = folder / f"{assignment}.ipynb"
+    if folder.is_symlink():
+        raise UnreadableError("its folder is a link, not a folder; put the files themselves there.")
     found = sorted(
-        path for path in folder.iterdir() if path.suffix == ".ipynb" and path.is_file() and not path.is_symlink()
+        path
+        for path in folder.iterdir()
+        if path.suffix.lower() == ".ipynb" and path.is_file() and not path.is_symlink()
     )
     if expected in found:
         return expected
     if len(found) == 1:
-        work.put_right.append(f"the file is called {found[0].name!r} in place of {expected.name!r}")
+        work.put_right.append(f"the file is called {shown(found[0].name)!r} in place of {expected.name!r}")
         return found[0]
     others = sorted(path.name for path in folder.iterdir() if path.name != "timestamp.txt")
-    names = ", ".join(others)[:200]
+    names = ", ".join(shown(name) for name in others)[:200]
     raise UnreadableError(
         f"no {expected.name} in the submission (found: {names or 'nothing'}); ask for the file again."
     )
 
 
+def start_of(path: Path, size: int) -> bytes:
+    """Returns the first bytes of a student's file: never through a link, never waiting, as it would for a pipe.
+
+    Raises:
+        OSError: when it is missing, or no file.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(handle, "rb") as file:
+        return file.read(size)
+
+
 def _load(path: Path) -> dict[str, Any]:
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-        with os.fdopen(handle, "rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        data = start_of(path, MAX_BYTES + 1)
     except OSError as problem:
         raise UnreadableError(f"{path.name} cannot be read ({problem.strerror}); ask for the file again.") from problem
     if len(data) > MAX_BYTES:
         raise UnreadableError(f"{path.name} has more than {MAX_BYTES >> 20} MB; ask for it without outputs.")
+    if sum(data.count(sign) for sign in (b",", b"[", b"{")) > MAX_PARTS:  # each may take 30 times its text
+        raise UnreadableError(f"{path.name} has too many parts for a notebook; ask for it without outputs.")
     try:
-        notebook = json.loads(data.decode("utf-8-sig"))
+        notebook = json.loads(data)  # UTF-8, with or without a mark, or UTF-16, as some editors write
     except (UnicodeDecodeError, ValueError, RecursionError) as problem:
         raise UnreadableError(
             f"{path.name} is damaged: it is not a notebook (not valid JSON); ask for it again."
         ) from problem
     if isinstance(notebook, dict) and isinstance(notebook.get("worksheets"), list):  # format 3, of 2013
-        notebook["cells"] = [cell for sheet in notebook["worksheets"] for cell in sheet.get("cells", [])]
+        sheets = [sheet.get("cells") for sheet in notebook["worksheets"] if isinstance(sheet, dict)]
+        notebook["cells"] = [cell for cells in sheets if isinstance(cells, list) for cell in cells]
     if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
         raise UnreadableError(f"{path.name} is damaged: it has no cells; ask for it again.")
     return notebook
@@ -149,10 +171,10 @@ def _cells(
     essays = {cell.metadata.nbgrader.grade_id for cell in master.cells("essay")}
     given = {_bare(cell.source) for cell in master.notebook.cells}
     code, texts = list[tuple[str, str]](), dict[str, str]()
-    for cell in notebook["cells"]:
-        if not isinstance(cell, dict):
-            work.put_right.append("a cell that is no cell was left out")
-            continue
+    cells = [cell for cell in notebook["cells"] if isinstance(cell, dict)]
+    if len(cells) < len(notebook["cells"]):
+        work.put_right.append(f"{len(notebook['cells']) - len(cells)} cells that are no cells were left out")
+    for cell in cells:
         source = _text(cell.get("source", cell.get("input")))
         identifier = _grade_id(cell)
         if identifier in essays:
@@ -175,7 +197,13 @@ def _grade_id(cell: dict[str, Any]) -> str:
 
 def _text(source: Any) -> str:
     parts = source if isinstance(source, list) else [source]
-    return "".join(part for part in parts if isinstance(part, str)).replace("\r\n", "\n").replace("\r", "\n")
+    text = "".join(part for part in parts if isinstance(part, str))
+    return plain.clean(text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def shown(name: str) -> str:
+    """Returns the name of a file as it can be shown: a name may hold anything, commands to a terminal too."""
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in name)[:200]
 
 
 def _bare(source: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -11,7 +12,7 @@ from grading.examiner import examine
 from grading.exercise import Exercise
 from grading.remote import Student, Students
 from grading.submission import Master, Work, exercise_of, plan
-from helpers.checking.serve import ChannelError
+from helpers.checking.serve import ChannelError, ProcessEnded
 from helpers.checking.verdict import Verdict
 
 
@@ -82,39 +83,44 @@ def _grade(
     *,
     everything: bool,
 ) -> None:
-    cells, culprits = plan(master, work, everything=everything), set[int]()
+    cells, culprits = plan(master, work, everything=everything), Counter[int]()
     process = _started(students, cells, culprits, graded, budget)
     for check in master.cells("check"):
         exercise = exercises[exercise_of(check)]
         start = time.perf_counter()
         if exercise.name not in work.answers:
             graded.errors.setdefault(exercise.name, "its cell is missing")
-        answer = process.answer(exercise.name)
-        before = answer.spent()
-        if graded.left <= 0:
-            answer.dead = USED_UP
-        verdict = examine(exercise, answer, name, min(budget.exercise, max(graded.left, 0.1)))
-        graded.spent[exercise.name] = answer.spent() - before
-        if answer.dead:  # this exercise ended the process: the others get a new one
+        for again in (False, True):
+            answer = process.answer(exercise.name)
+            before = answer.spent()
+            if graded.left <= 0:
+                answer.dead = USED_UP
+            verdict = examine(exercise, answer, name, min(budget.exercise, max(graded.left, 0.1)))
+            graded.spent[exercise.name] = answer.spent() - before
+            if not answer.dead:
+                break
             verdict.earned = 0.0
             graded.left -= process.close()
-            process = _started(students, cells, culprits, graded, budget)
+            if graded.left > 0:  # this exercise ended the process: the others get a new one
+                process = _started(students, cells, culprits, graded, budget)
+            if again or not answer.ended:
+                break  # else somebody else may have ended it, for want of memory perhaps: it gets a second chance
         graded.verdicts[exercise.name] = verdict
         _add(graded, "examiner and answers", start)
     graded.left -= process.close()
 
 
 def _started(
-    students: Students, cells: Sequence[tuple[str, str]], culprits: set[int], graded: Graded, budget: Budget
+    students: Students, cells: Sequence[tuple[str, str]], culprits: Counter[int], graded: Graded, budget: Budget
 ) -> Student:
-    """Returns a process in which all cells have run, but those that end or block it, while there is time."""
+    """Returns a process in which all cells have run, but those that block it or end it twice, while there is time."""
     while True:
         start = time.perf_counter()
         process = students.student()
         _add(graded, "fork", start)
         start = time.perf_counter()
         for index, (name, source) in enumerate(cells):
-            if index in culprits:
+            if culprits[index] >= 2:
                 continue
             if process.used() > graded.left:
                 graded.errors[name] = USED_UP
@@ -122,11 +128,13 @@ def _started(
             try:
                 error = process.run(source, budget.cell)
             except ChannelError as problem:
-                culprits.add(index)
+                culprits[index] += 1 if isinstance(problem, ProcessEnded) else 2
                 graded.errors[name] = f"the cell ended its process: {problem}"
                 break
             if error:
                 graded.errors[name] = error
+            elif culprits[index]:
+                graded.errors.pop(name, None)  # it was not the cell that ended the process
         else:
             _add(graded, "cells", start)
             return process

@@ -55,16 +55,47 @@ def test_an_exercise_that_tells_nothing_is_marked() -> None:
 def test_the_page_needs_no_network_names_nobody_and_escapes() -> None:
     page = report.page("01_causal_mask", students())
     assert not re.search(r"(src|href)=\"(?!data:)", page)
-    assert "http" not in re.sub(r"base64,[A-Za-z0-9+/=]+", "", page)
+    assert not re.search(r"https?:", page)
     assert not re.search(r"student\d", page)
     assert "<b>bold</b>" not in page
     assert "&lt;b&gt;bold&lt;/b&gt;" in page
-    assert page.count('<img alt="') == 2
+    assert page.count('<svg role="img" aria-label="') == 2
+    assert "How the 10 students did in each exercise: mask: 6 right, 4 wrong; weights:" in page
+    assert "Number of students by share of points: 2 between 0% and 10%" in page
     assert "<strong>40%</strong> (4)" in page
-    assert "<strong>does not discriminate</strong>" in page
-    assert "padding: 10 answers took more than 2 s" in page
-    assert "padding: 5 answers stopped with an error or were stopped" in page
-    assert "1 notebooks had to be put right" in page
+    assert page.count("does not discriminate") == 1
+    assert "padding: answers that took more than 2 s: 10" in page
+    assert "padding: answers that stopped with an error, or were stopped: 5" in page
+    assert "put right (copied, moved or renamed cells and files): 1" in page
+
+
+def test_what_stands_first_is_what_most_got_wrong() -> None:
+    page = report.page("01_causal_mask", students(), ungraded=3, unread=2)
+    first = page.index("<strong>50%</strong> in weights")
+    assert first < page.index("<strong>40%</strong> in mask") < page.index("<h2>Marks</h2>")
+    assert "Handed in without a mark: 3" in page
+    assert "With an essay still to be read: 2." in page
+
+
+def test_examples_name_nobody_and_stay_python() -> None:
+    source = """def mask(size, ada=1):
+    \'\'\'Written by Ada Lovelace.\'\'\'
+    # Ada L.
+    lovelace_mask = torch.einsum("ij", adaptive[:, None])  # mine
+    print("hello, I am Ada")
+    return lovelace_mask"""
+    example = report.anonymous(source, ["ada_l", "Ada", "Lovelace"])
+    assert not re.search(r"lovelace|\bada\b|mine|Written", example, re.IGNORECASE)
+    assert 'student_mask = torch.einsum("ij", adaptive[:, None])' in example
+    compile(example, "example", "exec")
+    assert "ada" not in report.anonymous("def mask(:\n  # ada\n  x = 'ada'\n  ada = 1", ["ada"])
+
+
+def test_a_class_that_is_all_right_has_no_mistakes() -> None:
+    perfect = Submission("ada", {"mask": verdict(2)}, {"mask": "x = 1"}, [])
+    page = report.page("01_x", [perfect])
+    assert "<h2>Mistakes</h2>\n<p>None.</p>" in page
+    assert "Begin here" not in page
 
 
 def test_a_class_that_is_not_graded_is_told(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from io import StringIO
 from typing import Any, Protocol
@@ -26,8 +26,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from helpers.checking import plain, returned
+from helpers.checking import plain, recorded, returned
 
+DRAWS = 600  # enough to tell shares to 5 %
 STUB = "Replace this line by your answer"  # what the unanswered cells of a released notebook raise
 
 
@@ -43,10 +44,15 @@ class Ask:
         inputs, keywords: plain values for the call.
         at: values of the symbols of a sympy answer, as `{"L": 5}`.
         build: for a module answer, the arguments of its constructor; the call is then made on the module.
-        weights: for a module answer, tensors for its parameters by name; None keeps those of the seed.
+        weights: for a module answer, tensors for its parameters by name, or a `Model` that has them (with `state`);
+            None keeps those of the seed.
         take: "result" of the call; "names": the keys of a dict that it returns; or "parameters": names, shapes and
             which are trainable, without a call. Of a model that it returns also "origins", "shared" and "learns",
-            as `helpers.checking.returned` explains.
+            as `helpers.checking.returned` explains. "seeds": whether generators of the same seed give the same result.
+            "draws": a list of what `DRAWS` calls in a row give, which share the inputs and so the generator.
+            Of the first model among the inputs, once the call is over: "after", its weights or what it gives for the
+            inputs `then`; "mode", training or evaluation. "log": the calls of `Recorded` functions among the inputs.
+            "calls": whether the submodule `part` of the model (the first input, or what is built) runs once meanwhile.
         then: for an answer that returns a model, inputs with which that model is called.
         part: the submodule of a returned model to look at or to call, such as "base".
         changes: the inputs, counted from 0, that the call is meant to change; all others must stay as they were.
@@ -58,7 +64,7 @@ class Ask:
     keywords: dict[str, Any] = field(default_factory=dict)
     at: dict[str, Any] | None = None
     build: dict[str, Any] | None = None
-    weights: dict[str, Any] | None = None
+    weights: dict[str, Any] | plain.Model | None = None
     take: str = "result"
     entries: tuple[str, ...] = ()
     then: tuple[Any, ...] | None = None
@@ -121,7 +127,8 @@ class InProcess:
         question = Ask.decode(question.encode())  # fresh copies, and proof that the question is plain
         printed, inputs, before = StringIO(), list[Any](), list[Any]()
         try:
-            inputs = [_real(value) for value in question.inputs]
+            for value in question.inputs:
+                inputs.append(_optimizer(value, inputs) if isinstance(value, plain.Optimizer) else _real(value))
             keywords = {name: _real(value) for name, value in question.keywords.items()}
             before = [plain.encode(returned.view_of(value)) for value in inputs]
             with ExitStack() as stack:
@@ -152,7 +159,17 @@ class InProcess:
         if question.build is None:
             stay = [value for n, value in enumerate(inputs) if n not in question.changes]
             memory = [tensor for value in stay for tensor in returned.weights_of(value).values()]
+            if question.take == "calls":
+                return returned.calls(inputs[0], question.part, lambda: self.answer(*inputs, **keywords))
+            if question.take == "draws":
+                return [self.answer(*inputs, **keywords) for _ in range(DRAWS)]
+            if question.take == "log":
+                return recorded.log(inputs, lambda: self.answer(*inputs, **keywords))
             result = self.answer(*inputs, **keywords)
+            if question.take in ("after", "mode"):
+                return _left(question, next(value for value in inputs if isinstance(value, nn.Module)))
+            if question.take == "seeds":
+                return None if result is None else self._by_seed(question, result)
             if question.then is not None or question.take in returned.TAKES:
                 then = None if question.then is None else [_real(value) for value in question.then]
                 views = [plain.decode(view) for view in before] if question.take == "origins" else []
@@ -164,9 +181,22 @@ class InProcess:
         if question.take == "parameters":
             return returned.parameters(module)
         if question.weights is not None:
-            module.load_state_dict(question.weights)
+            module.load_state_dict(_real(question.weights))
         module.eval()
+        if question.take == "calls":
+            return returned.calls(module, question.part, lambda: module(*inputs, **keywords))
         return module(*inputs, **keywords)
+
+    def _by_seed(self, question: Ask, first: Any) -> dict[str, str]:
+        """Returns whether generators of the same seed give the result `first` again, and those of another seed not."""
+
+        def same(shift: int) -> str:
+            inputs = [replace(v, seed=v.seed + shift) if isinstance(v, plain.Generator) else v for v in question.inputs]
+            keywords = {name: _real(value) for name, value in question.keywords.items()}
+            result = self.answer(*map(_real, inputs), **keywords)
+            return "the same result" if plain.encode(result) == plain.encode(first) else "another result"
+
+        return {"the same seed again": same(0), "another seed": same(1)}
 
 
 def _taken(question: Ask, result: Any) -> Any:
@@ -186,6 +216,10 @@ def _real(value: Any) -> Any:
         from helpers import models
 
         kinds: dict[str, Any] = {name: kind for name, kind in vars(models).items() if inspect.isclass(kind)}
+        if value.name in ("Batch", "Vocabulary"):
+            from helpers import data
+
+            return {"Batch": data.Batch, "Vocabulary": data.Vocabulary}[value.name](**value.arguments)
         with torch.random.fork_rng(devices=[]):
             seed_torch(value.seed)
             model = kinds[value.name](**_real(value.arguments)).eval()
@@ -196,10 +230,17 @@ def _real(value: Any) -> Any:
         for name, parameter in model.named_parameters():
             if name.startswith(value.freeze):
                 parameter.requires_grad_(False)
+            elif value.gradients:
+                parameter.grad = torch.full_like(parameter, value.gradients)
         if value.noise:
             generator = torch.Generator().manual_seed(value.seed)
             model.register_forward_hook(lambda module, inputs, output: _noisy(output, value.noise, generator))
+        model.train(value.training)
         return {name: weight.clone() for name, weight in model.state_dict().items()} if value.state else model
+    if isinstance(value, plain.Generator):
+        return torch.Generator().manual_seed(value.seed)
+    if isinstance(value, plain.Recorded):
+        return recorded.Recording(value)
     if isinstance(value, plain.Expression):
         return value.to_sympy()
     if isinstance(value, list | tuple):
@@ -207,6 +248,22 @@ def _real(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _real(item) for key, item in value.items()}
     return value
+
+
+def _optimizer(recipe: plain.Optimizer, inputs: list[Any]) -> torch.optim.Optimizer:
+    """Returns the optimizer of the first model among the inputs made so far."""
+    kind = {"SGD": torch.optim.SGD, "Adam": torch.optim.Adam, "AdamW": torch.optim.AdamW}[recipe.name]
+    model: nn.Module = next(value for value in inputs if isinstance(value, nn.Module))
+    return kind([p for p in model.parameters() if p.requires_grad], lr=recipe.lr)
+
+
+def _left(question: Ask, model: nn.Module) -> Any:
+    """Returns what a call has made of a model that was given to it: see `Ask.take`."""
+    if question.take == "mode":
+        return "training mode" if model.training else "evaluation mode"
+    if question.then is None:
+        return dict(model.state_dict())
+    return returned.see(model, "result", question.part, [_real(value) for value in question.then], [], [])
 
 
 def _tie(model: nn.Module, name: str, shared: str) -> None:

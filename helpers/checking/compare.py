@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from helpers.checking.plain import Expression, NotPlain, Other, canonical
+from helpers.checking.plain import Expression, NotPlain, Other, canonical, is_simple
 
 VIEWS = {
     "shape": "type and shape",
@@ -84,11 +85,11 @@ def difference(
     except NotPlain as problem:
         return str(problem)
     if isinstance(wanted, set) and isinstance(got, tuple | list):
-        got = set(got)
-    if isinstance(wanted, set) and isinstance(got, set):
+        got = set(got) if all(is_simple(part) for part in got) else got
+    if isinstance(wanted, set) and isinstance(got, set) and all(is_simple(part) for part in got):
         told = keys_difference(sorted(wanted, key=str), sorted(got, key=str))
         return QuotesValues(told) if told else None
-    if type(wanted) is not type(got):
+    if isinstance(wanted, set) or type(wanted) is not type(got):
         return f"expected {name_of(wanted)}, got {name_of(got)}"
     return None if wanted == got else QuotesValues(f"expected {_short(wanted)}, got {_short(got)}")
 
@@ -148,7 +149,10 @@ def _number_difference(wanted: Any, got: Any, tolerance: float, at: Mapping[str,
     if isinstance(wanted, float):
         if isinstance(got, Expression):
             got = float(got.value(at or {}))
-        same = wanted == got or abs(wanted - got) <= tolerance * (1 + abs(wanted))
+        far = isinstance(got, int) and abs(got) > 10**300  # beyond all floating point numbers
+        same = wanted == got or (
+            math.isfinite(wanted) and not far and abs(wanted - got) <= tolerance * (1 + abs(wanted))
+        )
     elif isinstance(wanted, int) and isinstance(got, float):
         same = abs(wanted - got) <= 1e-9 * (1 + abs(wanted))
     else:

@@ -108,6 +108,163 @@ def _rows_alike(ask: Ask, value: Any) -> bool:
     return torch.allclose(value, value[:1].expand_as(value), atol=1e-5)
 
 
+def _masking(ask: Ask, value: Any) -> dict[str, str]:
+    """Returns in words how words were hidden, of `(input, target)` for the first input, tokens `(b, n)`.
+
+    Only `beside["of"]` is told: "what is chosen", "targets", "what happens" or "random words". Tokens below
+    `beside["specials"]` are no words (0 is padding, the last of them <mask>), the second input is the vocabulary's
+    size, and a target of -100 is not scored.
+    Shares are rounded to 5 or 10 %, so that chance does not change what is said.
+    """
+    tokens: Tensor = ask.inputs[0]
+    shape = tuple(tokens.shape)
+    pair = value if isinstance(value, tuple | list) else (value,)
+    if len(pair) != 2 or not all(isinstance(part, Tensor) and tuple(part.shape) == shape for part in pair):
+        raise NotMeasured(f"expected two tensors of shape {shape}, the input and the target, got {name_of(value)}")
+    if any(dtype_kind(part) != "integer" for part in pair):
+        raise NotMeasured(f"expected whole numbers, got {' and '.join(map(name_of, pair))}")
+    read, target = (part.to(torch.int64) for part in pair)
+    chosen, words = target != -100, tokens >= ask.beside["specials"]
+    hidden = chosen & (read == ask.beside["specials"] - 1)  # <mask> is the last of the special tokens
+    put = read[chosen & ~hidden & (read != tokens)]  # what stands in place of other words
+    about: dict[str, Callable[[], dict[str, str]]] = {
+        "what is chosen": lambda: {
+            "words": f"about {_rounded(chosen[words], 5)} %",
+            "padding": "some" if bool(chosen[tokens == 0].any()) else "none",
+            "other special tokens": "some" if bool(chosen[~words & (tokens != 0)].any()) else "none",
+        },
+        "targets": lambda: {
+            "where scored": "the words that stood there" if torch.equal(target[chosen], tokens[chosen]) else "others",
+            "where not scored": "as it was" if torch.equal(read[~chosen], tokens[~chosen]) else "changed",
+        },
+        "what happens": lambda: {
+            "<mask>": f"about {_rounded(hidden[chosen], 10)} %",
+            "another word": f"about {_rounded((~hidden & (read != tokens))[chosen], 10)} %",
+            "left as it is": f"about {_rounded((read == tokens)[chosen], 10)} %",
+        },
+        "random words": lambda: {
+            "special tokens": "some" if bool((put < ask.beside["specials"]).any()) else "none",
+            "beyond the vocabulary": "some" if bool((put >= ask.inputs[1]).any()) else "none",
+            "different words": "many" if len(put.unique()) > min(len(put), ask.inputs[1]) / 2 else "few",
+            "from the whole vocabulary": "yes" if _spread(put, ask.beside["specials"], ask.inputs[1]) else "no",
+        },
+    }
+    return about[ask.beside["of"]]()
+
+
+def _rounded(happened: Tensor, step: int) -> int:
+    """Returns the share of True in per cent, rounded to `step`."""
+    return step * round(100 * float(happened.double().mean()) / step) if len(happened) else 0
+
+
+def _spread(words: Tensor, low: int, high: int) -> bool:
+    """Returns whether each tenth of the numbers from `low` to `high` - 1 holds one of the words."""
+    return len(((words - low) * 10).div(high - low, rounding_mode="floor").unique()) >= 10
+
+
+def _variety(ask: Ask, value: Any) -> bool:
+    """Returns whether more than half of the numbers of a list are different ones."""
+    numbers = value.tolist() if isinstance(value, Tensor) else value
+    if not isinstance(numbers, list | tuple) or not all(isinstance(number, int) for number in numbers):
+        raise NotMeasured(f"expected a list of whole numbers, got {name_of(value)}")
+    return 2 * len(set(numbers)) > len(numbers)
+
+
+def _spans(ask: Ask, value: Any) -> dict[str, Any]:
+    """Returns in words how spans were moved behind a text, of `(x, y)` or of many draws of it (`Ask.take`).
+
+    The inputs are a text `(n,)` of numbers that all differ, a generator and a size; x and y are of that size. Only
+    `beside["of"]` is told: "shift", "pattern", "kept", "content" or "place". `beside` also holds the numbers of `mask`
+    and `padding`. Means are told with a tolerance of more than six standard errors.
+    """
+    text, mask, padding = ask.inputs[0], ask.beside["mask"], ask.beside["padding"]
+    draws = [_pair(one, (ask.inputs[2],)) for one in (value if ask.take == "draws" else [value])]
+    if ask.beside["of"] == "shift":
+        ahead, same = (all(torch.equal(y[: len(y) - k], x[k:]) for x, y in draws) for k in (1, 0))
+        return {"y": "x one place ahead" if ahead else "x itself" if same else "something else"}
+    parts = [_parts(torch.cat([x, y[-1:]]), mask, padding) for x, y in draws]  # of the whole, which x and y share
+    if ask.beside["of"] == "pattern":
+        return {
+            "<mask>": "two" if all(len(found) == 3 for found in parts) else "another number",
+            "order": _order(text, parts),
+            "padding": "at the end only" if not any(padding in found for one in parts for found in one) else "between",
+        }
+    sizes = [sum(map(len, one)) for one in parts]  # how much of the text is kept
+    if ask.beside["of"] == "kept":
+        low, high, mean = min(sizes), max(sizes), sum(sizes) / len(sizes)
+        even = abs(mean - (low + high) / 2) < 0.1 * mean
+        return {"shortest": low, "longest": high, "all lengths": "equally often" if even else "some more often"}
+    thirds = [one for one in parts if len(one) == 3]
+    if ask.beside["of"] == "place":
+        at = {"the first": 0, "the last": 1}  # where no prefix, or no suffix, is left
+        often = {name: any(not one[part] and one[2] for one in thirds) for name, part in at.items()}
+        return {f"{name} number is in the content": "sometimes" if often[name] else "never" for name in at}
+    contents = [one[2] for one in thirds]
+    share = sum(map(len, contents)) / max(1, sum(sizes))
+    by_size = {(size, len(one[-1])) for size, one in zip(sizes, parts, strict=True)}
+    return {
+        "content": "sometimes empty" if not all(contents) else "never empty",
+        "mean length": "about 25 %" if abs(share - 0.25) < 0.04 else f"about {5 * round(20 * share)} %",
+        "length, where as much is kept": "varies" if len(by_size) > len(set(sizes)) else "always the same",
+    }
+
+
+def _pair(value: Any, shape: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    """Returns two tensors of whole numbers of this shape."""
+    tensors = [part for part in value if isinstance(part, Tensor)] if isinstance(value, tuple | list) else []
+    if len(tensors) != 2 or len(value) != 2:
+        raise NotMeasured(f"expected two tensors of shape {shape}, x and y, got {name_of(value)}")
+    if wrong := [part for part in tensors if tuple(part.shape) != shape or dtype_kind(part) != "integer"]:
+        raise NotMeasured(f"expected two integer tensors of shape {shape}, got {name_of(wrong[0])}")
+    return tensors[0], tensors[1]
+
+
+def _parts(whole: Tensor, mask: int, padding: int) -> list[list[int]]:
+    """Returns what stands before, between and after the masks, without the padding at the end."""
+    parts: list[list[int]] = [[]]
+    for number in whole.tolist():
+        if number == mask:
+            parts.append([])
+        else:
+            parts[-1].append(number)
+    while parts[-1] and parts[-1][-1] == padding:
+        parts[-1].pop()
+    return parts
+
+
+def _order(text: Tensor, parts: list[list[list[int]]]) -> str:
+    """Returns in which order three parts put together are the beginning of the text."""
+    numbers = text.tolist()
+    orders = {"prefix, suffix, content": (0, 2, 1), "prefix, content, suffix": (0, 1, 2)}
+    for name, order in orders.items():
+        joined = [[number for part in order for number in one[part]] for one in parts if len(one) == 3]
+        if len(joined) == len(parts) and all(one == numbers[: len(one)] for one in joined):
+            return name
+    return "another"
+
+
+def _sweep(ask: Ask, value: Any) -> Any:
+    """Returns what the log of a sweep (`Ask.take`) tells: calls of `train_one(setting)` and `save(table)`.
+
+    With `beside["of"]` "trained": the names of the settings trained, in order. With "saved": the table last saved when
+    each training began and when all was over; before the first save that is the third input, the table so far.
+    """
+    try:
+        calls = [(name, given[0]) for name, given in value if name != "interrupted"]
+        trained = [setting["name"] for name, setting in calls if name == "train_one"]
+    except (TypeError, ValueError, LookupError):
+        raise NotMeasured("expected train_one(setting) and save(table), each with one argument") from None
+    if ask.beside["of"] == "trained":
+        return trained
+    tables: list[Any] = [ask.inputs[2]]
+    for name, table in calls:
+        if name == "train_one":
+            tables.append(tables[-1])
+        else:
+            tables[-1] = table
+    return tables
+
+
 INPUTS_KEPT = "inputs kept"  # measures the call and not its value: whether what was given is left as it was
 
 # name -> (what it measures, as a sentence about it begins; the function)
@@ -117,5 +274,9 @@ MEASURES: dict[str, tuple[str, Callable[[Ask, Any], Any]]] = {
     "self-attention": ("the outputs c1 and c2 (two rows) with your matrices", _self_attention),
     "shifted rows": ("what your matrix makes of encoded positions, one a row", _shifted),
     "scores": ("the scores of your queries and keys", _scores),
+    "masking": ("what your function does to a batch of words", _masking),
+    "variety": ("whether most of the words differ from each other", _variety),
+    "spans": ("what your function does to a text", _spans),
+    "sweep": ("what a sweep does, told by its calls", _sweep),
     "rows alike": ("whether all rows get the same numbers", _rows_alike),
 }

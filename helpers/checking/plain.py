@@ -1,7 +1,7 @@
 """Plain values: all that ever passes between an answer and whoever checks it.
 
 A plain value is `None`, a bool, int, float or string; a list, tuple, set or dict of plain values; a tensor; a sympy
-expression; a model told by its recipe. `encode` turns one into JSON-ready data and `decode` turns it back, so an
+expression; a model or a generator told by its recipe. `encode` makes JSON-ready data of one, `decode` goes back, so an
 answer may run in this process or in another one. Nothing here unpickles, imports by name or evaluates text.
 """
 
@@ -54,10 +54,14 @@ class Other:
 class Model:
     """A model of `helpers.models` told by its recipe: class name, arguments, and seed of its initial weights.
 
+    A `Batch` or a `Vocabulary` of `helpers.data` may be told in the same way, by name and arguments.
+
     With `noise`, each call adds different normal noise of this size to the output, as rounding does on a GPU.
     `tie` names a parameter and the one it shall share: `("head.weight", "base.embedding.weight")`. `freeze` holds
     beginnings of names: these parameters do not train. `spread` adds normal noise of this size to every parameter,
     norms and biases too, as training would have moved them. With `state` only the weights come, as a dict by name.
+    With `training` it comes in training mode, not in evaluation mode. `gradients` is the size of all numbers in the
+    gradients that an earlier step has left.
     """
 
     name: str
@@ -68,6 +72,36 @@ class Model:
     freeze: tuple[str, ...] = ()
     spread: float = 0.0
     state: bool = False
+    training: bool = False
+    gradients: float = 0.0
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """A new optimizer of `torch.optim`, told by name and learning rate, of the parameters of the first model given."""
+
+    name: str
+    lr: float
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A new `torch.Generator` told by its seed: random numbers that an answer shall draw from."""
+
+    seed: int
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A function told by what it gives: a stand-in for one that takes hours. Each of its calls is noted.
+
+    `results` are pairs: the arguments of a call, and what it gives for them; None gives None for whatever it is asked.
+    Call number `stop_at`, counted from 1, is interrupted as by Ctrl-C.
+    """
+
+    name: str
+    results: list[tuple[list[Any], Any]] | None = None
+    stop_at: int = 0
 
 
 @dataclass(frozen=True)
@@ -179,10 +213,12 @@ def _checked_tree(data: Any, budget: list[int], depth: int = 0) -> tuple[Any, ..
             raise NotPlain("the expression is damaged")
         if head != "Symbol" and not all(math.isfinite(_number(part)) for part in rest):
             raise NotPlain("the expression has a number that is not finite")
+        if head in ("Integer", "Rational") and 0 in [int(part) for part in rest][1:]:
+            raise NotPlain("the expression divides by zero")
         return (head, *rest)
     if head in _CONSTANTS and not rest:
         return (head,)
-    if head in _FUNCTIONS and (len(rest) == 2 or head in ("Add", "Mul", "exp", "log")):
+    if head in _FUNCTIONS and len(rest) == {"Pow": 2, "exp": 1, "log": 1}.get(str(head), len(rest)):
         return (head, *(_checked_tree(branch, budget, depth + 1) for branch in rest))
     raise NotPlain(f"the expression has an unknown part {str(head)[:40]!r}")
 
@@ -241,7 +277,14 @@ def _encode(value: Any, depth: int, budget: dict[str, int]) -> Any:
             "noise": value.noise,
         }
         changes = {"tie": list(value.tie), "freeze": list(value.freeze), "spread": value.spread, "state": value.state}
+        changes |= {"training": value.training, "gradients": value.gradients}
         return recipe | {name: change for name, change in changes.items() if change}
+    if isinstance(value, Generator):
+        return {"generator": value.seed}
+    if isinstance(value, Recorded):
+        return {"recorded": value.name, "results": _encode(value.results, depth + 1, budget), "stop_at": value.stop_at}
+    if isinstance(value, Optimizer):
+        return {"optimizer": value.name, "lr": value.lr}
     if isinstance(value, Other):
         return {"other": value.type_name, "text": value.text}
     if isinstance(value, list | tuple | set | frozenset):
@@ -281,18 +324,27 @@ def decode(data: Any) -> Any:
     Raises:
         NotPlain: when the data is not what `encode` makes, or beyond its limits. Safe on hostile data.
     """
-    return _decode(data, 0, {"items": MAX_ITEMS, "bytes": MAX_BYTES})
+    try:
+        return _decode(data, 0, {"items": MAX_ITEMS, "bytes": MAX_BYTES})
+    except NotPlain:
+        raise
+    except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as problem:
+        raise NotPlain("the data is damaged") from problem
 
 
 def _decode(data: Any, depth: int, budget: dict[str, int]) -> Any:
     _spend(budget, "items", 1)
     if depth > MAX_DEPTH:
         raise NotPlain(f"the value is nested more than {MAX_DEPTH} levels deep")
-    if data is None or isinstance(data, bool | int | float):
+    if data is None or isinstance(data, bool | float):
+        return data
+    if isinstance(data, int):
+        if abs(data) >= 10**400:
+            raise NotPlain("the number has more than 400 digits")
         return data
     if isinstance(data, str):
         _spend(budget, "bytes", 4 * len(data))
-        return data
+        return clean(data)
     if isinstance(data, list):
         return [_decode(item, depth + 1, budget) for item in data]
     if not isinstance(data, dict):
@@ -316,14 +368,35 @@ def _decode(data: Any, depth: int, budget: dict[str, int]) -> Any:
         tie, freeze = (tuple(map(str, data.get(name, ()))) for name in ("tie", "freeze"))
         seed, noise = int(data.get("seed", 0)), float(data.get("noise", 0.0))
         spread, state = float(data.get("spread", 0.0)), data.get("state") is True
-        return Model(data["model"], dict(arguments), seed, noise, tie, freeze, spread, state)
+        training, gradients = data.get("training") is True, float(data.get("gradients", 0.0))
+        return Model(data["model"], dict(arguments), seed, noise, tie, freeze, spread, state, training, gradients)
+    if isinstance(data.get("optimizer"), str):
+        return Optimizer(data["optimizer"], float(data["lr"]))
+    if type(data.get("generator")) is int:
+        return Generator(data["generator"] % 2**63)
+    if isinstance(data.get("recorded"), str):
+        results = _decode(data.get("results"), depth + 1, budget)
+        results = None if results is None else [(list(given), gives) for given, gives in results]
+        return Recorded(clean(data["recorded"][:80]), results, int(data.get("stop_at", 0)))
     if isinstance(data.get("other"), str):
-        return Other(data["other"][:80], str(data.get("text", ""))[:200])
+        return Other(clean(data["other"][:80]), clean(str(data.get("text", ""))[:200]))
     raise NotPlain(f"unknown plain data with keys {sorted(map(str, data))[:5]}")
 
 
+def clean(text: str) -> str:
+    """Returns a text that can be written to a file: halves of characters, which JSON can hold, become "?"."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
 def _key(key: Any) -> Any:
-    return key if isinstance(key, str | int | float | bool | tuple) else str(key)
+    return key if is_simple(key) else str(key)
+
+
+def is_simple(value: Any) -> bool:
+    """Says whether a value can be an entry of a set and be compared with `==`."""
+    if isinstance(value, tuple):
+        return all(is_simple(part) for part in value)
+    return isinstance(value, str | int | float | bool)
 
 
 def _decode_tensor(data: dict[str, Any], budget: dict[str, int]) -> Tensor:

@@ -5,7 +5,7 @@ The model itself never leaves the process of the answer. `Ask.take` and `Ask.the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -101,3 +101,17 @@ def learns(model: nn.Module, inputs: Sequence[Any]) -> dict[str, int]:
         if loss.requires_grad:
             loss.backward()
     return {name: p.numel() for name, p in model.named_parameters() if p.grad is not None}
+
+
+def calls(model: nn.Module, part: str, act: Callable[[], Any]) -> str | None:
+    """Returns how often the submodule `part` of a model runs during `act()`; None when `act` returns None.
+
+    "never", "once" or "more than once": how often more than once is a matter of taste in a wrong answer.
+    """
+    runs: list[int] = []
+    hook = model.get_submodule(part).register_forward_hook(lambda *_: runs.append(1))
+    try:
+        result = act()
+    finally:
+        hook.remove()
+    return None if result is None else ("never", "once", "more than once")[min(len(runs), 2)]

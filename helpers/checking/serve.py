@@ -7,9 +7,12 @@ right answers and compares there, in another process.
 
 from __future__ import annotations
 
+import builtins
 import json
+import pdb
 import socket
 import struct
+import sys
 import time
 from io import StringIO
 from typing import Any
@@ -18,10 +21,15 @@ from helpers.checking import plain
 from helpers.checking.answers import Ask, InProcess, Reply, TooSlow, output_kept, time_limit
 
 MAX_MESSAGE = 64 << 20  # bytes
+MAX_PARTS = 2_000_000
 
 
 class ChannelError(ConnectionError):
     """The other side has ended, is too late, or sends what is not a message."""
+
+
+class ProcessEnded(ChannelError):
+    """The other side has ended."""
 
 
 def send(channel: socket.socket, message: Any) -> None:
@@ -30,30 +38,36 @@ def send(channel: socket.socket, message: Any) -> None:
     channel.sendall(struct.pack(">I", len(data)) + data)
 
 
-def receive(channel: socket.socket) -> Any:
-    """Returns the next message.
+def receive(channel: socket.socket, seconds: float | None = None) -> Any:
+    """Returns the next message, which must be whole after `seconds`.
 
     Raises:
-        ChannelError: when the other side has ended or sends something else.
+        ChannelError: when the other side has ended, is too late or sends something else.
     """
-    (size,) = struct.unpack(">I", _read(channel, 4))
+    end = None if seconds is None else time.monotonic() + seconds
+    (size,) = struct.unpack(">I", _read(channel, 4, end))
     if size > MAX_MESSAGE:
         raise ChannelError(f"a message of {size >> 20} MB; at most {MAX_MESSAGE >> 20} MB are read")
+    data = _read(channel, size, end)
+    if sum(data.count(sign) for sign in (b",", b"[", b"{")) > MAX_PARTS:  # each part may take 30 times its text
+        raise ChannelError("a message of too many parts")
     try:
-        return json.loads(_read(channel, size))
+        return json.loads(data)
     except (ValueError, RecursionError) as problem:
         raise ChannelError("a message that is not JSON") from problem
 
 
-def _read(channel: socket.socket, size: int) -> bytes:
+def _read(channel: socket.socket, size: int, end: float | None) -> bytes:
     parts = bytearray()
     while len(parts) < size:
         try:
+            if end is not None:
+                channel.settimeout(max(0.001, end - time.monotonic()))
             part = channel.recv(min(size - len(parts), 1 << 20))
         except TimeoutError as problem:
             raise ChannelError("no reply in time") from problem
         if not part:
-            raise ChannelError("its process has ended")
+            raise ProcessEnded("its process has ended")
         parts += part
     return bytes(parts)
 
@@ -72,6 +86,11 @@ def decode_reply(data: Any) -> Reply:
     if not isinstance(data, dict) or data.get("outcome") not in OUTCOMES:
         raise plain.NotPlain("the reply is not of the asked form")
     names = data.get("error_types")
+    crashed, error = data["outcome"] == "crashed", data.get("error")
+    if data["outcome"] != "value" and not (isinstance(error, str) and error):
+        raise plain.NotPlain("the reply is not of the asked form")
+    if crashed and not (isinstance(names, list) and names):
+        raise plain.NotPlain("the reply is not of the asked form")
     return Reply(
         data["outcome"],
         plain.decode(data.get("value")),
@@ -87,7 +106,7 @@ OUTCOMES = ("value", "not attempted", "crashed", "late", "unreadable")
 
 
 def _text(value: Any, longest: int) -> str:
-    return value[:longest] if isinstance(value, str) else ""
+    return plain.clean(value[:longest]) if isinstance(value, str) else ""
 
 
 def make_shell() -> Any:
@@ -96,8 +115,17 @@ def make_shell() -> Any:
     from traitlets.config import Config
 
     class Shell(InteractiveShell):
+        system = InteractiveShell.system_raw  # `!ls` without a terminal, which there is not
+
         def enable_gui(self, gui: str | None = None) -> None:
             """Does nothing: `%matplotlib inline` is welcome, but there is no screen."""
+
+        def run_line_magic(self, magic_name: str, line: str, _stack_depth: int = 1) -> Any:
+            """Runs a line such as `%load_ext x`; where the extension is missing, the rest of the cell still counts."""
+            try:
+                return super().run_line_magic(magic_name, line, _stack_depth + 1)
+            except Exception as problem:  # noqa: BLE001 - whatever it is, it is told
+                print(f"%{magic_name}: {type(problem).__name__}: {problem}")
 
     settings = Config()
     settings.HistoryManager.enabled = False
@@ -125,8 +153,20 @@ def run_cell(shell: Any, source: str, seconds: float) -> dict[str, Any]:
     return {"ok": False, "error": f"{type(problem).__name__}: {text}", "printed": printed.getvalue()[:2000]}
 
 
+def _nobody_is_there() -> None:
+    """Answers for the person at the keyboard and the screen: nothing is typed, debugged or shown."""
+    import matplotlib as mpl
+    from matplotlib import pyplot
+
+    pyplot.switch_backend("agg")  # draws into memory
+    builtins.input = lambda prompt="": ""
+    sys.breakpointhook = pdb.set_trace = lambda *inputs, **keywords: None
+    mpl.use = pyplot.switch_backend = lambda *inputs, **keywords: None
+
+
 def serve(channel: socket.socket, shell: Any) -> None:
     """Answers requests until the other side ends."""
+    _nobody_is_there()
     while True:
         try:
             request = receive(channel)

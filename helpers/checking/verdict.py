@@ -171,7 +171,7 @@ def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, pictures
             (
                 (problem, case, reply)
                 for case, reply in pairs
-                if (problem := _problem(stage, case, reply, examples.salt))
+                if (problem := _problem(stage, case, reply, examples.salt)) is not None
             ),
             None,
         )
@@ -219,7 +219,8 @@ def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | No
         got = reply.error or f"got {name_of(reply.value)}"
         return f"expected a {case.wanted.error_type} with a clear sentence; {got}"
     if reply.outcome != "value":
-        return f"it stopped with {reply.error}{reply.place}" if reply.outcome == "crashed" else reply.error
+        told = reply.error or "no result came back"  # never empty: an empty problem must not pass for none
+        return f"it stopped with {told}{reply.place}" if reply.outcome == "crashed" else told
     if isinstance(case.wanted, Sealed):
         return _sealed_problem(case.wanted.seal, reply.value, case.ask.at, salt)
     problem = difference(case.wanted, reply.value, stage.view, stage.tolerance, case.ask.at)
@@ -327,7 +328,16 @@ def _told(value: Any) -> str:
     if isinstance(value, plain.Model):
         shared = f" whose {value.tie[0]} is {value.tie[1]}" if value.tie else ""
         frozen = f" with {', '.join(value.freeze)}* frozen" if value.freeze else ""
-        return f"{'the weights of ' if value.state else ''}a {value.name}{shared}{frozen}"
+        mode = " in training mode" if value.training else ""
+        return f"{'the weights of ' if value.state else ''}a {value.name}{shared}{frozen}{mode}"
+    if isinstance(value, plain.Optimizer):
+        return f"{value.name} with lr {value.lr:g}"
+    if isinstance(value, list) and value and all(isinstance(item, plain.Model) for item in value):
+        return f"[{len(value)} of: {_told(value[0])}]"
+    if isinstance(value, plain.Generator):
+        return f"a generator with seed {value.seed}"
+    if isinstance(value, plain.Recorded):
+        return value.name + (f" (interrupted at call {value.stop_at})" if value.stop_at else "")
     if isinstance(value, plain.Expression):
         return str(value.to_sympy())[:80]
     if isinstance(value, dict):

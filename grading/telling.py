@@ -1,0 +1,109 @@
+"""What a run tells: a table for people, JSON for machines, and a log file for afterwards."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from grading.autograde import Outcome
+
+KEPT = 30  # log files; older ones are removed
+FAILED = "could not be graded"
+
+
+class Log:
+    """A file in `gradebook/logs/`, one for each run; every line is on disk when it is said."""
+
+    def __init__(self, course: Path, command: str) -> None:
+        folder = course / "gradebook" / "logs"
+        now = datetime.datetime.now(datetime.timezone.utc)
+        self.path = folder / f"{command}-{now:%Y%m%d-%H%M%S-%f}.log"
+        self._file: Any = None
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = self.path.open("x", encoding="utf-8", errors="backslashreplace", buffering=1)
+            for old in sorted(folder.glob(f"{command}-*.log"))[:-KEPT]:
+                old.unlink(missing_ok=True)
+        except OSError as problem:  # a full disk must not stop a run that needs no log
+            print(f"no log file: {problem}", file=sys.stderr)
+
+    def say(self, text: str) -> None:
+        """Writes a line with the time."""
+        if self._file is None:
+            return
+        try:
+            line = " ".join(text.split())
+            self._file.write(f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M:%S} {line}\n")
+        except OSError as problem:
+            print(f"the log file ends here: {problem}", file=sys.stderr)
+            self._file = None
+
+    def outcome(self, one: Outcome) -> None:
+        """Writes what became of a submission."""
+        mark = "" if one.score is None else f" {one.score:g}"
+        notes = "; ".join(filter(None, [one.reason, *one.put_right]))
+        parts = ", ".join(f"{part} {seconds:.3f} s" for part, seconds in one.seconds.items())
+        self.say(f"{one.assignment} {one.student}: {one.state}{mark}{f' ({notes})' if notes else ''} {parts}")
+
+    def close(self) -> None:
+        """Closes the file."""
+        if self._file is not None:
+            self._file.close()
+
+
+def strays(course: Path, known: Sequence[str]) -> list[tuple[str, str]]:
+    """Returns (student, folder) of what lies among the submissions under the name of no assignment."""
+    submitted = course / "gradebook" / "submitted"
+    found = sorted(path for path in submitted.glob("[!.]*/[!.]*") if path.is_dir() and path.name not in known)
+    return [(path.parent.name, path.name) for path in found]
+
+
+def shown(text: str) -> str:
+    """Returns text that a student may have chosen, without what a terminal would obey."""
+    return "".join(sign if sign.isprintable() else "?" for sign in text)
+
+
+def table(outcomes: Sequence[Outcome]) -> str:
+    """Returns a line for each submission: assignment, student, what was done, mark, time, notes."""
+    lines = []
+    wide = max([7, *(len(one.student) for one in outcomes)])
+    long = max([10, *(len(one.assignment) for one in outcomes)])
+    if outcomes:
+        left = f"{'assignment':<{long}}  {'student':<{wide}}  {'':<{len(FAILED)}}"
+        lines.append(f"{left}  {'mark':>6}  {'time':>7}  notes")
+    for one in sorted(outcomes, key=lambda one: (one.assignment, one.student)):
+        mark = "" if one.score is None else f"{one.score:g}"
+        took = f"{sum(one.seconds.values()):.2f} s" if one.seconds else ""
+        notes = shown("; ".join(filter(None, [one.reason, *one.put_right])))
+        left = f"{one.assignment:<{long}}  {one.student:<{wide}}  {one.state:<{len(FAILED)}}"
+        lines.append(f"{left}  {mark:>6}  {took:>7}  {notes}".rstrip())
+    return "\n".join(lines)
+
+
+def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
+    """Returns how many were graded, put right, unchanged, and not graded and why, with time and rate."""
+    counts = Counter(one.state for one in outcomes)
+    put_right = sum(bool(one.put_right) for one in outcomes if one.state == "graded")
+    rate = f", {60 * counts['graded'] / seconds:.0f} a minute" if counts["graded"] and seconds > 0 else ""
+    lines = [
+        f"{counts['graded']} graded ({put_right} put right), {counts['unchanged']} unchanged, "
+        f"{counts[FAILED]} {FAILED}, in {seconds:.1f} s{rate}."
+    ]
+    for one in outcomes:
+        if one.state == FAILED:
+            lines.append(f"  no mark: {one.student} {one.assignment}: {shown(one.reason)}")
+    if any("damaged" in one.reason for one in outcomes):
+        lines.append("  A damaged file can often be saved: python -m grading doctor FILE")
+    return "\n".join(lines)
+
+
+def as_json(outcomes: Sequence[Outcome]) -> str:
+    """Returns the outcomes as JSON."""
+    return json.dumps([asdict(outcome) for outcome in outcomes], indent=1)

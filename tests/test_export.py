@@ -1,0 +1,151 @@
+"""Exported marks: what a spreadsheet, Canvas and Moodle get, and that nothing in it is a formula."""
+
+import csv
+import io
+import shutil
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+
+from grading import export
+from grading.classroom import ClassroomError
+from grading.export import harmless
+
+A = "01_causal_mask"
+
+
+def lines(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text, newline="")))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A gradebook of nbgrader's with two assignments: Ada is graded, Bob's essay is unread, Zoë's work has no mark."""
+    from grading import classroom
+
+    tmp_path = tmp_path_factory.mktemp("export")
+    (tmp_path / "gradebook" / "submitted" / "yan" / A).mkdir(parents=True)  # could not be graded
+    classroom.name_students(
+        tmp_path, {"ada": ("Ada", "Lovelace"), "bob": ("Bob", '=cmd|"/c calc"!A1'), "zoe": ("Zoë", "")}
+    )
+    with Gradebook(f"sqlite:///{tmp_path}/gradebook/gradebook.db", "transformers") as book:
+        for assignment, students in ((A, ("ada", "bob", "zoe")), ("02_x", ("ada",))):
+            book.add_assignment(assignment)
+            book.add_notebook(assignment, assignment)
+            book.add_grade_cell("mask_check", assignment, assignment, max_score=3, cell_type="code")
+            book.add_grade_cell("essay", assignment, assignment, max_score=2, cell_type="markdown")
+            for student in students:
+                book.add_submission(assignment, student)
+                check, essay = (book.find_grade(n, assignment, assignment, student) for n in ("mask_check", "essay"))
+                if student == "zoe":
+                    continue  # could not be graded: nbgrader leaves both without a mark
+                check.auto_score, check.needs_manual_grade = 2.25, False
+                essay.needs_manual_grade = student == "bob"
+                essay.manual_score = None if student == "bob" else 1.5
+        book.db.commit()
+    return tmp_path
+
+
+@pytest.fixture
+def course(made: Path, tmp_path: Path) -> Path:
+    shutil.copytree(made, tmp_path / "course")
+    return tmp_path / "course"
+
+
+def exported(course: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> list[list[str]]:
+    assert export.run(course, kind, "-") == 0
+    return lines(capsys.readouterr().out)
+
+
+def test_a_line_for_each_student_and_assignment(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    titles, *rows = exported(course, "csv", capsys)
+    assert titles == [
+        "student",
+        "last_name",
+        "first_name",
+        "assignment",
+        "mark",
+        "points",
+        "still_to_read",
+        "received_utc",
+    ]
+    assert rows == [
+        ["ada", "Lovelace", "Ada", A, "3.75", "5", "0", ""],
+        ["ada", "Lovelace", "Ada", "02_x", "3.75", "5", "0", ""],
+        ["bob", '\'=cmd|"/c calc"!A1', "Bob", A, "2.25", "5", "1", ""],
+        ["yan", "", "", A, "", "5", "0", ""],
+        ["zoe", "", "Zoë", A, "", "5", "0", ""],
+    ]
+
+
+def test_canvas(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    titles, points, ada, bob, _, zoe = exported(course, "canvas", capsys)
+    assert titles == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", A, "02_x"]
+    assert points == ["    Points Possible", "", "", "", "", "5", "5"]
+    assert ada == ["Lovelace, Ada", "", "", "ada", "", "3.75", "3.75"]
+    assert bob[0].startswith("'=cmd")
+    assert zoe[-2:] == ["", ""]  # no mark is no zero
+
+
+def test_the_rosters_columns_tell_the_site_who_is_who(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = course / "gradebook" / "students.csv"
+    path.write_text(
+        "id,lms_user_id,first name,last name,email,id number\nada,7,Ada,King,ada@x.org,u7\n", encoding="utf-8"
+    )
+    assert exported(course, "canvas", capsys)[2][:4] == ["King, Ada", "7", "u7", "ada@x.org"]
+    assert exported(course, "moodle", capsys)[1] == ["Ada", "King", "u7", "ada", "ada@x.org", "3.75", "3.75"]
+
+
+def test_a_roster_of_canvas_itself(course: Path) -> None:
+    from grading.roster import load
+
+    path = course / "students.csv"
+    path.write_text('Student,ID,SIS User ID,SIS Login ID,Section\n"Lovelace, Ada",7,u7,a@x.org,S1\n', encoding="utf-8")
+    mark = export.Mark("7", A, 3.0, 5.0, 0, "")
+    assert export.rows("canvas", [mark], {}, load(path))[2] == ["Lovelace, Ada", "7", "u7", "a@x.org", "S1", "3"]
+
+
+def test_moodle(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    titles, ada, *_ = exported(course, "moodle", capsys)
+    assert titles == ["First name", "Last name", "ID number", "Username", "Email address", A, "02_x"]
+    assert ada == ["Ada", "Lovelace", "ada", "ada", "", "3.75", "3.75"]
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\ufeff=1", "|cmd", "%x", "＝1", "'=1", "\n=1"]
+)
+def test_formulas_are_text(text: str) -> None:
+    assert harmless(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["", "Ada", "O'Neill", "3.75", "a=b", "    Points Possible", "Anne-Marie"])
+def test_other_text_stays_as_it_is(text: str) -> None:
+    assert harmless(text) == text
+
+
+def test_the_file_and_what_is_not_final(course: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    from grading.__main__ import main
+
+    assert main(["export", A, "--course", str(course)]) == 0
+    told = capsys.readouterr().err
+    path = course / "gradebook" / "marks_csv.csv"
+    assert f"4 marks of 4 students: {path}" in told
+    assert "an essay is still to be read (make formgrader): 1" in told
+    assert "without a mark (their places are empty): 2" in told
+    assert path.read_bytes().startswith("\ufeffstudent,".encode())
+    assert main(["export", "--format", "moodle", "--out", str(tmp_path / "m.csv"), "--course", str(course)]) == 0
+    assert (tmp_path / "m.csv").read_bytes().startswith(b"First name,")
+
+
+def test_what_cannot_be_exported_is_told(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from grading.__main__ import main
+
+    with pytest.raises(ClassroomError, match=r"there is no .*grade first"):
+        export.marks(tmp_path / "other")
+    assert main(["export", "99_none", "--course", str(course)]) == 2
+    assert (
+        "the gradebook has no assignment '99_none'; expected one of: 01_causal_mask, 02_x." in capsys.readouterr().err
+    )
+    with pytest.raises(ClassroomError, match="cannot be written"):
+        export.run(course, "csv", str(course / "gradebook" / "gradebook.db" / "x.csv"))

@@ -1,0 +1,298 @@
+"""Feedback pages: check, points and hint are there; nothing hidden, nothing that runs, nothing from outside."""
+
+import base64
+import html.parser
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from grading import autograde, classroom, demo, feedback, sandbox, source
+from grading.build import ROOT
+from grading.classroom import ClassroomError
+from grading.mathematics import mathml
+from tests.submissions import ASSIGNMENT, cell, perfect
+
+EVIL = '<script>alert("evil")</script><img src="http://evil.example/x.png" onerror="alert(1)">'
+PNG = base64.b64encode(
+    b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00:~\x9bU\x00\x00\x00\nIDATx\x9c"
+    b"c`\x00\x00\x00\x02\x00\x01H\xaf\xa4q\x00\x00\x00\x00IEND\xaeB`\x82"
+).decode()
+_TAGS = (
+    "html head meta title style body main h1 h2 h3 h4 h5 h6 p table tr td th thead tbody section div span "
+    "pre code details summary ul ol li strong em del blockquote hr br img a dl dt dd input math mrow mi "
+    "mn mo mtext mspace mfrac msqrt mroot mstyle msub msup msubsup munder mover munderover mtable mtr mtd"
+)
+TAGS = frozenset(_TAGS.split())
+_ATTRIBUTES = (
+    "lang charset http-equiv content name class id href alt src style start type checked disabled display "
+    "mathvariant stretchy fence form separator lspace rspace largeop movablelimits minsize maxsize "
+    "linethickness columnalign columnspacing rowspacing width height depth scriptlevel displaystyle "
+    "accent"
+)
+ATTRIBUTES = frozenset(_ATTRIBUTES.split())
+
+
+class Page(html.parser.HTMLParser):
+    """Collects what a page is made of, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def refuse_anything_active(text: str) -> Page:
+    """Asserts that a page has only harmless elements, and that nothing in it is loaded or leads elsewhere."""
+    page = Page(text)
+    for tag, attributes in page.tags:
+        assert tag in TAGS, tag
+        assert set(attributes) <= ATTRIBUTES, (tag, attributes)
+        assert (attributes.get("href") or "#").startswith("#"), attributes
+        assert (attributes.get("src") or "data:image/").startswith("data:image/"), attributes
+        assert tag != "meta" or attributes.get("http-equiv") in (None, "Content-Security-Policy")
+        assert "url(" not in (attributes.get("style") or "")
+    assert not re.search(r"""(src|href)\s*=\s*["']\s*(https?:|//)""", text, re.IGNORECASE)
+    styles = "".join(re.findall(r"<style>(.*?)</style>", text, re.DOTALL))
+    assert "url(" not in styles
+    assert "@import" not in styles
+    return page
+
+
+def graded(*cells: NotebookNode) -> NotebookNode:
+    notebook: NotebookNode = nbformat.v4.new_notebook(cells=list(cells))
+    return notebook
+
+
+def marked(made: NotebookNode, **told: object) -> NotebookNode:
+    made.metadata["nbgrader"] = {"grade_id": "x", "grade": False, "solution": False, "locked": False, **told}
+    return made
+
+
+def check_cell(*outputs: NotebookNode) -> NotebookNode:
+    text = 'check(mask)\n### BEGIN HIDDEN TESTS\nmark("01", "mask", mask)\n### END HIDDEN TESTS'
+    made = nbformat.v4.new_code_cell(text, outputs=list(outputs))
+    return marked(made, grade=True, locked=True, grade_id="mask_check", score=1.5, points=3.0)
+
+
+def display(**data: str) -> NotebookNode:
+    return nbformat.v4.new_output("display_data", {name.replace("_", "/"): text for name, text in data.items()})
+
+
+def test_what_students_write_print_and_show_is_escaped() -> None:
+    solution = nbformat.v4.new_code_cell(f"x = '{EVIL}'")
+    solution.outputs = [
+        nbformat.v4.new_output("stream", text=f"\x1b[31m{EVIL}\x1b[0m"),
+        nbformat.v4.new_output("error", ename=EVIL, evalue=EVIL, traceback=[EVIL]),
+        display(text_html=EVIL),
+        display(text_html=EVIL, text_plain=EVIL),
+        display(text_markdown=EVIL, text_latex=EVIL, **{"application/javascript": "alert(1)", "image/svg+xml": EVIL}),
+        display(image_png=f'{PNG}" onerror="alert(1)'),
+        display(text_html=f'<img alt="" onload="alert(1)" src="data:image/png;base64,{PNG}">'),
+        nbformat.v4.new_output(
+            "display_data", {"image/png": PNG}, metadata={"alt": EVIL, "image/png": {"width": '"><script>'}}
+        ),
+    ]
+    essay = nbformat.v4.new_markdown_cell(
+        f"{EVIL}\n\n# {EVIL}\n\n[a](javascript:alert(1)) [b](http://evil.example) ![c{EVIL}](http://evil.example/c.png)\n\n"
+        f"http://evil.example <http://evil.example>\n\n```mermaid\n</pre>{EVIL}\n```\n\n```{EVIL}\ncode\n```\n\n"
+        f"$\\text{{{EVIL}}} \\href{{javascript:alert(1)}}{{x}}$ $$\\style{{background:url(//evil.example)}}{{y}}$$\n\n"
+        f"| {EVIL} | b |\n|---|---|\n| c | {EVIL} |\n\n[r]: http://evil.example '{EVIL}'\n\n- [x] [r]\n"
+    )
+    notebook = graded(
+        marked(solution, solution=True, grade_id=EVIL, comment=EVIL),
+        marked(essay, solution=True, grade=True, grade_id="essay", score=1, points=2, comment=EVIL),
+        nbformat.v4.new_markdown_cell(EVIL),
+        nbformat.v4.new_raw_cell(EVIL),
+        check_cell(display(text_plain=f"mask: not yet right - 1 of 3 points\n  [failed] {EVIL}", text_html=EVIL)),
+    )
+    notebook.metadata["grading"] = {"put_right": [f"the file is called {EVIL}"]}
+    text = feedback.page(notebook, {"student": EVIL, "notebook": EVIL, "score": 1, "max_score": 2})
+    page = refuse_anything_active(text)
+    assert page.text.count('alert("evil")') > 12  # it can be read, and does nothing
+    assert "evil.example)" in page.text  # a link's address is told
+    assert sum(tag == "img" for tag, _ in page.tags) == 2  # both decoded and encoded again
+
+
+def test_what_is_hidden_stays_hidden() -> None:
+    shown = display(text_plain="mask: not yet right - 1.5 of 3 points\n  [passed] shape\n  [failed] values")
+    result = nbformat.v4.new_output("execute_result", {"text/plain": "1.5"}, execution_count=1)
+    stream = nbformat.v4.new_output("stream", text="called with SECRET-INPUT")
+    error = nbformat.v4.new_output("error", ename="ValueError", evalue="SECRET-INPUT", traceback=['mark("01", SECRET)'])
+    for outputs in ((stream, shown, result), (stream, error), (display(text_plain="SECRET-INPUT"),)):
+        text = feedback.page(graded(check_cell(*outputs)), {"notebook": "01", "score": 1.5, "max_score": 3})
+        assert "SECRET" not in text
+        assert "HIDDEN" not in text
+        assert "mark(" not in text
+    page = feedback.page(graded(check_cell(stream, shown, result)), {"notebook": "01", "score": 1.5, "max_score": 3})
+    assert "check" in Page(page).text
+    assert "mask: not yet right - 1.5 of 3 points" in page
+    assert "1.5 of 3 points" in page
+    assert "The check stopped with ValueError" in feedback.page(graded(check_cell(error)), {"notebook": "01"})
+    missing = nbformat.v4.new_output("error", ename="NameError", evalue="name 'mask' is not defined", traceback=[])
+    assert "NameError: name &#x27;mask&#x27; is not defined" in feedback.page(graded(check_cell(missing)), {})
+
+
+def test_pictures_keep_their_description() -> None:
+    own = display(text_html=f'<img alt="a &amp; b" style="max-width:100%" src="data:image/png;base64,{PNG}">')
+    plain = nbformat.v4.new_output("display_data", {"image/png": PNG}, metadata={"image/png": {"alt": "a curve"}})
+    shown = nbformat.v4.new_code_cell("plot()", outputs=[own, plain])
+    page = refuse_anything_active(feedback.page(graded(shown), {}))
+    assert [attributes["alt"] for tag, attributes in page.tags if tag == "img"] == ["a & b", "a curve"]
+
+
+def test_large_outputs_are_cut() -> None:
+    shown = nbformat.v4.new_code_cell("x", outputs=[nbformat.v4.new_output("stream", text="y" * 1_000_000)])
+    text = feedback.page(graded(shown), {})
+    assert len(text) < 30_000
+    assert "(990000 signs more)" in text
+
+
+def test_unread_essays_late_work_and_comments_are_told() -> None:
+    essay = marked(nbformat.v4.new_markdown_cell("my text"), solution=True, grade=True, grade_id="essay")
+    essay.metadata.nbgrader |= {"score": 0.0, "points": 2.0, "unread": True, "comment": "Read **this**: $x^2$"}
+    told = {"notebook": "01", "student": "ada", "score": 3, "max_score": 16, "late_penalty": 1.5}
+    text = feedback.page(graded(essay), told)
+    assert "1 written answer is still to be read. Handed in late: 1.5 points taken off." in text
+    assert "still to be read by a person" in text
+    assert "Read <strong>this</strong>: <math" in text
+
+
+def formulas() -> Iterator[str]:
+    for path in sorted((ROOT / "solutions").glob("[0-9][0-9]_*.py")):
+        for one in source.read(path):
+            if one.language == "markdown":
+                text = re.sub(r"`[^`]*`|```.*?```", "", one.source, flags=re.DOTALL)
+                yield from re.findall(r"\$\$(.+?)\$\$", text, re.DOTALL)
+                yield from re.findall(r"\$(.+?)\$", re.sub(r"\$\$.+?\$\$", "", text, flags=re.DOTALL))
+
+
+def test_every_formula_of_the_course_becomes_mathml() -> None:
+    found = list(formulas())
+    assert len(found) > 50
+    for latex in found:
+        made = mathml(latex)
+        assert made.startswith("<math"), latex
+        assert "\\" not in Page(made).text, latex
+        refuse_anything_active(made)
+
+
+@pytest.mark.parametrize(
+    "latex",
+    [
+        "{" * 3000,
+        r"\frac{",
+        r"\begin{x}",
+        "x" * 100_000,
+        "\x00",
+        r"\left(",
+        "^^^",
+        r"\sqrt[",
+        "&",
+        r"\unknowncommand{x}",
+    ],
+)
+def test_formulas_that_are_none_do_no_harm(latex: str) -> None:
+    refuse_anything_active(mathml(latex, block=True))
+
+
+def test_formulas_of_students_are_escaped() -> None:
+    made = mathml(r"\text{<script>alert(1)</script>} \href{javascript:alert(1)}{x} \class{a}{b} \style{color:red}{y}")
+    page = refuse_anything_active(made)
+    assert "<script>alert(1)</script>" in page.text.replace("\xa0", " ")
+
+
+def test_what_is_not_graded_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ClassroomError, match="no graded submission in"):
+        feedback.run(tmp_path)
+    with pytest.raises(ClassroomError, match="no graded submission of 'nobody'"):
+        feedback.run(tmp_path, students=["nobody"])
+
+
+# --- through nbgrader -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two students of the demo class and one whose texts are full of HTML, graded the safe way."""
+    if sandbox.probe():
+        pytest.skip(f"no sandbox on this machine: {sandbox.probe()}")
+    made = tmp_path_factory.mktemp("feedback")
+    demo.make(made)
+    hostile = perfect()
+    cell(hostile, "causal_mask").source = f'"""{EVIL}"""\nraise ValueError({EVIL!r})'
+    cell(hostile, "attention_weights").source += f"\nprint({EVIL!r})"
+    cell(hostile, "mask_essay").source = f"{EVIL}\n\n[link](http://evil.example)"
+    folder = made / "gradebook" / "submitted" / "hostile" / ASSIGNMENT
+    folder.mkdir(parents=True)
+    (folder / f"{EVIL.replace('/', '_')}.ipynb").write_text(nbformat.writes(hostile), encoding="utf-8")
+    students = ["ada_perfect", "denis_mistaken", "hostile"]
+    autograde.run(course=made, students=students, workers=1, progress=False)
+    return made
+
+
+def page_of(course: Path, student: str) -> str:
+    return (course / "gradebook" / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html").read_text(encoding="utf-8")
+
+
+def test_nbgraders_own_command_makes_our_pages(course: Path) -> None:
+    done = classroom.nbgrader(course, "generate_feedback", ASSIGNMENT, "--student", "denis_mistaken")
+    assert done.returncode == 0, done.stderr
+    text = page_of(course, "denis_mistaken")
+    page = refuse_anything_active(text)
+    assert "2 of 16 points" in page.text
+    assert "causal_mask: not yet right - 0.5 of 3 points" in page.text
+    assert "This looks like: the diagonal is blocked too" in page.text
+    assert text.count("<math") > 10
+    assert "HIDDEN" not in text
+    assert "grading.examiner" not in text
+
+
+def test_feedback_of_the_chosen_students_holds_marks_as_they_are_now(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{course}/gradebook/gradebook.db", "transformers") as book:
+        grade = book.find_grade("mask_essay", ASSIGNMENT, ASSIGNMENT, "ada_perfect")
+        grade.manual_score, grade.needs_manual_grade = 1.5, False
+        book.find_comment("mask_essay", ASSIGNMENT, ASSIGNMENT, "ada_perfect").manual_comment = "Well *said*"
+        book.db.commit()
+    assert feedback.run(course, students=["ada_perfect"], progress=False) == 0
+    assert "feedback: 1\n" in capsys.readouterr().out
+    page = refuse_anything_active(page_of(course, "ada_perfect"))
+    assert "15.5 of 16 points" in page.text
+    assert "Well said" in page.text
+    assert "still to be read" not in page.text
+
+
+def test_a_hostile_submission_makes_a_harmless_page(course: Path) -> None:
+    assert feedback.run(course, [ASSIGNMENT], ["hostile"], progress=False) == 0
+    page = refuse_anything_active(page_of(course, "hostile"))
+    assert page.text.count('alert("evil")') >= 3
+    assert "Put right before grading" in page.text
+
+
+def test_a_page_that_cannot_be_made_is_told_and_costs_no_other(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = course / "gradebook" / "autograded" / "broken" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+    broken.parent.mkdir(parents=True)
+    broken.write_text("{ half of a file")
+    assert feedback.run(course, students=["ada_perfect", "broken"], progress=False) == 1
+    told = capsys.readouterr()
+    assert "feedback: 1\n" in told.out
+    assert f"no page for broken {ASSIGNMENT}" in told.err
+    log = Path(told.err.rsplit("log: ", 1)[1].strip()).read_text(encoding="utf-8")
+    assert "There was an error processing assignment" in log
+    assert "Traceback" in log

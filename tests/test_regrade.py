@@ -1,0 +1,185 @@
+"""Grading again: one student, one exercise; what a run tells, and what a person has written stays."""
+
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from grading import autograde, demo, regrade, report, sandbox, telling
+from grading.autograde import Outcome
+from grading.classroom import ClassroomError
+from tests.submissions import ASSIGNMENT, AUTOMATIC, perfect, released
+
+WHY_NOT = sandbox.probe()
+needs_sandbox = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
+STUDENTS = ["ada_perfect", "denis_mistaken"]
+
+
+def submitted(course: Path, student: str) -> Path:
+    return course / "gradebook" / "submitted" / student / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+
+
+def book(course: Path) -> Gradebook:
+    return Gradebook(f"sqlite:///{course}/gradebook/gradebook.db", "transformers")
+
+
+def marks(course: Path, student: str) -> dict[str, float | None]:
+    with book(course) as opened:
+        (part,) = opened.find_submission(ASSIGNMENT, student).notebooks
+        return {grade.name: grade.score for grade in part.grades}
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A class of two, graded; Ada's essay has been read, and a comment written."""
+    made = tmp_path_factory.mktemp("regrade")
+    demo.make(made)
+    autograde.run(course=made, students=STUDENTS, workers=1, progress=False)
+    with book(made) as opened:
+        grade = opened.find_grade("mask_essay", ASSIGNMENT, ASSIGNMENT, "ada_perfect")
+        grade.manual_score, grade.needs_manual_grade = 1.5, False
+        opened.find_comment("mask_essay", ASSIGNMENT, ASSIGNMENT, "ada_perfect").manual_comment = "Good."
+        opened.db.commit()
+    return made
+
+
+@needs_sandbox
+def test_one_exercise_changes_its_own_mark_only(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = marks(course, "ada_perfect")
+    others = marks(course, "denis_mistaken")
+    path = course / "gradebook" / "autograded" / "ada_perfect" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+    key = nbformat.read(path, as_version=4).metadata["grading"]["key"]
+    submitted(course, "ada_perfect").write_text(nbformat.writes(released()), encoding="utf-8")  # nothing is right now
+    assert regrade.run(course, ASSIGNMENT, ["ada_perfect"], "causal_mask") == 0
+    told = capsys.readouterr().out
+    assert f"ada_perfect    {AUTOMATIC + 1.5:g}    12.5" in told
+    assert "1 of 1 marks changed" in told
+    assert marks(course, "ada_perfect") == before | {"causal_mask_check": 0.0}
+    assert marks(course, "denis_mistaken") == others
+    notebook = nbformat.read(path, as_version=4)
+    assert notebook.metadata["grading"]["key"] == key  # the next run grades the rest of the new submission
+    (ada,) = (one for one in report.load(course, ASSIGNMENT) if one.student == "ada_perfect")
+    earned = {name: verdict["earned"] for name, verdict in ada.verdicts.items()}
+    assert earned == {name: 0.0 if name == "causal_mask" else before[f"{name}_check"] for name in earned}
+    assert "NotImplementedError" in ada.sources["causal_mask"]
+    assert "NotImplementedError" not in ada.sources["attention_weights"]
+    with book(course) as opened:
+        assert not opened.find_grade("mask_essay", ASSIGNMENT, ASSIGNMENT, "ada_perfect").needs_manual_grade
+
+
+@needs_sandbox
+def test_a_student_is_graded_anew_and_manual_marks_stay(course: Path) -> None:
+    submitted(course, "ada_perfect").write_text(nbformat.writes(perfect()), encoding="utf-8")
+    assert regrade.run(course, ASSIGNMENT, ["ada_perfect"]) == 0
+    found = marks(course, "ada_perfect")
+    assert found["mask_essay"] == 1.5
+    assert sum(score or 0 for score in found.values()) == AUTOMATIC + 1.5
+    with book(course) as opened:
+        assert opened.find_comment("mask_essay", ASSIGNMENT, ASSIGNMENT, "ada_perfect").comment == "Good."
+    log = sorted((course / "gradebook" / "logs").glob("regrade-*.log"))[-1].read_text(encoding="utf-8")
+    assert "01_causal_mask ada_perfect: graded 15.5" in log
+
+
+def test_unknown_names_are_refused(tmp_path: Path) -> None:
+    demo.make(tmp_path)
+    with pytest.raises(ClassroomError, match="no assignment is called '99_none'"):
+        regrade.run(tmp_path, "99_none")
+    with pytest.raises(ClassroomError, match="01_causal_mask has no exercise 'nothing'; expected one of: causal_mask"):
+        regrade.run(tmp_path, ASSIGNMENT, exercise="nothing")
+
+
+def test_without_an_older_grading_there_is_nothing_to_keep(tmp_path: Path) -> None:
+    new = released()
+    assert regrade.merged(tmp_path / "none.ipynb", new, "causal_mask") is None
+    (tmp_path / "half.ipynb").write_text('{"cells": [')
+    assert regrade.merged(tmp_path / "half.ipynb", new, "causal_mask") is None
+    (tmp_path / "other.ipynb").write_text(nbformat.writes(nbformat.v4.new_notebook()))
+    assert regrade.merged(tmp_path / "other.ipynb", new, "causal_mask") is None
+
+
+# --- what a run tells -------------------------------------------------------------------------------------------------
+
+
+OUTCOMES = [
+    Outcome(
+        "bob",
+        ASSIGNMENT,
+        "graded",
+        7.5,
+        put_right=["the file is called\x1b[2J 'x'"],
+        seconds={"cells": 0.25, "fork": 0.5},
+    ),
+    Outcome("ada", ASSIGNMENT, "unchanged"),
+    Outcome("zoe", ASSIGNMENT, "could not be graded", reason="it is damaged"),
+]
+
+
+def test_the_table_says_mark_time_and_what_was_put_right() -> None:
+    lines = telling.table(OUTCOMES).split("\n")
+    assert [line.split()[1] for line in lines[1:]] == ["ada", "bob", "zoe"]
+    assert lines[2].split() == [
+        ASSIGNMENT,
+        "bob",
+        "graded",
+        "7.5",
+        "0.75",
+        "s",
+        "the",
+        "file",
+        "is",
+        "called?[2J",
+        "'x'",
+    ]
+    assert telling.table([]) == ""
+
+
+def test_the_summary_says_what_has_no_mark_and_why() -> None:
+    told = telling.summary(OUTCOMES, 2.0)
+    assert "1 graded (1 put right), 1 unchanged, 1 could not be graded, in 2.0 s, 30 a minute." in told
+    assert "no mark: zoe 01_causal_mask: it is damaged" in told
+
+
+def test_the_log_is_dated_and_old_ones_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(telling, "KEPT", 3)
+    for _ in range(5):
+        log = telling.Log(tmp_path, "autograde")
+        log.outcome(OUTCOMES[0])
+        assert "bob: graded 7.5 (the file is called" in log.path.read_text(encoding="utf-8")  # before it is closed
+        log.close()
+    assert len(list((tmp_path / "gradebook" / "logs").iterdir())) == 3
+
+
+def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "gradebook").write_text("in the way")
+    log = telling.Log(tmp_path, "autograde")
+    log.outcome(OUTCOMES[0])
+    log.close()
+    assert "no log file" in capsys.readouterr().err
+
+
+def test_a_folder_of_no_assignment_has_no_mark(tmp_path: Path) -> None:
+    for name in (ASSIGNMENT, "01_causal_msk", f".{ASSIGNMENT}.half"):
+        (tmp_path / "gradebook" / "submitted" / "ada" / name).mkdir(parents=True)
+    assert telling.strays(tmp_path, [ASSIGNMENT]) == [("ada", "01_causal_msk")]
+
+
+@needs_sandbox
+def test_json_goes_alone_to_standard_output(
+    course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from grading.__main__ import main
+
+    monkeypatch.setattr(autograde, "ROOT", course)
+    monkeypatch.setattr(autograde.run, "__kwdefaults__", {**autograde.run.__kwdefaults__, "course": course})
+    assert main(["autograde", "--json", "--student", "emile_broken_file", "--student", "ada_perfect"]) == 1
+    told = capsys.readouterr()
+    found = {one["student"]: one["state"] for one in json.loads(told.out)}
+    assert found == {"ada_perfect": "unchanged", "emile_broken_file": "could not be graded"}
+    assert "log: " in told.err
+    stray = course / "gradebook" / "submitted" / "gael_no_notebook" / "wrong_name"
+    stray.mkdir()
+    assert main(["autograde", "--json"]) == 1
+    assert "no assignment is called so" in capsys.readouterr().out
+    stray.rmdir()
