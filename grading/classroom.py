@@ -77,6 +77,8 @@ def refuse_damaged_gradebook(course: Path) -> None:
     try:
         with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
             tables = {name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")}
+    except sqlite3.OperationalError:
+        return  # another process is writing it; whoever writes next waits
     except sqlite3.DatabaseError as problem:
         raise ClassroomError(f"{database} is not a gradebook ({problem}); move it away and grade again.") from problem
     if tables and "alembic_version" not in tables:

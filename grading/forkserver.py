@@ -60,7 +60,10 @@ def main(control: socket.socket, limits: sandbox.Limits, protected: bool) -> Non
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended children leave no zombies
     allowed = policy(limits)
     while True:
-        kind, handles, _, _ = socket.recv_fds(control, 1, 1)
+        try:
+            kind, handles, _, _ = socket.recv_fds(control, 1, 1)
+        except ConnectionError:  # the other side was killed
+            return
         if not kind:
             return
         me = os.getpid()

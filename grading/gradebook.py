@@ -205,17 +205,19 @@ class _Flushing:
 
 def _patiently(action: Callable[[], T], undo: Callable[[], None] = lambda: None) -> T:
     """Returns what an action gives; tries again while another process has the database locked."""
+    from nbgrader.api import InvalidEntry
     from sqlalchemy.exc import OperationalError
 
     end, pause = time.monotonic() + WAIT, 0.05
     while True:
         try:
             return action()
-        except OperationalError as problem:
+        except (OperationalError, InvalidEntry) as problem:  # nbgrader gives some of the former as the latter
             undo()
             if "locked" not in str(problem) or time.monotonic() > end:
+                told = " ".join(str(problem).splitlines()[0].split())[:200]
                 raise GradebookError(
-                    f"the gradebook cannot be written: {problem.orig}; close what uses it."
+                    f"the gradebook cannot be written: {told}; close what uses it, or make room."
                 ) from problem
             time.sleep(pause)
             pause = min(1.0, 2 * pause)

@@ -81,10 +81,10 @@ def readable_system() -> list[Path]:
         Path(p) for p in ("/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin", "/etc/ld.so.cache", "/etc/localtime")
     ]
     wanted += [Path("/etc/alternatives"), Path("/etc/fonts"), Path(sys.base_prefix), Path(sys.prefix)]
-    shown = [path for path in dict.fromkeys(wanted) if path.exists()]
+    shown = [path for path in dict.fromkeys(wanted) if os.path.exists(path)]  # False, too, where we may not look
     links = [path.resolve() for path in shown if path.is_symlink()]  # shown as links: what they point to as well
     for path in [*links, *(Path(folder) for folder in sys.path if Path(folder).name in PACKAGES)]:
-        if path.exists() and path not in shown and not any(other in path.parents for other in shown):
+        if os.path.exists(path) and path not in shown and not any(other in path.parents for other in shown):
             shown.append(path)
     return shown
 

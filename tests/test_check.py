@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from grading import build
 from grading.exercise import Exercise, ExerciseError, Mistake, Stage
 from helpers import check as check_module
+from helpers import models
 from helpers.check import check, public_examples
 from helpers.checking import measures, plain
 from helpers.checking.answers import STUB, Ask, InProcess, Reply, time_limit
@@ -701,5 +702,143 @@ def test_queries_and_keys_are_measured_by_their_scores() -> None:
     assert reply.error == "expected a tensor of shape (3, 1, 1, 2, 2), got (2, 1, 1, 2, 2)"
 
 
+def test_a_generator_comes_by_its_seed_and_is_no_changed_input() -> None:
+    ask = Ask((plain.Generator(5),))
+    reply = InProcess(lambda generator: torch.rand(3, generator=generator)).ask(ask)
+    assert torch.equal(reply.value, torch.rand(3, generator=torch.Generator().manual_seed(5)))
+    assert not reply.changed_inputs
+    assert Ask.decode(json.loads(json.dumps(ask.encode()))) == ask
+
+
+@pytest.mark.parametrize(
+    ("answer", "again", "other"),
+    [
+        (lambda generator: torch.rand(9, generator=generator), "the same result", "another result"),
+        (lambda generator: torch.rand(9), "another result", "another result"),
+        (lambda generator: torch.ones(9), "the same result", "the same result"),
+    ],
+)
+def test_whether_chance_comes_from_the_generator_is_seen(answer: Any, again: str, other: str) -> None:
+    seen = InProcess(answer).ask(Ask((plain.Generator(5),), take="seeds")).value
+    assert seen == {"the same seed again": again, "another seed": other}
+
+
+TEXT = torch.tensor([[1, *range(5, 45), 2, 0]])  # <sos>, forty words, <eos>, <pad>
+
+
+@pytest.mark.parametrize(
+    ("of", "wanted"),
+    [
+        ("what is chosen", {"words": "about 50 %", "padding": "none", "other special tokens": "some"}),
+        ("targets", {"where scored": "the words that stood there", "where not scored": "changed"}),
+        ("what happens", {"<mask>": "about 50 %", "another word": "about 30 %", "left as it is": "about 20 %"}),
+        (
+            "random words",
+            {
+                "special tokens": "some",
+                "beyond the vocabulary": "some",
+                "different words": "many",
+                "from the whole vocabulary": "no",
+            },
+        ),
+    ],
+)
+def test_the_masking_of_words_is_measured(of: str, wanted: dict[str, str]) -> None:
+    read, target = TEXT.clone(), torch.full_like(TEXT, -100)
+    target[0, :21] = TEXT[0, :21]  # <sos> and half of the words
+    read[0, 1:12] = 4  # <mask>
+    read[0, 12:18] = torch.tensor([9, 50, 3, 7, 8, 10])  # of which 50 and 3 are no words
+    read[0, 30] = 6
+    ask = Ask((TEXT, 45), beside={"of": of, "specials": 5})
+    assert measures.measured("masking", ask, Reply("value", (read, target))).value == wanted
+
+
+def test_only_input_and_target_can_be_measured_as_masking() -> None:
+    ask = Ask((TEXT, 45), beside={"of": "targets", "specials": 5})
+    for value, sentence in [
+        (TEXT, "expected two tensors of shape (1, 43), the input and the target"),
+        ((TEXT, TEXT[0]), "expected two tensors of shape (1, 43)"),
+        ((TEXT, TEXT.float()), "expected whole numbers, got"),
+    ]:
+        reply = measures.measured("masking", ask, Reply("value", value))
+        assert reply.outcome == "unreadable"
+        assert reply.error.startswith(sentence)
+
+
+BATCH = Model("Batch", {"rows": torch.arange(1), "tokens": TOKENS, "lengths": torch.tensor([TOKENS.shape[1]]),
+                        "target": TOKENS, "scored": torch.arange(TOKENS.shape[1])})  # fmt: skip
+
+
+def one_step(model: Any, batch: Any, optimizer: torch.optim.Optimizer, clear: bool = True) -> None:
+    if clear:
+        optimizer.zero_grad()
+    model(batch.tokens, batch.lengths).square().mean().backward()
+    optimizer.step()
+
+
+def test_what_a_call_has_made_of_a_model_is_looked_at() -> None:
+    before = asked(lambda model: None, LANGUAGE_MODEL, take="after")
+    after = asked(one_step, LANGUAGE_MODEL, BATCH, plain.Optimizer("SGD", 0.1), changes=(0,), take="after")
+    assert before.keys() == after.keys()
+    assert not torch.equal(before["head.bias"], after["head.bias"])
+    outputs = [
+        asked(one_step, left, BATCH, plain.Optimizer("SGD", 0.1), clear, changes=(0,), take="after", then=(TOKENS,))
+        for clear in (True, False)
+        for left in (LANGUAGE_MODEL, replace(LANGUAGE_MODEL, gradients=0.5))
+    ]
+    assert torch.equal(outputs[0], outputs[1])  # old gradients are cleared
+    assert torch.equal(outputs[0], outputs[2])  # there are none
+    assert not torch.allclose(outputs[0], outputs[3])
+
+
+def test_a_model_comes_in_the_mode_that_is_asked_for_and_its_mode_is_told() -> None:
+    training = replace(LANGUAGE_MODEL, training=True)
+    assert asked(lambda model: model.training, training) is True
+    assert asked(lambda model: model.training, LANGUAGE_MODEL) is False
+    assert asked(lambda model: model.eval(), training, take="mode") == "evaluation mode"
+    assert asked(lambda model: None, training, take="mode") == "training mode"
+
+
+def test_a_vocabulary_comes_by_its_words() -> None:
+    words = Model("Vocabulary", {"words": ["le", "roman"]})
+    assert asked(lambda vocabulary: vocabulary.encode("Le roman inconnu"), words) == [4, 5, 3]
+
+
+@pytest.mark.parametrize(("value", "varied"), [([4, 5, 6, 4], True), ([4, 5, 4, 5], False), (torch.tensor([7]), True)])
+def test_variety_is_measured(value: Any, varied: bool) -> None:
+    assert measures.measured("variety", Ask(), Reply("value", value)).value is varied
+
+
+@pytest.mark.parametrize("value", ["le roman", [4, "roman"], torch.ones(2)])
+def test_only_whole_numbers_have_variety(value: Any) -> None:
+    reply = measures.measured("variety", Ask(), Reply("value", value))
+    assert reply.outcome == "unreadable"
+    assert reply.error.startswith("expected a list of whole numbers, got")
+
+
 def test_no_test_runs_in_a_grading_mode() -> None:
     assert "NBGRADER_EXECUTION" not in os.environ
+
+
+def test_runs_of_a_part_of_a_model_are_counted() -> None:
+    """Of a model among the inputs or of one that is built; and weights may come as a recipe."""
+    sizes = {"source_vocab_size": 7, "target_vocab_size": 7, "d_model": 8, "n_layers": 1, "n_heads": 2}
+    recipe, tokens = Model("EncoderDecoder", sizes, seed=3), torch.tensor([[4, 5]])
+    question = Ask((recipe, tokens), take="calls", part="encoder")
+
+    def runs(answer: Callable[..., Any]) -> Any:
+        return InProcess(answer).ask(question).value
+
+    assert runs(lambda model, source: model(source, source)) == "once"
+    assert runs(lambda model, source: [model(source, source) for _ in range(3)]) == "more than once"
+    assert runs(lambda model, source: model.decoder.embedding(source)) == "never"
+    assert runs(lambda model, source: None) is None
+
+    built = replace(question, inputs=(tokens, tokens), build=sizes)
+    assert InProcess(models.EncoderDecoder).ask(built).value == "once"
+    weights = Model("EncoderDecoder", sizes, seed=3, spread=0.2, state=True)
+    first, second = (
+        InProcess(models.EncoderDecoder).ask(Ask((tokens, tokens), build=sizes, weights=given)).value
+        for given in (weights, replace(weights, seed=4))
+    )
+    assert not torch.equal(first, second)

@@ -8,7 +8,7 @@ import sympy
 import torch
 
 from helpers.checking import plain
-from helpers.checking.plain import Expression, Model, NotPlain, Other, decode, digest, encode
+from helpers.checking.plain import Expression, Model, NotPlain, Optimizer, Other, decode, digest, encode
 
 VALUES = [
     None,
@@ -23,6 +23,8 @@ VALUES = [
     {"a": 1, "b": [True]},
     {3, 1, 2},
     Model("LanguageModel", {"base": Model("TransformerBase", {"d_model": 8}, 2)}, 3, noise=0.5),
+    Model("Classifier", {"n_classes": 3}, training=True, gradients=0.5),
+    Optimizer("SGD", 0.1),
 ]
 DTYPES = [torch.bool, torch.int64, torch.uint8, torch.float32, torch.float64, torch.bfloat16, torch.complex64]
 

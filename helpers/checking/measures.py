@@ -36,7 +36,10 @@ def measured(measure: str, ask: Ask, reply: Reply) -> Reply:
     try:
         return dataclasses.replace(reply, value=MEASURES[measure][1](ask, reply.value))
     except NotMeasured as problem:
-        return dataclasses.replace(reply, outcome="unreadable", value=None, error=str(problem))
+        error = str(problem)
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):  # of any odd value
+        error = f"the result has not the form that is asked for: got {name_of(reply.value)}"
+    return dataclasses.replace(reply, outcome="unreadable", value=None, error=error)
 
 
 def _numbers(value: Any, shape: tuple[int, ...]) -> Tensor:

@@ -1,0 +1,780 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 07 · Both sides: the contrast with BERT
+#
+# Every model so far read from left to right. That is right for writing, and a strange way of reading: whoever meets *they* in a sentence often learns only later who is meant. BERT drops the causal mask and lets
+# every word look to both sides. But then the question "which word comes next?" is no longer honest (notebook 01), so another one is needed: hide a few words, and ask for those. In this notebook you
+# build this training, prove what a causal state *cannot* know, and measure where reading both sides helps, where it does not, and what is lost.
+#
+# **When you are done, you can**
+# - say which words a causal and a masked model see, and prove it by measurement;
+# - hide words the way BERT does, score exactly those, and say what each part of the rule is for;
+# - fill a blank from both sides, and show what one side alone leaves open;
+# - judge when a masked model is the right choice, what fine-tuning adds to it, and why it does not write.
+#
+# **Time**: about 2 h. **Before this**: notebook 01 (the causal mask), notebook 04 (language model and classifier) and, for section 8, notebook 06 (pretraining).
+#
+# | exercise | what it asks | points |
+# |---|---|---|
+# | `visible_positions` | who sees whom, in both models | 2 |
+# | `same_state` | a proof: has a state read what follows? | 3 |
+# | `mask_tokens` | hide words: 15 %, and 80 / 10 / 10 | 5.5 |
+# | `masked_lm_loss` | the loss at the hidden words only | 4 |
+# | `fill_blank` | the best word for a blank, from both sides | 3.5 |
+# | *essay* `limits_essay` | the limits of the causal objective, and BERT's answer | 3 |
+# | *essay* `finetuning_essay` | what fine-tuning adds, what BERT cannot do | 2 |
+# | **total** | | **23** |
+#
+# Cells tagged `experiment` train and draw. No mark depends on them, and automatic grading skips them.
+
+# %% setup
+try:
+    import helpers  # noqa: F401
+except ModuleNotFoundError:  # in Colab: install the course's helpers, once
+    import subprocess
+    import sys
+
+    address = "git+{repository}"
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
+
+import copy
+
+import pandas as pd
+import torch
+from torch import Tensor, nn
+from tqdm.auto import tqdm
+
+from helpers import plots
+from helpers.check import check
+from helpers.data import EOS, IGNORE, MASK, OOV, PAD, SOS, Batch, Batches, Example, Split, Vocabulary
+from helpers.data import for_classifier, for_language_model, load
+from helpers.models import Classifier, LanguageModel, MaskedLanguageModel, TransformerBase
+from helpers.training import evaluate, predict, train
+
+# %% [markdown]
+# ## 1. Two ways to guess a word
+#
+# Take *Salut les copains, comment allez-vous ?* and hide *comment*:
+#
+# > Salut les copains, ▢ allez-vous ?
+#
+# | | what it may read to find ▢ | could ▢ be *que*? |
+# |---|---|---|
+# | **causal** (GPT) | Salut les copains, | yes: *Salut les copains, que faites-vous ?* |
+# | **masked** (BERT) | Salut les copains, ▢ allez-vous ? | no: *que allez-vous* is not French |
+#
+# In attention the difference is one square of numbers, the mask of notebook 01: there for the causal model, not there for the masked one. Row $i$ says whom token $i$ may look at.
+#
+# By hand, before the exercise: in a sentence of 5 tokens, which places does place 2 see in each of the two models? And place 4, the last?
+
+# %% exercise="visible_positions"
+def visible_positions(kind: str, i: int, n: int) -> set[int]:
+    """Returns the places that the token at place i may look at in one layer, as a set.
+
+    Args:
+        kind: "causal" or "masked", the kind of model.
+        i: the place of the token that looks, counted from 0.
+        n: the length of the text, without padding; i is smaller.
+
+    Raises:
+        ValueError: for any other kind.
+    """
+    ### BEGIN SOLUTION
+    if kind == "causal":
+        return set(range(i + 1))  # itself, and what stands before
+    if kind == "masked":
+        return set(range(n))
+    raise ValueError(f"kind {kind!r} is unknown: take 'causal' or 'masked'")
+    ### END SOLUTION
+
+
+# %% check="visible_positions" points=2
+check(visible_positions)
+
+# %% experiment
+sentence = ["salut", "les", "copains", ",", "<mask>", "allez-vous", "?"]
+n = len(sentence)
+figure, axes = plots.panels(2, width=4.0, height=3.8)
+for place, kind in zip(axes, ("causal", "masked")):
+    seen = torch.tensor([[j in visible_positions(kind, i, n) for j in range(n)] for i in range(n)])
+    plots.matrix(seen, f"{kind}: {int(seen.sum())} of {n * n} pairs", rows=sentence, columns=sentence, axes=place)
+plots.show(figure, "Two squares of 7 by 7 tokens. Causal: the lower triangle with its diagonal is filled, 28 of 49. Masked: all 49.")
+
+# %% [markdown]
+# *How many layers does it take until a causal model sees the right side as well?* No number is enough. Layer 2 of token $i$ reads layer 1 of tokens $0$ to $i$, and these
+# have read nothing beyond $i$ either. The next section makes a proof of this remark.
+#
+# ## 2. A proof: the council and the demonstrators
+#
+# Two sentences, due to Terry Winograd (*Understanding Natural Language*, 1972), that differ in a single word:
+#
+# > The city councilmen refused the demonstrators a permit because **they** *feared* violence.
+# >
+# > The city councilmen refused the demonstrators a permit because **they** *advocated* violence.
+#
+# Who are *they*? In the first sentence the councilmen, in the second the demonstrators. You know it only after the next word. Up to and including *they* the sentences are the same, so for a model that reads from left to right they are the same
+# text. Its hidden state at *they* **cannot** differ, whatever its weights, its size or its training. A model that reads both sides *can* have two states there.
+#
+# "Cannot" is a strong word. It deserves a measurement.
+#
+# ### Exercise: the same state?
+#
+# Run the model's base on each sentence, take the state at one place of each, and compare. The sentences may have different lengths, so run each one alone. Two traps:
+# - Compare numbers with a tolerance. Two equal computations may differ by rounding, near $10^{-6}$ (on a GPU, say); a real influence of a word far away may be as small as $10^{-3}$.
+# - Which row? At the *last* token every model has read everything. Only the row at `position` tells the two kinds apart.
+
+# %% exercise="same_state"
+def same_state(model: LanguageModel, first: Tensor, second: Tensor, position: int) -> bool:
+    """Returns whether the hidden states of two texts at a place are the same, up to rounding.
+
+    Args:
+        model: `model.base(tokens)` returns the hidden states `(b, n, d)` of tokens `(b, n)`.
+        first, second: the two texts as tokens, `(n,)` and `(m,)`.
+        position: the place in both, counted from 0.
+    """
+    ### BEGIN SOLUTION
+    with torch.no_grad():
+        one = model.base(first.unsqueeze(0))[0, position]  # (d,)
+        two = model.base(second.unsqueeze(0))[0, position]  # (d,)
+    return bool((one - two).abs().max() < 1e-5)
+    ### END SOLUTION
+
+
+# %% check="same_state" points=3
+check(same_state)
+
+# %% [markdown]
+# Now the council. To make the comparison as hard as can be, both models get the *same weights*, drawn at random: nothing is different but the mask.
+
+# %% experiment
+pairs = load("winograd_fr_en")["pairs"].rows
+words = Vocabulary.learn(pairs["sentence"], mask=True)
+shape = {"d_model": 32, "n_layers": 2, "n_heads": 4, "dropout": 0.0}
+
+torch.manual_seed(0)
+causal = LanguageModel(TransformerBase(len(words), causal=True, **shape)).eval()
+both_sides = MaskedLanguageModel(TransformerBase(len(words), causal=False, **shape)).eval()
+both_sides.load_state_dict(causal.state_dict())
+
+
+def as_tokens(text: str, vocabulary: Vocabulary) -> Tensor:
+    """Returns a text with <sos> before and <eos> behind, `(n,)`."""
+    return torch.tensor([SOS, *vocabulary.encode(text), EOS])
+
+
+council = pairs[(pairs["pair"] == 1) & (pairs["language"] == "en")]
+feared, advocated = (as_tokens(text, words) for text in council["sentence"])
+they = int(council["position"].iloc[0]) + 1  # <sos> stands before the first word
+print("at", words.tokens[feared[they]], "in the causal model, the same state:    ", same_state(causal, feared, advocated, they))
+print("at", words.tokens[feared[they]], "reading both sides, the same state:     ", same_state(both_sides, feared, advocated, they))
+
+# %% experiment
+with torch.no_grad():
+    apart = {name: (model.base(feared[None]) - model.base(advocated[None]))[0].abs().amax(dim=-1)  # (n,)
+             for name, model in (("causal", causal), ("both sides", both_sides))}
+
+labels = [words.tokens[number] for number in feared]
+labels[they + 1] = "feared / advocated"
+figure, (axes,) = plots.panels(1, width=8.6, height=3.8)
+for offset, (name, distance) in zip((-0.2, 0.2), apart.items()):
+    axes.bar(torch.arange(len(labels)) + offset, distance, 0.4, label=name, color=plots.COLOURS[offset > 0])
+axes.axvline(they, color="#555555", linestyle=":", zorder=0)
+axes.set(title="How far apart are the states of the two sentences?", ylabel="largest difference", xticks=range(len(labels)))
+axes.set_xticklabels(labels, rotation=45, ha="right")
+axes.legend()
+plots.show(figure, "Bars for each token. Causal: 0 up to and including they, above 0 from the word that differs on. Both sides: above 0 at every token.")
+print("largest difference up to they, causal:     ", float(apart["causal"][: they + 1].max()))
+print("smallest difference up to they, both sides: more than 0.01:", bool(apart["both sides"][: they + 1].min() > 0.01))
+
+# %% [markdown]
+# Zero. Not "about zero": the very same numbers, because the very same computation was done. With both sides every state has moved, even that of `<sos>`.
+#
+# One pair may be luck. The corpus holds 24 pairs of this build, each in French and in English:
+
+# %% experiment
+rows = []
+for (number, language), two in pairs.groupby(["pair", "language"]):
+    first, second = (as_tokens(text, words) for text in two["sentence"])
+    place = int(two["position"].iloc[0]) + 1
+    rows.append({"language": language, "the same beginning": torch.equal(first[: place + 1], second[: place + 1]),
+                 "causal: same state": same_state(causal, first, second, place),
+                 "both sides: same state": same_state(both_sides, first, second, place)})
+proof = pd.DataFrame(rows).groupby("language").sum().assign(pairs=24)
+proof
+
+# %% [markdown]
+# What this proves, and what not:
+#
+# - It proves that a causal state at the pronoun **cannot** know who is meant. No training repairs that.
+# - It does not prove that the other model *understands* the pronoun. Its weights are random! Its states are different, so training *could* make something of the difference. That is all.
+# - It does not say that a causal model can never tell. At the end of the sentence it has read everything; the state of the *last* token may hold the answer. It is the earlier states that stay as they were. Remember this in section 7.
+#
+# ## 3. Hide words
+#
+# Without the causal mask the next word is visible, and guessing it is copying (notebook 01: the loss that was too good). So the input itself must change: some words are taken out, and the model has to say which. Devlin et al. (2019,
+# [BERT](https://arxiv.org/abs/1810.04805), section 3.1, "Masked LM") do it like this:
+#
+# 1. Choose 15 % of the words at random. Only these are scored.
+# 2. A chosen word becomes `<mask>` in 80 % of the cases, **another word** drawn at random in 10 %, and **stays as it is** in 10 %.
+#
+# Why not always `<mask>`? Because nobody writes `<mask>`: in the texts for which the model is used later there is none. A model that has seen only `<mask>` scored may do its work at `<mask>` and nowhere else. With 80 / 10 / 10 it can never be sure that the word it
+# sees is the right one, so it has to have an opinion at every place.
+#
+# ### By hand
+#
+# Here is a batch of one text with the numbers `<sos>` 1, `<eos>` 2, `<pad>` 0, `<mask>` 4, `IGNORE` -100. Suppose that the places 2, 3 and 5 were chosen; the second draw says `<mask>` for 2, "another word" (21) for 3, and "stays" for 5.
+#
+# | place | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
+# |---|---|---|---|---|---|---|---|---|
+# | tokens | 1 | 17 | 8 | 30 | 12 | 9 | 2 | 0 |
+# | **input** | 1 | 17 | **4** | **21** | 12 | **9** | 2 | 0 |
+# | **target** | -100 | -100 | **8** | **30** | -100 | **9** | -100 | -100 |
+#
+# Where nothing was chosen, the target is `IGNORE`: torch's losses skip it. Cover the last row with your hand and write it down once from the two above. At place 5 nothing seems to have happened. Why must it be scored all the same?
+#
+# ### Exercise: hide them
+#
+# Special tokens (the numbers 0 to `MASK`: `<pad>`, `<sos>`, `<eos>`, `<oov>`, `<mask>`) are no words: never chosen, and never put in as "another word". Draw one number between 0 and 1 for each place to choose, and a second one to decide what happens. Give
+# `generator=generator` to `torch.rand` and `torch.randint`: then the same seed hides the same words, and your training can be repeated. Since chance is at work, the check measures shares over some 5,000 words, with a margin of many standard deviations.
+
+# %% exercise="mask_tokens"
+def mask_tokens(
+    tokens: Tensor, vocab_size: int, generator: torch.Generator, share: float = 0.15
+) -> tuple[Tensor, Tensor]:
+    """Returns the input with hidden words and the target, both `(b, n)`, as BERT makes them.
+
+    Args:
+        tokens: texts as whole numbers, `(b, n)`, with special tokens (0 to MASK); left as they were.
+        vocab_size: V; the words are the numbers from MASK + 1 to V - 1.
+        generator: all random numbers come from it.
+        share: how many of the words are chosen, between 0 and 1.
+
+    Returns:
+        The input: of the chosen words 80 % are MASK, 10 % another word, 10 % as they were. And the
+        target: the word that stood there where one was chosen, IGNORE everywhere else.
+    """
+    ### BEGIN SOLUTION
+    is_word = tokens > MASK  # (b, n)
+    chosen = is_word & (torch.rand(tokens.shape, generator=generator) < share)
+    target = tokens.masked_fill(~chosen, IGNORE)
+
+    draw = torch.rand(tokens.shape, generator=generator)  # (b, n), what happens to the chosen
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    hidden = tokens.masked_fill(chosen & (draw < 0.8), MASK)
+    return torch.where(chosen & (draw >= 0.9), words, hidden), target
+    ### END SOLUTION
+
+
+# %% check="mask_tokens" points=5.5
+check(mask_tokens)
+
+# %% [markdown]
+# Look at what your function does to a review. Each line is another draw: at every pass the model has other words to find in the same text. (The original BERT drew once, before training, and repeated each text ten times; drawing anew at every pass is due to RoBERTa,
+# section 10.)
+
+# %% experiment
+corpus = load("reviews_fr")
+review = corpus["unlabelled"]["text"][3]
+reading = Vocabulary.learn(corpus["unlabelled"]["text"], mask=True)
+tokens = as_tokens(review, reading)[None]
+print("the review:", reading.decode(tokens[0].tolist()))
+for seed in range(3):
+    read, target = mask_tokens(tokens, len(reading), torch.Generator().manual_seed(seed))
+    wanted = [reading.tokens[number] for number in target[target != IGNORE]]
+    print(f"\ndraw {seed}: {reading.decode(read[0].tolist())}\n  to find: {', '.join(wanted)}")
+
+# %% [markdown]
+# ## 4. Score the hidden words, and no others
+#
+# The loss is a cross-entropy as ever: minus the logarithm of the probability that the model gives to the right word. Three things are new.
+#
+# - **Nothing is shifted.** The answer for place $i$ stands in row $i$.
+# - **Only chosen places count**, and each of them counts the same, whichever text it is in.
+# - **Padding must be hidden from attention.** In a causal model padding on the right lies in the future and is invisible by itself. Here it is not: `model(tokens, lengths)` hides it, `model(tokens)` does not.
+#
+# *By hand*: two places were chosen, and the model gives probability 1/2 to the right word at one and 1/8 at the other. The loss is $\frac{1}{2}(\ln 2 + \ln 8) = \ln 4 \approx 1.386$. And what is the mean over *no* places? $0/0$. In a
+# batch of short texts it happens that nothing is chosen; the loss must then be 0, or one NaN ends the training.
+
+# %% exercise="masked_lm_loss"
+def masked_lm_loss(
+    model: MaskedLanguageModel, tokens: Tensor, target: Tensor, lengths: Tensor
+) -> Tensor:
+    """Returns the mean cross-entropy over the chosen places, in nats, a tensor of shape `()`.
+
+    Args:
+        model: `model(tokens, lengths)` returns logits `(b, n, V)` and hides the padding.
+        tokens: the input, in which some words are hidden, `(b, n)`.
+        target: the right word where one was chosen, IGNORE elsewhere, `(b, n)`.
+        lengths: number of real tokens of each text, `(b,)`; padding stands on the right.
+
+    The loss is 0 when nothing was chosen in the whole batch.
+    """
+    ### BEGIN SOLUTION
+    logits = model(tokens, lengths)  # (b, n, V)
+    total = nn.functional.cross_entropy(
+        logits.flatten(0, 1), target.flatten(), ignore_index=IGNORE, reduction="sum"
+    )
+    return total / (target != IGNORE).sum().clamp(min=1)
+    ### END SOLUTION
+
+
+# %% check="masked_lm_loss" points=4
+check(masked_lm_loss)
+
+# %% [markdown]
+# ### A tiny world
+#
+# Before the reviews, a language small enough to see through: greetings, each followed by a question. The question word depends on the verb **after** it, and one verb leaves a choice: one can ask *comment allez-vous* and *où allez-vous*; the first is three times as
+# frequent here. The greeting *Salut les copains* itself is never in the training, though all its words are.
+
+# %% experiment
+greetings = [f"{hello} {who}" for hello in ("Salut", "Bonjour", "Bonsoir")
+             for who in ("les copains", "les voisins", "mes amis", "tout le monde")]
+questions = [*["comment allez-vous"] * 3, "où allez-vous", "où habitez-vous", "que faites-vous", "que dites-vous",
+             "quand partez-vous", "quand revenez-vous", "pourquoi riez-vous"]
+known = [hello for hello in greetings if hello != "Salut les copains"]
+texts = pd.DataFrame({"text": [f"{hello}, {question} ?" for hello in known for question in questions] * 4})
+small_talk = Split("greetings", "train", texts)
+spoken = Vocabulary.learn(texts["text"], mask=True)
+print(len(texts), "sentences,", len(spoken), "tokens; for example:", texts["text"][0])
+
+
+def whole(vocabulary: Vocabulary, max_len: int = 128):
+    """Returns what makes of a row a text with <sos> and <eos>, cut at `max_len` tokens."""
+    def encode(row: dict) -> Example:
+        tokens = [SOS, *vocabulary.encode(row["text"]), EOS][:max_len]
+        return Example(tokens, tokens)
+    return encode
+
+
+def hiding(vocab_size: int, share: float):
+    """Returns what hides words of a batch, others at every pass."""
+    def change(batch: Batch, generator: torch.Generator) -> Batch:
+        batch.tokens, batch.target = mask_tokens(batch.tokens, vocab_size, generator, share)
+        return batch
+    return change
+
+
+# %% measured
+cpu = torch.device("cpu")  # these models are so small that a graphics card would not help
+
+
+def print_log(name: str, history: pd.DataFrame) -> None:
+    """Prints the history of a training, a line for each entry."""
+    for row in history.to_dict("records"):
+        print(f"{name:10} epoch {row['epoch']:3.0f}  step {row['step']:5.0f}  loss {row['loss']:.3f}  perplexity {row['perplexity']:7.1f}")
+
+
+def small_models(vocab_size: int) -> tuple[LanguageModel, MaskedLanguageModel]:
+    """Returns a causal and a masked model of the same make."""
+    shape = {"d_model": 32, "n_layers": 2, "n_heads": 2, "dropout": 0.0, "norm_first": True}
+    torch.manual_seed(0)
+    left_only = LanguageModel(TransformerBase(vocab_size, causal=True, **shape))
+    return left_only, MaskedLanguageModel(TransformerBase(vocab_size, causal=False, **shape))
+
+
+talker, filler = small_models(len(spoken))
+for name, model, batches in (
+    ("causal", talker, Batches(small_talk, for_language_model(spoken), 512)),
+    ("masked", filler, Batches(small_talk, whole(spoken), 512, change=hiding(len(spoken), 0.15))),
+):
+    log = train(model, batches, "language_model", epochs=30, learning_rate=3e-3, device=cpu)
+    print_log(name, log[5::6])  # every sixth pass
+
+# %% [markdown]
+# Two losses that cannot be compared with each other: they ask different questions. (The causal one has to guess the greeting, of which nothing is known beforehand; the masked one sees most of the sentence.)
+#
+# ## 5. Fill the blank
+#
+# Now *Salut les copains, ▢ allez-vous ?*. Put `<mask>` at the place, let the model read the **whole** sentence, and look at the logits **at this place**. The answer must be a word: `<eos>` may have a high score, and is none.
+
+# %% exercise="fill_blank"
+def fill_blank(model: MaskedLanguageModel, tokens: Tensor, position: int) -> int:
+    """Returns the number of the most probable word at a place, from both sides.
+
+    Args:
+        model: `model(tokens)` returns logits `(b, n, V)` of tokens `(b, n)`.
+        tokens: a sentence with `<sos>` and `<eos>`, `(n,)`; it is left as it was.
+        position: the place to fill; what stands there now is not to be used.
+
+    Only words are possible answers, that is, numbers above MASK.
+    """
+    ### BEGIN SOLUTION
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    with torch.no_grad():
+        logits = model(hidden.unsqueeze(0))[0, position]  # (V,)
+    return int(logits[MASK + 1 :].argmax()) + MASK + 1
+    ### END SOLUTION
+
+
+# %% check="fill_blank" points=3.5
+check(fill_blank)
+
+# %% experiment
+filler.eval()
+for verb in ("allez-vous", "faites-vous", "partez-vous", "riez-vous"):
+    tokens = as_tokens(f"Salut les copains, comment {verb} ?", spoken)  # place 5 will be hidden
+    print(f"Salut les copains, ___ {verb} ?   ->", spoken.tokens[fill_blank(filler, tokens, 5)])
+
+# %% [markdown]
+# The left side is the same in all four. Only the verb on the right tells which word is missing, and your function has read it. With *allez-vous*, two words are right. Let us see the probabilities, and beside them those of the causal model, which may read
+# up to the comma only. Move the slider to hide another word.
+
+# %% interactive
+from ipywidgets import IntSlider, interact
+
+
+@torch.no_grad()
+def show_blank(place: int) -> None:
+    """Draws the five most probable words at a place of the greeting, from the left and from both sides."""
+    tokens = as_tokens("Salut les copains, comment allez-vous ?", spoken)
+    hidden = tokens.clone()
+    hidden[place] = MASK
+    found = {"left side only": talker(tokens[None, :place])[0, -1].softmax(dim=-1),
+             "both sides": filler(hidden[None])[0, place].softmax(dim=-1)}
+    figure, axes = plots.panels(2, width=4.2, height=2.6)
+    said = []
+    for axis, (name, shares) in zip(axes, found.items()):
+        top = shares.topk(5)
+        names = [spoken.tokens[number] for number in top.indices]
+        axis.barh(names, top.values, color=plots.COLOURS[name == "both sides"])
+        axis.set(title=name, xlabel="probability", xlim=(0, 1))
+        axis.invert_yaxis()
+        said.append(f"{name}, first {names[0]}")
+    print(" ".join("___" if i == place else spoken.tokens[number] for i, number in enumerate(tokens) if 0 < i < len(tokens) - 1))
+    plots.show(figure, f"Five words with their probability. {'; '.join(said)}.")
+
+
+talker.eval()
+interact(show_blank, place=IntSlider(value=5, min=1, max=7, description="hidden", continuous_update=False));
+
+# %% measured
+# The same picture for those who only read: the question word.
+show_blank(5)
+
+# %% [markdown]
+# The causal model knows that a question word must follow, and how frequent each one is. More there is not to know from the left. The masked one has put nearly all of it on *comment* and *où*, in about the proportion of the training, three to one: the two words that are
+# right French. (Hide the greeting's first word, place 1: there even both sides leave a choice, because every greeting goes with every question. No model can know what is not in the text.)
+#
+# ### Where do they look?
+#
+# Two attention maps of the last layer: of the masked model the head that helps most at the blank, of the causal model its first head. The marked row is the one that has to guess: the hidden word itself in the masked model, the token before it in the causal one.
+
+# %% measured
+tokens = as_tokens("Salut les copains, comment partez-vous ?", spoken)
+hidden = tokens.clone()
+hidden[5] = MASK
+with torch.no_grad():
+    heads = filler.base.attention_maps(hidden[None])[-1][0]  # (h, n, n)
+    maps = {"causal": talker.base.attention_maps(tokens[None])[-1][0, 0],  # (n, n)
+            "both sides": heads[heads[:, 5, 6].argmax()]}  # (n, n), the head that looks most from place 5 at place 6
+
+figure, axes = plots.panels(2, width=4.7, height=4.4)
+for place, (name, weights), numbers in zip(axes, maps.items(), (tokens, hidden)):
+    labels = [spoken.tokens[number] for number in numbers]
+    plots.matrix(weights, name, rows=labels, columns=labels, axes=place, limits=(0, 1))
+    row = 4 if name == "causal" else 5
+    place.add_patch(plots.plt.Rectangle((-0.5, row - 0.5), len(labels), 1, fill=False, edgecolor=plots.COLOURS[1], linewidth=2))
+plots.show(figure, "Two attention maps of 9 tokens. Causal: nothing above the diagonal. Both sides: weights everywhere; the row of the hidden word is marked.")
+for name, weights in maps.items():
+    print(f"{name}: {float(weights.triu(1).sum() / weights.sum()):.0%} of all weight goes to the right")
+print(f"the hidden word gives {float(maps['both sides'][5, 6]):.0%} of its attention to {spoken.tokens[hidden[6]]}")
+
+# %% [markdown]
+# The masked model has found the verb on the right by itself: nobody has told it where to look, only which words were missing. (Much of the other weight goes to `<sos>`. A softmax must put its weight somewhere, and a head that has nothing to say often puts it on such a place.)
+#
+# ## 6. The same on reviews
+#
+# Now the 10,500 invented reviews. Both models have the same make (one layer of width 64), read the same texts three times, and are then asked for the same hidden words of reviews that they have not read.
+#
+# A word on cost. A causal model learns from *every* place of a text, a masked one only from those that were chosen. With 15 %, it needs more passes to learn as much. We have not the time, so we hide 30 % (there is nothing holy about 15: Wettig et al. 2023,
+# [Should You Mask 15%?](https://arxiv.org/abs/2202.08005), find that more can be better), and let the masked model start from the word embeddings of the causal one. That is a help which it needs at this size.
+#
+# **Real reviews.** Replace `load("reviews_fr")` by `load("cls_books")` in the next cell, and sections 6, 8 and 9 run on real ones: 1,600 training reviews in 19,000 different pieces of words. The numbers are far lower then, and section 7 stays with the invented ones.
+
+# %% experiment
+corpus = load("reviews_fr")  # the line to change
+texts = corpus["unlabelled"] if "unlabelled" in corpus.parts else corpus.train
+kind = "piece" if corpus.vocabulary else "word"
+vocabulary = Vocabulary.learn(texts["text"], kind, mask=True)
+V = len(vocabulary)
+read = Split(f"{corpus.name}/read", "train", texts.rows[:-300])
+unread = Split(f"{corpus.name}/unread", "valid", texts.rows[-300:].reset_index(drop=True))
+print(f"{len(read):,} reviews to read, {len(unread)} to be asked about, {V:,} tokens")
+
+
+def new_base(causal: bool, n_layers: int = 1, vocab_size: int = V) -> TransformerBase:
+    """Returns a base of width 64, with positions by distance (notebook 02)."""
+    return TransformerBase(vocab_size, 64, n_layers, 2, dropout=0.0, positions="alibi", causal=causal, norm_first=True)
+
+
+# %% measured
+torch.manual_seed(0)
+causal_reader = LanguageModel(new_base(causal=True))
+batches = Batches(read, for_language_model(vocabulary, max_len=128), 700)
+log = train(causal_reader, batches, "language_model", epochs=3, learning_rate=4e-3, device=cpu, log_every=len(batches) // 2 + 1)
+print_log("causal", log)
+
+# %% measured
+torch.manual_seed(0)
+masked_reader = MaskedLanguageModel(new_base(causal=False))
+masked_reader.base.embedding.load_state_dict(causal_reader.base.embedding.state_dict())
+batches = Batches(read, whole(vocabulary), 700, change=hiding(V, 0.3))
+asked = next(iter(Batches(unread, whole(vocabulary), 2048, change=hiding(V, 0.15))))
+with torch.no_grad():
+    before = masked_lm_loss(masked_reader, asked.tokens, asked.target, asked.lengths)
+log = train(masked_reader, batches, "language_model", epochs=3, learning_rate=4e-3, device=cpu, log_every=len(batches) // 2 + 1)
+print_log("masked", log)
+with torch.no_grad():
+    after = masked_lm_loss(masked_reader.eval(), asked.tokens, asked.target, asked.lengths)
+print(f"your masked_lm_loss on unread reviews: {before:.1f} before, {after:.1f} after")
+
+# %% [markdown]
+# The same hidden words, asked of both. How often is the first guess the word that stood there? The masked model reads both sides (with a `<mask>` now and then among its neighbours), the causal one everything on the left, with nothing hidden.
+
+# %% measured
+@torch.no_grad()
+def first_guess(model: LanguageModel, split: Split) -> float:
+    """Returns how often the most probable word at a hidden place is the right one."""
+    model.eval()
+    right = count = 0
+    for batch in Batches(split, whole(vocabulary), 2048, change=hiding(V, 0.15)):
+        hidden = batch.tokens == MASK  # (b, n)
+        if model.base.causal:  # the row before says what comes next; nothing on the left is hidden
+            original = torch.where(batch.target == IGNORE, batch.tokens, batch.target)
+            guess = model(original, batch.lengths).argmax(dim=-1).roll(1, dims=1)  # (b, n)
+        else:
+            guess = model(batch.tokens, batch.lengths).argmax(dim=-1)  # (b, n)
+        right += int((guess == batch.target)[hidden].sum())
+        count += int(hidden.sum())
+    return right / count
+
+
+print(f"hidden words guessed right, left side only: {first_guess(causal_reader, unread):.0%}")
+print(f"hidden words guessed right, both sides:     {first_guess(masked_reader, unread):.0%}")
+
+# %% [markdown]
+# The model that sees more finds fewer words! Do not pass over such a result; look for the reason. Two are known beforehand: the masked model has learned from fewer places, and some of its neighbours are hidden. A third one hides in the word "distance". Our positions (ALiBi, notebook 02) tell a head how *far* away a
+# word is, and nothing else. For a causal model that is all it needs, since everything it sees is on the left. Without the mask, three places to the left and three to the right are the same. If that is so, then a review read *backwards* must give every word exactly the state that it has forwards. Test it:
+
+# %% measured
+text = as_tokens(unread["text"][0], vocabulary)[None, :128]  # (1, n)
+with torch.no_grad():
+    for name, model in (("causal", causal_reader), ("both sides", masked_reader)):
+        forwards, backwards = model.base(text), model.base(text.flip(1)).flip(1)  # (1, n, D), the same word in the same row
+        print(f"{name:10} the same states forwards and backwards:", torch.allclose(forwards, backwards, atol=1e-3))
+
+# %% [markdown]
+# So our masked model cannot know whether it reads *le roman* or *roman le*, and the little words that depend on order are out of its reach. The causal mask was not only a blindfold: it also told the order. (BERT uses learned positions, which tell the sides apart. "Go further" asks you to try such a model here. We keep ALiBi for the next experiment, because in three passes it learns best which words keep company, and these matter now.)
+#
+# Now the words where one side decides. In `blanks`, a word of judgement is missing, and there are two candidates of opposite sign, such as *captivant* and *pénible*. In half of the reviews everything that tells which one stands **before** the
+# blank, in the other half **behind** it. Guess the four numbers before you run the cell.
+
+# %% measured
+@torch.no_grad()
+def choose_right(model: LanguageModel, rows: pd.DataFrame) -> float:
+    """Returns how often the right one of two words has the higher score at the blank."""
+    model.eval()
+    right = 0
+    for row in rows.itertuples():
+        tokens, place = as_tokens(row.text, vocabulary), row.position + 1
+        if model.base.causal:
+            logits = model(tokens[None, :place])[0, -1]  # (V,)
+        else:
+            tokens[place] = MASK
+            logits = model(tokens[None])[0, place]  # (V,)
+        right += int(logits[vocabulary.numbers[row.answer]] > logits[vocabulary.numbers[row.other]])
+    return right / len(rows)
+
+
+if "blanks" in corpus.parts:  # the invented reviews only
+    blanks = corpus["blanks"].rows
+    table = {name: {f"the {side} side tells": choose_right(model, blanks[blanks.side == side]) for side in ("left", "right")}
+             for name, model in (("left side only (causal)", causal_reader), ("both sides (masked)", masked_reader))}
+    print((100 * pd.DataFrame(table).T).round(0).astype(int).astype(str) + " %")
+
+# %% [markdown]
+# Where the left side tells, the causal model is as good or better: it was trained on more places. Where the right side tells, it finds two of three, and what lifts it above a coin cannot be the evidence: that lies where it does not look. (How frequent each of the two words is, for one thing, it does know.) The masked model does not care on which side the evidence stands. That is the gain, and it is exactly the one that the proof of section 2 promised.
+#
+# ## 7. Reviews that turn: where does reading both sides help a classifier?
+#
+# *Le scénario est saisissant, mais la prose est verbeuse* ... Some reviews praise first and then, after *mais*, say the opposite; the label is the final judgement. In the part `turns`, every review turns, some early, some late. A tempting story: "the causal model has
+# committed itself before the turn; the one that reads both sides has not. So it will win, above all when the turn comes late." Write down whether you believe it. Then train both, from scratch, with one layer and with two, three seeds each.
+
+# %% measured
+invented = load("reviews_fr")
+turn_words = Vocabulary.learn(invented["unlabelled"]["text"], mask=True)
+PLACES = ("early", "middle", "late")
+tested = invented["turns_test"]
+place_of, label_of = tested.rows["place"].to_numpy(), torch.tensor(tested["label"])
+
+
+def accuracy_by_place(causal: bool, n_layers: int, positions: str, seed: int) -> list[float]:
+    """Trains on turning reviews and returns the accuracy on others for early, middle and late turns."""
+    torch.manual_seed(seed)
+    base = TransformerBase(len(turn_words), 64, n_layers, 2, dropout=0.0, positions=positions, causal=causal, norm_first=True)
+    model, encode = Classifier(base), for_classifier(turn_words)
+    train(model, Batches(invented["turns_train"], encode, 512, seed=seed), "classifier", epochs=6, learning_rate=2e-3,
+          seed=seed, device=cpu, progress=False)
+    right = predict(model, Batches(tested, encode, 8192)).argmax(dim=1) == label_of  # (900,)
+    return [float(right[torch.tensor(place_of == place)].float().mean()) for place in PLACES]
+
+
+SETTINGS = {"one layer": (1, "sinusoidal"), "two layers": (2, "sinusoidal"), "two layers, no positions": (2, "none")}
+runs = {(title, causal): [accuracy_by_place(causal, layers, positions, seed) for seed in range(3)]
+        for title, (layers, positions) in tqdm(SETTINGS.items()) for causal in (True, False)}
+
+# %% measured
+figure, axes = plots.panels(3, width=3.3, height=3.4)
+for place, title in zip(axes, SETTINGS):
+    for offset, causal in ((-0.2, True), (0.2, False)):
+        found = torch.tensor(runs[title, causal])  # (seeds, 3)
+        low, mean, high = found.amin(dim=0), found.mean(dim=0), found.amax(dim=0)
+        place.bar(torch.arange(3) + offset, mean, 0.4, yerr=torch.stack([mean - low, high - mean]).numpy(), capsize=3,
+                  label="causal" if causal else "both sides", color=plots.COLOURS[not causal])
+    place.set(title=title, xticks=range(3), xticklabels=PLACES, ylim=(0.5, 1.0), xlabel="where the turn is")
+axes[0].set_ylabel("share of right answers")
+axes[0].legend(loc="lower left")
+means = {key: torch.tensor(found).mean(dim=0) for key, found in runs.items()}
+told = [f"{title}, {'causal' if causal else 'both sides'}: " + ", ".join(f"{value:.2f}" for value in mean) for (title, causal), mean in means.items()]
+plots.show(figure, "Bars with the range of three seeds for early, middle and late turns. " + "; ".join(told) + ".")
+print("\n".join(told))
+print("one layer, largest difference between causal and both sides:", float((means["one layer", True] - means["one layer", False]).abs().max()))
+
+# %% [markdown]
+# The story is not what happened. Three observations, from left to right:
+#
+# 1. **One layer: no difference at all**, to the last digit. The classifier reads the last token, and the last row of the causal mask blocks nothing: with a single layer both models compute the very same thing. What section 2 proved holds for the states *before* the end; for one answer about a whole text there is nothing to gain.
+# 2. **Two layers: the causal model is better**, above all where the turn comes late. Here the masks do differ: the last token reads states that were themselves made with a view to one side or to both.
+# 3. **Without any positions the causal model is as good as before**, and the other a little worse than it was.
+#
+# An explanation that fits all three, and the backwards reading of section 6: the mask itself tells the order. A word *after* "mais" sees it, a word *before* does not, so in the causal model each state can carry the mark "the turn has been", which is just what this task needs. In the other model every word sees "mais", and on which side of it a word stands must be worked out
+# from the positions; with 450 reviews it hardly learns to, and stays close to the model that has no positions. That a coin is beaten all the same is due to other clues: most words of a review with an early turn, say, already have the sign of the label. It is an explanation, and not a proof. What you have seen is measured with three seeds and tiny models; a pretrained BERT is another matter. But the tempting story was told before the
+# measurement, and it was wrong.
+#
+# ## 8. What fine-tuning adds
+#
+# A masked model that has read many texts knows which words keep company, but nobody has asked it for an opinion. **Fine-tuning** puts a small head on it and goes on training, with few labels (notebooks 04 and 06). Devlin et al. take the first token, `[CLS]`, for the head; our
+# `Classifier` takes the last real token. Either can serve in a model that reads both sides. Here: the labelled reviews of the corpus, the base fresh or pretrained, three seeds.
+
+# %% measured
+BASES = {"from scratch": new_base(causal=False), "causal, pretrained": causal_reader.base, "masked, pretrained": masked_reader.base}
+encode = for_classifier(vocabulary, max_len=128)
+exam = Batches(corpus.test, encode, 8192)
+
+
+def fine_tuned(name: str, seed: int) -> list[float]:
+    """Trains a classifier on the labelled reviews and returns the accuracy on the test reviews after each pass."""
+    torch.manual_seed(seed)
+    base = new_base(causal=False) if name == "from scratch" else copy.deepcopy(BASES[name])
+    model = Classifier(base)
+    history = train(model, Batches(corpus.train, encode, 512, seed=seed), "classifier", epochs=6, learning_rate=1e-3, seed=seed,
+                    device=cpu, progress=False, after_epoch=lambda: {"test": evaluate(model, exam, "classifier")["accuracy"]})
+    return history["test"].tolist()
+
+
+curves = {name: [fine_tuned(name, seed) for seed in range(3)] for name in tqdm(BASES)}
+axes = plots.curves(curves, range(1, 7), title=f"{len(corpus.train)} labelled reviews: mean and range of three seeds", x_label="passes",
+                    y_label="share of right answers")
+axes.axhline(0.5, color="#555555", linestyle=":")
+axes.set(ylim=(0.4, 1.0))
+plots.show(axes.figure, plots.describe_curves(curves, range(1, 7), "pass", digits=2))
+
+# %% [markdown]
+# Three hundred labels alone teach next to nothing: from scratch the model stays near a coin. After reading without labels, the same 300 are enough within one or two passes, *whichever* of the two objectives was used; the two curves are so close that the order of three seeds says little. What fine-tuning adds, then, is small and decisive: which of the two groups of words, which reading has already told apart, is called *positive*.
+#
+# ## 9. What BERT cannot do: write
+#
+# A causal model writes by asking the one question that it was trained on, again and again: which word comes next? Ask the masked model in the same way: put a `<mask>` at the end, fill it, put the next one.
+
+# %% measured
+@torch.no_grad()
+def write(model: LanguageModel, text: str, words: int = 14) -> str:
+    """Returns a text with more words, each the most probable one, added at its end."""
+    model.eval()
+    tokens = [SOS, *vocabulary.encode(text)]
+    for _ in range(words):
+        if model.base.causal:
+            number = int(model(torch.tensor([tokens]))[0, -1].argmax())
+        else:
+            number = fill_blank(model, torch.tensor([*tokens, MASK, EOS]), len(tokens))
+        tokens.append(number)
+        if number == EOS:
+            break
+    return vocabulary.decode(tokens)
+
+
+@torch.no_grad()
+def fill_all(model: LanguageModel, text: str, words: int = 14) -> str:
+    """Returns a text with more words, all filled in at once."""
+    tokens = torch.tensor([SOS, *vocabulary.encode(text), *[MASK] * words, EOS])
+    best = model(tokens[None])[0].argmax(dim=-1)  # (n,)
+    return vocabulary.decode(torch.where(tokens == MASK, best, tokens).tolist())
+
+
+start = "Ce roman est"
+print("causal, word by word:  ", write(causal_reader, start))
+print("masked, word by word:  ", write(masked_reader, start))
+print("masked, all at once:   ", fill_all(masked_reader, start))
+
+# %% [markdown]
+# The causal model writes a piece of a review. The masked one, word by word, goes astray at the first step: it was trained on whole texts, so a `<mask>` right before `<eos>` is the last word of a finished review for it, which is nearly always a full stop, and all that it writes next has to follow that. All at once is no better: each blank is filled without
+# knowing what its neighbours get, so the same frequent words come again and again.
+#
+# There is a deeper reason than bad luck. A causal model gives the probability of a whole text: the product of what it says at each place, $p(w_1)\,p(w_2 \mid w_1)\,p(w_3 \mid w_1, w_2)\cdots$. Drawing one word after the other draws from that distribution. A masked model has
+# learned each hidden word given *the others*, and such conditionals need not belong to any one distribution over texts. There is no order in which to write, nothing says when to stop, and the number of `<mask>` tokens fixes the length before the first word is known.
+#
+# ## 10. What came after
+#
+# **Better training of the same idea.** RoBERTa ([Liu et al. 2019](https://arxiv.org/abs/1907.11692)) kept the model and changed the training: more text, larger batches, longer, words hidden anew at every pass, and without BERT's second task (does this sentence follow that one?). It was
+# better on every comparison of the paper. ELECTRA ([Clark et al. 2020](https://arxiv.org/abs/2003.10555)) attacked the cost that you met in section 6: a small model fills the blanks, and the large one has to say *for every word* whether it was exchanged, so it learns from all places and not from
+# 15 %. CamemBERT ([Martin et al. 2020](https://arxiv.org/abs/1911.03894)) did for French what BERT did for English. Such encoders are still what many systems use for classifying, labelling and searching.
+#
+# **Both sides and writing.** An encoder that reads both sides and a decoder that writes from left to right need not be rivals: the Transformer of 2017 had both (notebook 11). BART ([Lewis et al. 2020](https://arxiv.org/abs/1910.13461)) and T5
+# ([Raffel et al. 2020](https://arxiv.org/abs/1910.10683)) train such a pair by taking spans of words out of a text and writing them again, which turns every task into writing. GPT-3 ([Brown et al. 2020](https://arxiv.org/abs/2005.14165)) went the other way: it kept the plain causal objective, was made far larger, and was given its tasks as text with a few
+# examples in place of fine-tuning. A causal model can also be *told* the evidence before it has to answer: the order of a prompt is a choice, and much that BERT reads on the right can be put on the left.
+#
+# ## 11. Essays
+#
+# In at most twelve lines, in English or in French: **what are the limits of the causal objective, and what is BERT's answer?** Use the council sentences with what you measured, explain 15 % and 80 / 10 / 10, and say honestly where the causal model was *not* worse.
+
+# %% [markdown] essay="limits_essay" points=3
+# **Rubric** (3 points in all)
+#
+# - *The limit* (1): the state of a word depends on it and what stands before, so at *they* the two council sentences have exactly the same state (difference 0, in all 48 pairs), for any weights; with both sides the states differ (not 0), which makes a right answer possible, not certain.
+# - *BERT's answer* (1): no causal mask; then the next word is visible and would be copied, so words are hidden and only these are scored. 15 %: more gives more to learn from each text, and less context; 80 / 10 / 10: `<mask>` never occurs in use, so also visible words may be wrong or right and must be judged.
+# - *Evidence* (0.5): blanks where the right side tells: causal about two of three, masked about 95 %; or the greetings.
+# - *Honesty* (0.5): one of: where the left side tells, the causal model is as good; a classifier at the last token has read everything in both models (one layer: the same numbers); on the turning reviews the causal model was better; it learns from every place of a text.
+#
+# **Misconceptions that cost marks**: "more layers let the causal model see the right side"; "the causal model cannot classify reviews that turn"; "different states prove that BERT understands the pronoun"; "all positions are scored"; "`<mask>` hides a word from attention" (it is visible, the *word* is not).
+
+# %% [markdown]
+# In at most ten lines: **a newspaper wants (a) to sort readers' letters into complaints and praise with 300 labelled letters, (b) to have a short answer written to each. For which of the two would you take a masked model, and what would you add to it? Why not for both?** Use numbers of this notebook.
+
+# %% [markdown] essay="finetuning_essay" points=2
+# **Rubric** (2 points in all)
+#
+# - *Sorting* (0.5): a pretrained masked model is a good choice (a pretrained causal one too: here they come out close to each other).
+# - *Fine-tuning* (0.5): a new head, small, on one token's state, and all (or some) of the weights trained on with the 300 labels; the pretraining knows which words keep company, the labels say which side is which. From scratch, 300 labels give about 60 %, after pretraining above 90 %.
+# - *Writing* (1): a masked model has no "next word", no order, no end, and the number of masks fixes the length; its conditionals are no distribution over texts. Take a causal model, or an encoder with a decoder (T5, BART).
+#
+# **Misconceptions that cost marks**: "fine-tuning teaches the language"; "the head is trained during pretraining"; "BERT cannot write because it is too small"; "put `<mask>` at the end and it becomes a language model" (section 9 shows what then comes).
+
+# %% [markdown]
+# ## What to remember
+#
+# - A causal state has read what stands before it, exactly; no depth and no training adds a word of what follows. Measured: 0 against not 0.
+# - Masked language modelling: choose 15 % of the *words*, 80 / 10 / 10, score only these, hide the padding from attention.
+# - A blank is filled from both sides; where the evidence is on the right, the left side alone does not have it.
+# - For one answer about a whole text, the last token of a causal model has read everything too. Whether both sides help has to be measured, not told.
+# - Fine-tuning turns what was read into what was asked. Writing needs an order: that is what the causal model has.
+#
+# **Go further.** First, in section 6, put `positions="rotary"` (notebook 02) in place of `"alibi"`: such a model tells left from right. Are hidden words found more often now? And are the blanks filled better, or does it need more passes for them? Then hide whole spans in place of single words (as T5 and SpanBERT do): write `mask_spans` with a mean length of 3 and the same 15 %, and compare `choose_right` after the same training. Are the blanks easier or harder? Notebook 08 looks at attention itself: how one head copies, and why two are better than one.

@@ -1,0 +1,679 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 10 · What a language model knows, and whether it knows that it knows
+#
+# *Where was Maria Sonivic born?* Nobody can work that out; one has to have read it. A small Transformer that has read short texts about 200 people answers such questions for people it was never asked about before. The answer comes
+# from nowhere but its weights. In this notebook you prepare the reading, measure what it is worth against the simplest rival there is, and then put the question that most courses leave out: when this
+# model says *Dublin*, should you believe it? It says a town for people whom no text ever mentioned, too.
+#
+# **When you are done, you can**
+# - prepare text for span corruption, and test a random function by its properties;
+# - measure exact match honestly, against a baseline that has seen no more than the model;
+# - read confidence histograms and risk-coverage curves, and choose a threshold below which a model keeps silent;
+# - say what such a threshold promises, for whom, and for whom it does not.
+#
+# **Time**: about 2 h. **Before this**: notebook 04 (input and target of a language model), 06 (pretraining and fine-tuning).
+#
+# | exercise | what it asks | points |
+# |---|---|---|
+# | `constant_baseline` | one town for everybody | 2 |
+# | `corrupt_span` | a text with a span moved behind it | 6 |
+# | `exact_match` | the share of answers right in every letter | 4 |
+# | `risk_coverage` | how risk grows with the number of answers | 3 |
+# | `answer_or_abstain` | a threshold that keeps a promise | 4 |
+# | *essay* `pretraining_essay` | why reading helps | 2 |
+# | *essay* `made_up_essay` | answers found and answers made up | 2 |
+# | *essay* `unseen_name_essay` | a name never seen | 1 |
+# | **total** | | **24** |
+#
+# Cells that train or draw are experiments: no mark depends on them, and grading skips them.
+
+# %% setup
+try:
+    import helpers  # noqa: F401
+except ModuleNotFoundError:  # in Colab: install the course's helpers, once
+    import subprocess
+    import sys
+
+    address = "git+{repository}"
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
+
+import copy
+import math
+from collections import Counter
+
+import pandas as pd
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from helpers import plots
+from helpers.check import check
+from helpers.data import EOS, IGNORE, MASK, PAD, SOS, Batch, Batches, Example, Split, Vocabulary, for_answers, for_language_model, load
+from helpers.models import LanguageModel, TransformerBase
+from helpers.training import schedule, train
+
+# %% [markdown]
+# ## 1. Three groups of people
+#
+# The people are invented, so nobody, and no model trained elsewhere, can know them. What matters is who is read about and who is asked about:
+#
+# | group | texts to read | question and answer in training |
+# |---|---|---|
+# | `train`: learns what a question is | yes | yes |
+# | `valid`: asked whether reading was worth it | yes | **no** |
+# | `test`: nobody has written about them | **no** | **no** |
+#
+# The second group is the interesting one. The model has read *Maria Sonivic ... Dublin*, but it was never asked about her. The third group is the control: here there is nothing to know.
+#
+# The first line of the cell is the only one to change for real people: `load("birthplaces")` has texts from Wikipedia. It has no third group (the cells then leave it out), and it is ten times as long: take a graphics card.
+
+# %% experiment
+corpus = load("biographies")
+people = {"read about": corpus.valid} | ({"never read about": corpus.test} if "test" in corpus.parts else {})
+
+print(*corpus["texts"]["text"][:4], sep="\n")
+print()
+for name, part in {"train": corpus.train, **people}.items():
+    print(f"{name:17} {len(part):3} people, for example: {part['question'][0]} {part['answer'][0]}")
+
+# %% [markdown]
+# The model reads **characters**, not words: a name like *Sonivic* is then made of letters that the model knows, whoever bears it. A character vocabulary is small, and the special tokens come first.
+
+# %% experiment
+texts = [*corpus["texts"]["text"], *corpus.train["question"], *corpus.train["answer"]]
+vocabulary = Vocabulary.learn(texts, "character", mask=True)
+print(len(vocabulary), "tokens:", *vocabulary.tokens[:5], *("".join(vocabulary.tokens[5:])))
+
+# %% [markdown]
+# ### A mistake worth making once: another order
+#
+# A number means a token only together with its vocabulary. Below, the same sentence is encoded with our vocabulary and read with two others: one learned without `mask=True`, and one learned from the
+# questions alone. Nothing fails. A model that was pretrained with one vocabulary and is fine-tuned with another fares just like the reader of these lines, and its owner concludes that pretraining does not help.
+
+# %% experiment
+numbers = vocabulary.encode("Where was Maria Sonivic born?")
+others = {
+    "ours": vocabulary,
+    "without <mask>": Vocabulary.learn(texts, "character"),
+    "of the questions": Vocabulary.learn(corpus.train["question"], "character", mask=True),
+}
+for name, other in others.items():
+    print(f"{name:17} number {MASK} is {other.tokens[MASK]!r:9}", "".join(other.tokens[n] if n < len(other) else "?" for n in numbers))
+
+# %% [markdown]
+# So: **one vocabulary, learned once, kept with the weights**. And `<mask>` has its number, 4, from the start, even if it is used only later.
+#
+# ## 2. The rival: one town for everybody
+#
+# How good is 5 %? That depends on what you can have for nothing. There are 24 towns here, so a blind guess is right in 4 % of cases. A little better: always say the town that is the most frequent *in training*. It knows nothing
+# of anybody, and a model that does not beat it has learned nothing of anybody either.
+#
+# Here, too, is a place to cheat without noticing. Choosing the town that is most frequent **among those you are tested on** gives a higher score, and is no rival any more: it has seen the answers.
+#
+# ### Exercise: the constant baseline
+
+# %% exercise="constant_baseline"
+def constant_baseline(pairs: list[tuple[str, str]], others: list[tuple[str, str]]) -> tuple[str, float]:
+    """Returns the most frequent answer of `pairs`, and the share of `others` for which it is right.
+
+    Args:
+        pairs: questions with their answers, from which the answer is chosen. Of equally frequent answers, the one
+            that comes first in `pairs` counts.
+        others: questions with their answers, at least one, on which it is tried.
+
+    Returns:
+        The answer, and a share from 0 to 1.
+    """
+    ### BEGIN SOLUTION
+    place = Counter(answer for _, answer in pairs).most_common(1)[0][0]
+    return place, sum(answer == place for _, answer in others) / len(others)
+    ### END SOLUTION
+
+
+# %% check="constant_baseline" points=2
+check(constant_baseline)
+
+# %% experiment
+def pairs_of(part: Split) -> list[tuple[str, str]]:
+    """Returns the questions of a part of the corpus with their answers."""
+    return list(zip(part["question"], part["answer"], strict=True))
+
+
+baseline = {name: constant_baseline(pairs_of(corpus.train), pairs_of(part)) for name, part in people.items()}
+for name, (place, share) in baseline.items():
+    print(f"{name}: everybody was born in {place}: {share:.1%} right")
+
+# %% [markdown]
+# (With the real people it is London: 5.0 %.)
+#
+# ## 3. How to read
+#
+# ### From left to right
+#
+# The plain way is notebook 04's: `<sos>` and the text as input, the text and `<eos>` as target. Whoever predicts *Dublin* after *As everybody knows, Alma Tutovic was born in* has to have stored it.
+#
+# ### With a gap
+#
+# From left to right, a model learns only in the direction of writing. **Span corruption** (T5, [Raffel et al. 2020](https://arxiv.org/abs/1910.10683), sections 3.1.4 and 3.3.4, here in the form for one causal model) takes a span out of the text, marks the gap, and puts the span at the end:
+#
+# | | |
+# |---|---|
+# | text | `Olga was born in Porto.` |
+# | prefix, **content**, suffix | `Olga was ` **`born in`** ` Porto.` |
+# | what the model reads | `Olga was ` `<mask>` ` Porto.` `<mask>` **`born in`** `<pad>` `<pad>` ... |
+#
+# When the model comes to the second `<mask>`, it has read what stood **before and after** the gap, although it is causal. One text gives many exercises, because the gap is drawn anew each time; sometimes it is the town, sometimes the name.
+#
+# The recipe in four steps, for a `block` of places:
+#
+# 1. **Keep** the first $k$ characters, $k$ drawn evenly from 4 to the most that fits. With two masks, and one place more than `block` because of the shift, $k + 2 \le$ `block` $+ 1$. (A text shorter than that ends it earlier; one of fewer than 4 is kept whole.)
+# 2. Draw the **length** of the content: at least 1, anew each time, a quarter of $k$ *on average*. How you get that mean is up to you; a length drawn evenly from 1 to a bit less than $k/2$ will do.
+# 3. Draw its **place**: all that fit into the kept text are possible, the first and the last too.
+# 4. Put together `prefix <mask> suffix <mask> content`, fill up with `<pad>` to `block` + 1 numbers; `x` is all but the last of them, `y` all but the first.
+#
+# **By hand.** For the text `5 6 7 8 9`, kept whole, the content `7 8` and `block` = 9: write `x` and `y` one below the other. Under the second `<mask>` must stand 7. Then look at the cell.
+
+# %% experiment
+whole = [5, 6, MASK, 9, MASK, 7, 8, PAD, PAD, PAD]  # block + 1 = 10 numbers
+print("x", *whole[:-1])
+print("y", *whole[1:])
+
+# %% [markdown]
+# ### Exercise: corrupt a span
+#
+# A random function has no single right result. So the check calls yours hundreds of times and looks at **properties**: the pattern, the shift, how much is kept, the lengths. That is how you should test random functions of your own,
+# too. Draw with `torch.randint(low, high, (), generator=rng)`, where `high` is left out.
+
+# %% exercise="corrupt_span"
+def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor, Tensor]:
+    """Returns input x and target y, both `(block,)`: the beginning of a text with a span moved behind it.
+
+    Args:
+        text: the numbers of the characters, `(n,)`, n at least 1; no special tokens.
+        rng: where all chance comes from; the same seed gives the same result.
+        block: numbers in x and in y, at least 8.
+
+    Returns:
+        x and y as in steps 1 to 4 above, with MASK and PAD of helpers.data; y is x one place ahead.
+    """
+    ### BEGIN SOLUTION
+    def draw(low: int, high: int) -> int:  # both included
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    longest = min(len(text), block - 1)
+    kept = text[: draw(min(4, longest), longest)]  # (k,)
+    length = draw(1, max(1, len(kept) // 2 - 1))  # mean k / 4
+    start = draw(0, len(kept) - length)
+    mask, end = torch.tensor([MASK]), start + length
+    moved = torch.cat([kept[:start], mask, kept[end:], mask, kept[start:end]])  # (k + 2,)
+    whole = torch.full((block + 1,), PAD)
+    whole[: len(moved)] = moved
+    return whole[:-1], whole[1:]
+    ### END SOLUTION
+
+
+# %% check="corrupt_span" points=6
+check(corrupt_span)
+
+# %% [markdown]
+# Here is what yours makes of one text. Read the line behind the second `<mask>` as the answer to an exercise.
+
+# %% experiment
+rng = torch.Generator().manual_seed(0)
+text = torch.tensor(vocabulary.encode(corpus["texts"]["text"][0]))
+for _ in range(5):
+    x, y = corrupt_span(text, rng, block=64)
+    print("".join(vocabulary.tokens[n] for n in x if n != PAD))
+
+# %% [markdown]
+# ### A mistake worth making once: measure before the cut
+#
+# This version draws the length and the place of the content from the *whole* text, and cuts afterwards. It looks right, its outputs look right, and it has been copied many times. Look at what it does to the content when texts are longer than the block.
+
+# %% experiment
+def corrupt_too_early(text: Tensor, rng: torch.Generator, block: int) -> Tensor:
+    """Returns the content alone; its length and place were drawn before the text was cut."""
+    length = int(torch.randint(1, max(2, len(text) // 2), (), generator=rng))
+    start = int(torch.randint(0, len(text) - length + 1, (), generator=rng))
+    kept = text[: int(torch.randint(4, min(len(text), block - 1) + 1, (), generator=rng))]
+    return kept[start : start + length]
+
+
+def content_of(x: Tensor, y: Tensor) -> Tensor:
+    """Returns what stands behind the second mask."""
+    whole = torch.cat([x, y[-1:]])
+    second = (whole == MASK).nonzero()[1]
+    return whole[second + 1 :][whole[second + 1 :] != PAD]
+
+
+long_text, block = torch.arange(5, 165), 64  # 160 characters, as in a longer biography
+sizes = {
+    "drawn from what is kept": [len(content_of(*corrupt_span(long_text, rng, block))) for _ in range(2000)],
+    "drawn before the cut": [len(corrupt_too_early(long_text, rng, block)) for _ in range(2000)],
+}
+figure, places = plots.panels(2, width=4.2, height=2.8)
+for axes, (name, size), colour in zip(places, sizes.items(), plots.COLOURS):
+    axes.hist(size, bins=range(0, 62, 2), color=colour)
+    axes.set(title=name, xlabel="length of the content (characters)", ylabel="draws of 2,000", ylim=(0, 1500))
+empty = {name: sum(n == 0 for n in size) / len(size) for name, size in sizes.items()}
+plots.show(figure, f"Two histograms of the length of the content. Left, drawn from what is kept: never empty, short lengths are most frequent. "
+           f"Right, drawn before the cut: {empty['drawn before the cut']:.0%} of 2,000 contents are empty.")
+print({name: f"{share:.0%} empty" for name, share in empty.items()})
+
+# %% [markdown]
+# More than half of the exercises ask for nothing. No error is raised and the loss is *lower* (it is easy to say nothing), which is why only a look at the properties finds it.
+#
+# ## 4. When is an answer right?
+#
+# The question goes in, and the model continues: with its most probable character, then with the most probable one after that, until it says `<eos>`. **Exact match** counts the answers that are right in every character *and stop where they should*. *Bern* for *Bergen* is not half right, it is another town.
+#
+# Writing character by character needs a call of the model for each. Here is a way to save them. Give the model the question **and the right answer**, as in training, and look at what it says at each place. Suppose that at every place its most probable character
+# is the right one, up to `<eos>`. Then, left alone, it would have written exactly this answer: its first character is right, so the second question is the very one that it was asked here, and so on. And if it fails at some place, then it would have written something else
+# from there on. **One call for each pair is enough to know**, though not to know *what* it would have written instead.
+#
+# | place | ... | `n` | `?` | D | u | b | ... | n |
+# |---|---|---|---|---|---|---|---|---|
+# | input | ... | n | ? | D | u | b | ... | n |
+# | most probable next | | | **D** | **u** | **b** | **l** | ... | `<eos>` |
+#
+# Which row of the logits is the first that counts? The one of the last number of the question.
+#
+# ### Exercise: exact match
+#
+# Either way is right: writing, or one look.
+
+# %% exercise="exact_match"
+def exact_match(model: LanguageModel, pairs: list[tuple[list[int], list[int]]]) -> float:
+    """Returns the share of questions that the model answers exactly.
+
+    An answer is exact when the model, after `<sos>` and the question, and always going on with its most probable
+    number, writes the numbers of the answer and then `<eos>`.
+
+    Args:
+        model: gives logits `(b, n, V)` for tokens `(b, n)`. It is asked without dropout, and left in the mode
+            (training or evaluation) in which it came.
+        pairs: questions and answers as numbers, without special tokens; at least one pair.
+    """
+    ### BEGIN SOLUTION
+    was_training = model.training
+    model.eval()
+    right = 0
+    with torch.no_grad():
+        for question, answer in pairs:
+            logits = model(torch.tensor([[SOS, *question, *answer]]))  # (1, n, V)
+            said = logits[0, len(question) :].argmax(dim=-1)  # from the last number of the question on
+            right += said.tolist() == [*answer, EOS]
+    model.train(was_training)
+    return right / len(pairs)
+    ### END SOLUTION
+
+
+# %% check="exact_match" points=4
+check(exact_match)
+
+# %% [markdown]
+# ## 5. Reading against not reading
+#
+# Now the experiment. Two models of the same size learn from the same 100 questions of `train`, each asked several times, for the same number of passes. One of them has read all the texts before, and goes on reading them between the questions, so that it does not forget. **Write down first** what
+# share of right answers you expect from each, for the people read about and for those never read about. The baseline stands above.
+#
+# In pretraining, one batch of four is read with gaps (your `corrupt_span`), the others from left to right. With gaps alone a model of this size needs far more time for the same knowledge: the town of a person is then asked for in few of the exercises.
+
+# %% experiment
+def new_model(seed: int) -> LanguageModel:
+    """Returns a small character model that knows nothing."""
+    torch.manual_seed(seed)
+    return LanguageModel(TransformerBase(len(vocabulary), d_model=128, n_layers=2, n_heads=4, dropout=0.0, positions="alibi", norm_first=True))
+
+
+def with_gaps(batch: Batch, rng: torch.Generator) -> Batch:
+    """Returns the batch, one of four with a span of each text moved behind it."""
+    if torch.rand((), generator=rng) < 0.25:
+        block = batch.tokens.shape[1]
+        texts = [row[1:length] for row, length in zip(batch.tokens, batch.lengths)]  # without <sos>
+        x, y = zip(*(corrupt_span(text, rng, block) for text in texts))
+        batch.tokens, batch.target = torch.stack(x), torch.stack(y).masked_fill(torch.stack(y) == PAD, IGNORE)
+    return batch
+
+
+read, ask = for_language_model(vocabulary, max_len=256), for_answers(vocabulary)
+cpu = torch.device("cpu")  # for models of this size; for the real people take choose_device() of helpers.device
+
+# %% measured
+reader = new_model(seed=0)
+batches = Batches(corpus["texts"], read, token_budget=512, change=with_gaps)
+epochs = 40
+factor = schedule("linear", 50, epochs * len(batches))
+history = train(reader, batches, "language_model", epochs=epochs, learning_rate=4e-3, factor=factor, device=cpu, log_every=160)
+
+for row in history.iloc[::3].to_dict("records"):
+    print("epoch {epoch:2.0f}, step {step:4.0f}, loss {loss:.2f}, perplexity {perplexity:.2f}".format(**row))
+lines = {"loss": history["loss"]}
+axes = plots.curves(lines, history["step"].tolist(), title="Reading 800 short texts", x_label="step", y_label="loss (nats per character)")
+plots.show(axes.figure, plots.describe_curves(lines, history["step"].tolist(), "step", digits=1))
+
+# %% [markdown]
+# The curve falls fast while the model learns the patterns of the sentences. What comes after that is slow, and it is what we want: there is nothing left to learn but the names and the towns.
+#
+# Then the questions. `Batches` may mix rows of different kinds: a question where the answer alone is scored, or a text.
+
+# %% measured
+def fine_tuned(model: LanguageModel, reads_on: bool, seed: int, epochs: int = 2) -> LanguageModel:
+    """Returns a copy of the model that has learned what a question is."""
+    questions = pd.concat([corpus.train.rows.assign(text="")] * 4)
+    pages = [corpus["texts"].rows.assign(question="", answer="")] if reads_on else []
+    split = Split("biographies/questions", "train", pd.concat([questions, *pages]).reset_index(drop=True))
+
+    def encode(row: dict) -> Example:
+        return ask(row) if row["question"] else read(row)
+
+    model = copy.deepcopy(model)
+    train(model, Batches(split, encode, token_budget=1024, seed=seed), "language_model", epochs=epochs, device=cpu, seed=seed, progress=False)
+    return model
+
+
+seeds = range(3)
+answering = {
+    "has not read": [fine_tuned(new_model(seed), False, seed) for seed in seeds],
+    "has read": [fine_tuned(reader, True, seed) for seed in seeds],
+}
+
+# %% measured
+coded = {name: [(vocabulary.encode(q), vocabulary.encode(a)) for q, a in pairs_of(part)] for name, part in people.items()}
+shares = {way: {name: [exact_match(model, pairs) for model in models] for name, pairs in coded.items()} for way, models in answering.items()}
+shares |= {"one town for everybody": {name: [share] for name, (_, share) in baseline.items()}}
+
+figure, (axes,) = plots.panels(1, width=6.8, height=3.2)
+for place, (way, found) in enumerate(shares.items()):
+    for number, (name, values) in enumerate(found.items()):
+        x = place + 0.3 * number - 0.15
+        axes.bar(x, sum(values) / len(values), width=0.27, color=plots.COLOURS[number], label=name if place == 0 else None)
+        axes.plot([x, x], [min(values), max(values)], color="#1a1a1a", linewidth=1.5)
+axes.set(title="Where was X born? Mean and range of three seeds", ylabel="exact match (share)", xticks=range(len(shares)), xticklabels=list(shares))
+axes.legend()
+told = {way: {name: f"{sum(v) / len(v):.0%}" for name, v in found.items()} for way, found in shares.items()}
+plots.show(figure, "Bars: share of right answers. " + "; ".join(f"{way}: " + ", ".join(f"{n} {s}" for n, s in found.items()) for way, found in told.items()) + ".")
+print(pd.DataFrame(told).T)
+
+# %% [markdown]
+# Three things to see:
+#
+# - **Having read is worth more than anything else here**: several times the baseline, for people about whom the model was never asked. Their towns were stored in reading, and the 100 questions about *others* taught it only how to bring them out.
+# - **Not having read is not better than the baseline.** The questions of `train` can be learned by heart, and nothing follows from them for anybody else.
+# - **Nobody beats the baseline for people never read about.** There is nothing to know.
+#
+# The range is that of the fine-tuning; all three start from the same reading. (With the real people: 5.0 % for London, 1.4 % without reading, and between 10 and 20 % with it.)
+#
+# ### Essay: why does reading help?
+#
+# In at most eight lines: **the fine-tuning is the same for both models. What does the pretrained one bring along, where is it, and why can 100 questions about other people bring it out?** Use two numbers from the figure, and say what the third group of people is good for in this argument.
+
+# %% [markdown] essay="pretraining_essay" points=2
+# **Rubric** (2 points in all)
+#
+# - *Facts in the weights* (1): reading stored pairs of name and town in the parameters; the question itself holds no hint, and the answering model has no text in front of it. Fine-tuning teaches the form (question, then town, then stop), not the facts: the people asked about in
+#   `valid` occur in no question of training.
+# - *Evidence* (0.5): two numbers, for example the share for people read about with and without reading, against the baseline.
+# - *The control* (0.5): people never read about are at the level of the baseline with both models; so it is not "better guessing" or "better English", but what was read about *these* people.
+#
+# **Misconceptions that cost marks**: "the model looks the texts up" (it has no access to them); "it has learned the answers in fine-tuning"; "pretraining helps because it gives better embeddings" alone, without facts.
+
+# %% [markdown]
+# ## 6. How sure is it?
+#
+# The model does not only say *Dublin*. It says it with a probability: that of the first character, times that of the second given the first, and so on to `<eos>`. We call this product the **confidence**.
+#
+# **By hand.** The most probable characters of *Lyon* and the end have the probabilities 0.8, 0.9, 1, 1 and 1. Which confidence is that? And can the answer with the highest confidence be one that does *not* begin with the most probable character?
+
+# %% experiment
+print(f"confidence: {math.prod([0.8, 0.9, 1, 1, 1]):.2f}")
+# The second question: yes. If L has 0.6 and four towns share it evenly, each gets 0.15; P with 0.4 and one town gets 0.4.
+
+
+@torch.no_grad()
+def answers(model: LanguageModel, questions: list[str], longest: int = 24) -> tuple[list[str], Tensor]:
+    """Returns the model's answer to each question, character by character, and its confidence in each, `(b,)`."""
+    model.eval()
+    prompts = [torch.tensor([SOS, *vocabulary.encode(question)]) for question in questions]
+    ends = torch.tensor([len(prompt) for prompt in prompts])  # (b,), where each answer begins
+    rows, done, sure = torch.arange(len(prompts)), torch.zeros(len(prompts), dtype=torch.bool), torch.zeros(len(prompts))
+    tokens = torch.nn.functional.pad(pad_sequence(prompts, batch_first=True), (0, longest))
+    for step in range(longest):
+        hidden = model.base(tokens[:, : int(ends.max()) + step])[rows, ends + step - 1]  # (b, D)
+        best = model.head(hidden).log_softmax(dim=-1).max(dim=-1)  # of each: value and number
+        sure += best.values.masked_fill(done, 0.0)
+        tokens[rows, ends + step] = best.indices.masked_fill(done, EOS)
+        done |= best.indices == EOS
+    written = [vocabulary.decode(row[end : end + longest].tolist()) for row, end in zip(tokens, ends)]
+    return written, sure.exp()
+
+
+# %% measured
+model = answering["has read"][0]
+found = {name: answers(model, part["question"]) for name, part in people.items()}
+table = pd.concat(
+    pd.DataFrame({"group": name, "question": part["question"], "says": found[name][0], "confidence": found[name][1].tolist(), "truth": part["answer"]})
+    for name, part in people.items()
+)
+table["right"] = table["says"] == table["truth"]
+print(table.sort_values("confidence", ascending=False).groupby("group", sort=False).head(6).round({"confidence": 3}).to_string(index=False))
+
+# %% [markdown]
+# Look at the lower half. These people occur in no text. The model answers at once, with a real town, in the right form, and its confidence is not small. Nothing in the *wording* of an answer says whether it was found or made up.
+#
+# Does the confidence say it? Three histograms: right answers, wrong answers about people it has read about, and answers about people it cannot know.
+
+# %% measured
+parts = {
+    "read about, right": table[(table["group"] == "read about") & table["right"]],
+    "read about, wrong": table[(table["group"] == "read about") & ~table["right"]],
+} | {name: table[table["group"] == name] for name in people if name != "read about"}
+figure, places = plots.panels(len(parts), width=3.0, height=2.6)
+for axes, (name, rows), colour in zip(places, parts.items(), (plots.COLOURS[3], plots.COLOURS[1], plots.COLOURS[0])):
+    weight = [1 / max(1, len(rows))] * len(rows)  # bars add up to 1
+    axes.hist(rows["confidence"], bins=[n / 10 for n in range(11)], weights=weight, color=colour)
+    axes.axvline(rows["confidence"].median(), color="#1a1a1a", linestyle="--", linewidth=1)
+    axes.set(title=f"{name} ({len(rows)})", xlabel="confidence (probability)", ylabel="share of the answers", ylim=(0, 0.8))
+medians = ", ".join(f"{name}: {rows['confidence'].median():.1f}" for name, rows in parts.items())
+plots.show(figure, f"Histograms of the confidence, one for each group of answers. Medians, dashed: {medians}.")
+print("median confidence:", medians)
+
+# %% [markdown]
+# Right answers tend to be surer than wrong ones, so the confidence does carry information. But the histograms overlap, and there is no gap at which one could say: from here on it *knows*. What can be had is a trade.
+#
+# ## 7. Risk and coverage
+#
+# Let the model be allowed to say *I do not know*. It answers first where it is surest, then where it is second surest, and so on. After $k$ of $n$ answers:
+#
+# $$\text{coverage} = \frac{k}{n} \qquad\qquad \text{risk} = \frac{\text{wrong ones among these } k}{k}$$
+#
+# **By hand.** Four people, with confidence 0.9, 0.4, 0.7, 0.2; the answers are right, wrong, wrong, right. In which order are they answered, and what is the risk after each? (0, 1/2, 2/3, 1/2.)
+#
+# ### Exercise: the risk-coverage curve
+
+# %% exercise="risk_coverage"
+def risk_coverage(confidence: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
+    """Returns coverage and risk after each answer, `(n,)` both, the surest answered first.
+
+    Args:
+        confidence: of the answer to each of n people, `(n,)`, in any order; no two are equal.
+        right: whether it is right, bool `(n,)`.
+
+    Returns:
+        Coverage, from 1/n to 1, and the share of wrong answers among those given so far.
+    """
+    ### BEGIN SOLUTION
+    order = confidence.argsort(descending=True)
+    given = torch.arange(1, len(right) + 1)  # (n,), how many have an answer
+    return given / len(right), (~right[order]).cumsum(dim=0) / given
+    ### END SOLUTION
+
+
+# %% check="risk_coverage" points=3
+check(risk_coverage)
+
+# %% measured
+def judged(model: LanguageModel, part: Split) -> tuple[Tensor, Tensor]:
+    """Returns the confidence of each answer and whether it is right, `(n,)` both."""
+    said, confidence = answers(model, part["question"])
+    return confidence, torch.tensor([a == b for a, b in zip(said, part["answer"], strict=True)])
+
+
+grid = [share / 20 for share in range(2, 21)]  # coverages from 10 % on; below, a handful of answers decides
+curves = {}
+for name, part in people.items():
+    runs = [risk_coverage(*judged(model, part)) for model in answering["has read"]]
+    curves[name] = [[float(risk[round(c * len(risk)) - 1]) for c in grid] for _, risk in runs]
+axes = plots.curves(curves, grid, title="The model that has read: mean and range of three seeds", x_label="coverage (share of people who get an answer)", y_label="risk (share of wrong answers)")
+axes.set(ylim=(0, 1.03))
+plots.show(axes.figure, plots.describe_curves(curves, grid, "coverage", digits=1))
+
+# %% [markdown]
+# For people it has read about, silence pays: the fewer answers it gives, the better they are. At coverage 1 the risk is one minus the exact match.
+#
+# For people it has never read about, the curve is flat and high. However few answers it gives, nearly all are wrong: where there is nothing to know, being sure means nothing. Keep this figure in mind for the next section.
+#
+# ## 8. Answer, or abstain
+#
+# A threshold turns the curve into a rule: answer if confidence $\ge$ threshold, otherwise say nothing. It is chosen on people whose answers we may look at (`dev`), so that the risk there is at most a given `max_risk`, and as many as possible get an answer. What it is worth shows on **others**.
+#
+# Choosing it on the very people on whom it is measured would be the mistake of section 2 again: the promise is kept there by construction.
+#
+# Two subtleties. The risk does not always rise with the number of answers (in your example by hand: 0, 1/2, 2/3, 1/2), so look at **all** thresholds. And people who are equally sure get an answer together or not at all.
+#
+# ### Exercise: the rule
+
+# %% exercise="answer_or_abstain"
+def answer_or_abstain(dev: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor], max_risk: float) -> tuple[float, float, float]:
+    """Returns a threshold chosen on dev, and the coverage and the risk that it gives on test.
+
+    A person gets an answer if the confidence is at least the threshold. The threshold is the lowest of the confidences
+    of dev with which the share of wrong answers among those given on dev is at most `max_risk`; if there is none, it
+    is `math.inf`, and nobody gets an answer.
+
+    Args:
+        dev, test: for each person the confidence `(n,)` and whether the answer is right, bool `(n,)`.
+        max_risk: a share from 0 to 1.
+
+    Returns:
+        Threshold, coverage on test, and risk on test (0 where nobody gets an answer).
+    """
+    ### BEGIN SOLUTION
+    def measure(part: tuple[Tensor, Tensor], threshold: float) -> tuple[float, float]:
+        confidence, right = part
+        given = right[confidence >= threshold]
+        return len(given) / len(right), int((~given).sum()) / max(1, len(given))
+
+    candidates = dev[0].unique().tolist()  # all of them: the risk may rise and fall again
+    allowed = [candidate for candidate in candidates if measure(dev, candidate)[1] <= max_risk]
+    threshold = min(allowed, default=math.inf)
+    return threshold, *measure(test, threshold)
+    ### END SOLUTION
+
+
+# %% check="answer_or_abstain" points=4
+check(answer_or_abstain)
+
+# %% [markdown]
+# Half of the people read about choose the threshold; the other half and the people never read about show what it is worth. The promise is: at most half of the answers given are wrong. (A modest promise; a model of this size keeps no better one for many people.) **Before you run the cell**: for which group will it be kept?
+
+# %% measured
+MAX_RISK = 0.5
+half = len(corpus.valid) // 2
+rows = []
+for seed, model in enumerate(answering["has read"]):
+    parts = {name: judged(model, part) for name, part in people.items()}
+    confidence, right = parts["read about"]
+    dev = confidence[:half], right[:half]
+    parts["read about"] = confidence[half:], right[half:]
+    for name, part in parts.items():
+        threshold, coverage, risk = answer_or_abstain(dev, part, MAX_RISK)
+        rows.append({"seed": seed, "group": name, "threshold": threshold, "coverage": coverage, "risk": risk, "risk of answering all": float((~part[1]).float().mean())})
+print(pd.DataFrame(rows).round(2).to_string(index=False))
+
+# %% [markdown]
+# - **Among people like those of dev**, the risk of the answers given lies far below that of answering all, and about where it was promised, with the scatter that fifty people bring. (A promise with a margin needs more people, or a lower `max_risk`.)
+# - **Among people never read about**, the same threshold lets many pass, and nearly all of these answers are wrong. The rule is not broken: it never promised anything about them. A threshold holds for people *drawn like those it was chosen on*, and dev held nobody who is unknown.
+#
+# That is the practical lesson. Users do ask about people whom no text mentions, and no error says so. Put such people into dev, and the rule becomes cautious, as cautious as their share in dev is true to life.
+#
+# Move the slider with the mouse or the arrow keys. Where do the made-up answers disappear, and what is left of the right ones there?
+
+# %% interactive
+from ipywidgets import FloatSlider, interact
+
+
+def show_rule(threshold: float) -> None:
+    """Draws for each group how many answers are right, wrong and withheld with this threshold."""
+    figure, (axes,) = plots.panels(1, width=7.2, height=2.2)
+    told = []
+    for row, (name, rows) in enumerate(table.groupby("group", sort=False)):
+        given = rows[rows["confidence"] >= threshold]
+        shares = {"right": given["right"].sum() / len(rows), "wrong": (~given["right"]).sum() / len(rows)}
+        shares["no answer"] = 1 - sum(shares.values())
+        left = 0.0
+        for (kind, share), colour in zip(shares.items(), (plots.COLOURS[3], plots.COLOURS[1], "#bbbbbb")):
+            axes.barh(row, share, left=left, color=colour, label=kind if row == 0 else None)
+            left += share
+        told.append(f"{name}: " + ", ".join(f"{kind} {share:.0%}" for kind, share in shares.items()))
+    axes.set(title=f"Answers with confidence of at least {threshold:.2f}", xlabel="share of the people", xlim=(0, 1), yticks=range(len(told)), yticklabels=table["group"].unique())
+    axes.legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.3))
+    plots.show(figure, "; ".join(told) + ".")
+
+
+interact(show_rule, threshold=FloatSlider(value=0.5, min=0, max=1, step=0.05, continuous_update=False))
+
+# %% measured
+# The same picture for those who only read: thresholds 0.2 and 0.9.
+show_rule(0.2)
+show_rule(0.9)
+
+# %% [markdown]
+# ## 9. Two essays
+#
+# **Essay 1**, at most ten lines. An assistant built like this model answers questions about people. Some answers it has read, others it makes up, and both look alike. **Name two different concerns for those who use it or build on it, each with an example from this notebook, and say for each what would make it smaller.**
+
+# %% [markdown] essay="made_up_essay" points=2
+# **Rubric** (2 points in all; 1 for each concern with example and remedy, 0.5 where one of these is missing)
+#
+# Two concerns that are really different, such as:
+#
+# - *The user cannot tell*: same form, same tone, often the same confidence for people never read about. Example: towns named for the third group. Remedy: show the confidence and abstain; give the source (retrieval of the text in place of recall); an answer "I do not know" that training rewards.
+# - *Errors are believed and spread*: made-up answers are plausible (real towns), so nobody checks them; they enter other texts, from which the next model learns. Remedy: mark generated text, check against sources.
+# - *The promise does not carry over*: thresholds and accuracies measured on people read about say nothing about others. Example: the table of section 8. Remedy: unknown people in dev; measure by group.
+# - *It concerns people*: a false statement about a person may harm; rare people are hit more often, as less is written about them. Remedy: abstain on persons, a way to object and correct.
+# - *Nobody can say where it comes from*: a fact in the weights has no source, cannot be looked up, corrected or deleted one by one.
+#
+# **Misconceptions that cost marks**: "a bigger model does not make things up"; "a threshold solves it"; two concerns that are the same in other words.
+
+# %% [markdown]
+# **Essay 2**, at most five lines. **What does the model do, step by step, when it is asked about a name it has never seen, and why does it not stop?** Say why its answer is a town at all, and which towns you expect.
+
+# %% [markdown] essay="unseen_name_essay" points=1
+# **Rubric** (1 point in all)
+#
+# - *Mechanism* (0.5): the name is read letter by letter, each of them known; there is no place in the model that asks "have I seen this?". The hidden state is *some* state, near to those of similar names or patterns, and the head makes of any state a distribution over characters; the most probable one is written, and so on.
+# - *Form and content* (0.5): training has never rewarded anything but a town behind a question, so form and end are right; the town is that of names that look similar (same first name or letters) or a frequent one. "I do not know" was no answer in any text.
+#
+# **Misconceptions that cost marks**: "the name becomes `<oov>`" (characters are known); "it answers at random" (the same question gets the same answer).
+
+# %% [markdown]
+# ## What to remember
+#
+# - Facts that were read are in the weights. Fine-tuning on questions about *others* can bring them out.
+# - A baseline chooses on training data too, and a rule chooses its threshold on dev. Whoever chooses on test has nothing left to measure with.
+# - Test random functions by their properties: pattern, range, mean, spread, seed. Draw lengths from what is *kept*.
+# - One vocabulary, one order, kept with the weights.
+# - Exact match of greedy answers needs one call for each pair: all most probable, given what came before, up to `<eos>`.
+# - Confidence sorts answers among people like those of dev. About people never read about, it promises nothing.
+#
+# **Go further.** Put people never read about into dev (half of `test`), choose the threshold again, and measure on the rest: how much coverage does honesty cost? Then let the model *learn* to abstain: teach it in fine-tuning to answer `?` for invented names. Does it say `?` for
+# the right people? The standard text on risk and coverage for neural networks is [Geifman and El-Yaniv 2017](https://arxiv.org/abs/1705.08500); on why models make things up, read [Kalai and Vempala 2024](https://arxiv.org/abs/2311.14648).

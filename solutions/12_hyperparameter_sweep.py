@@ -1,0 +1,661 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 12 · A hyper-parameter sweep
+#
+# Somebody trains four translation models of growing size. Three get better step by step, the fourth and deepest one gets clearly worse, and the report says: *it overfits*. The sentence sounds
+# so natural that nobody asks whether it is true. In this notebook you run such a sweep yourself, in a way that survives interruptions, you learn to read what a run died of from two curves, and you find out
+# what the deepest model really suffered from. Then you repair it.
+#
+# **When you are done, you can**
+# - count the parameters of an encoder-decoder of any size before you train it;
+# - run a sweep that can be stopped at any moment and goes on where it was;
+# - tell overfitting, underfitting and a failure to train from one another, and say which evidence decides;
+# - make a deep post-norm model train, by warm-up or by moving its norms, and show over several seeds that it helps;
+# - choose a setting by a rule that you can defend.
+#
+# **Time**: about 2 h. **Before this**: notebooks 03 (post-norm and pre-norm), 05 (counting) and 11 (translation, BLEU).
+#
+# | exercise | what it asks | points |
+# |---|---|---|
+# | `translator_total` | a formula: the parameters of an encoder-decoder | 2 |
+# | `run_sweep` | a sweep that can be interrupted | 5 |
+# | `diagnose` | what is wrong with a run, from its curves | 4 |
+# | `warmup` | a learning rate that starts small | 3 |
+# | `choose_setting` | the smallest setting that is as good as the best | 3 |
+# | *essay* `claim_essay` | what is wrong with the published sentence | 2 |
+# | *essay* `setting_essay` | choose a setting and defend it | 2 |
+# | **total** | | **21** |
+#
+# Cells tagged `experiment` train and draw; no mark depends on them, and grading skips them.
+
+# %% setup
+try:
+    import helpers  # noqa: F401
+except ModuleNotFoundError:  # in Colab: install the course's helpers, once
+    import subprocess
+    import sys
+
+    address = "git+{repository}"
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
+
+import json
+import math
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import sympy
+import torch
+from torch import nn
+from tqdm.auto import tqdm
+
+from helpers import plots
+from helpers.check import check
+from helpers.data import EOS, SOS, Batches, Split, Vocabulary, for_translation, load
+from helpers.device import choose_device
+from helpers.models import EncoderDecoder
+from helpers.training import train
+
+# %% [markdown]
+# ## 1. Four settings and a sentence
+#
+# These are the settings and the result that a published analysis reports, for translation from English to French. BLEU is given as a fraction, as in the report: 0.3854 is what others write as 38.54.
+#
+# | name (ours) | layers | heads | width | dropout | BLEU |
+# |---|---|---|---|---|---|
+# | shallow | 2 | 8 | 512 | 0.1 | 0.3745 |
+# | middle | 4 | 8 | 512 | 0.2 | 0.3796 |
+# | wide | 4 | 12 | 768 | 0.2 | 0.3854 |
+# | deep | 6 | 12 | 768 | 0.1 | 0.3154 |
+#
+# About the last row the analysis says that the 6-layer model **overfits**. Its own log says that after ten epochs the accuracy on the **training** set stays at 63.6 %, and the training loss at 2.9.
+#
+# ### By hand: what do these two numbers say?
+#
+# Who overfits has learned the training set by heart: on sentences it has seen ten times, such a model is nearly always right and nearly always sure. Compute the perplexity of this one, $e^{2.9}$: among how many words does it
+# hesitate, so to speak, on the sentences that it has seen ten times?
+
+# %% experiment
+print(f"perplexity on the training set: {math.exp(2.9):.1f}")
+print(f"words of the training set that it gets wrong: {1 - 0.636:.1%}")
+
+# %% [markdown]
+# It hesitates among 18 words, and gets more than every third word wrong, on what it should know by heart. Keep this in mind; whether there is a better word for it than *overfits* is the question of this notebook.
+#
+# ## 2. How large are they?
+#
+# "Deeper" and "wider" are two ways of being larger. Before training, count. An encoder-decoder (`EncoderDecoder` in `helpers/models.py`) has an embedding for each language, $M$ encoder layers, $M$ decoder layers and a head, with $S$ words in the source language and $V$ in the
+# target language. In notebook 05 you counted a layer with $F = D$: $6D^2 + 10D$. A decoder layer has one part more.
+#
+# **By hand**, for $S = 7$, $V = 9$, $D = 4$, $M = 1$: the embeddings have $(7 + 9) \cdot 4 = 64$ numbers, the encoder layer $6 \cdot 16 + 10 \cdot 4 = 136$, the head $4 \cdot 9 + 9 = 45$. What has a decoder layer? List its parts first: how many matrices, how many
+# biases, how many norms? (Together there must be 469 numbers.)
+
+# %% setup
+S, V, D, M, A = sympy.symbols("S V D M A", positive=True, integer=True)  # A: number of heads
+
+
+# %% exercise="translator_total"
+def translator_total() -> sympy.Expr:
+    """Returns the number of parameters of an encoder-decoder as a formula.
+
+    The letters: S words in the source, V in the target language, width D, M layers in the
+    encoder and M in the decoder, A heads; feed-forward of width F = D, sinusoidal positions,
+    post-norm. Example: 469 for S = 7, V = 9, D = 4, M = 1.
+    """
+    ### BEGIN SOLUTION
+    attention, feed_forward, norm = 4 * (D**2 + D), 2 * (D**2 + D), 2 * D
+    encoder_layer = attention + feed_forward + 2 * norm
+    decoder_layer = 2 * attention + feed_forward + 3 * norm  # it reads the encoder, too
+    embeddings, head = (S + V) * D, V * (D + 1)
+    return embeddings + M * (encoder_layer + decoder_layer) + head
+    ### END SOLUTION
+
+
+# %% check="translator_total" points=2
+check(translator_total)
+
+# %% [markdown]
+# The sweep of this notebook comes in two sizes. `"small"` takes about three minutes on a laptop, for all trainings of this notebook together: the four settings with about a tenth of the width, and short sentences of the course's own corpus. `"full"` takes the widths of the table, and real captions of pictures (29,000 pairs); it needs a GPU.
+# **Changing this one line is all it takes:**
+
+# %% setup
+size = "small"  # or "full", for a GPU
+
+SIZES = {
+    "small": {"corpus": "translation_en_fr", "pairs": 1500, "longest": 7, "min_count": 1,
+              "widths": (48, 72), "heads": (4, 6), "rate": 2.5e-3, "token_budget": 512, "epochs": 5, "warmup": 60},
+    "full": {"corpus": "multi30k_en_fr", "pairs": 29_000, "longest": 50, "min_count": 2,
+             "widths": (512, 768), "heads": (8, 12), "rate": 1e-3, "token_budget": 8192, "epochs": 10, "warmup": 1000},
+}  # fmt: skip
+plan = SIZES[size]
+
+# %% setup
+narrow = {"heads": plan["heads"][0], "width": plan["widths"][0]}
+broad = {"heads": plan["heads"][1], "width": plan["widths"][1]}
+usual = {"norm": "post", "warmup": 0, "seed": 0}  # as in the report: no warm-up
+SETTINGS = [
+    {"name": "shallow", "layers": 2, **narrow, "dropout": 0.1, **usual},
+    {"name": "middle", "layers": 4, **narrow, "dropout": 0.2, **usual},
+    {"name": "wide", "layers": 4, **broad, "dropout": 0.2, **usual},
+    {"name": "deep", "layers": 6, **broad, "dropout": 0.1, **usual},
+]
+
+# %% experiment
+corpus = load(plan["corpus"])
+english, french = (Vocabulary.learn(corpus.train[language], min_count=plan["min_count"]) for language in ("en", "fr"))
+
+
+def shorter(split: Split, pairs: int) -> Split:
+    """Returns the first pairs of a split whose English side has at most `longest` words."""
+    fits = split.rows["en"].map(lambda text: len(english.split(text)) <= plan["longest"])
+    return Split(split.name, split.role, split.rows[fits].head(pairs).reset_index(drop=True))
+
+
+train_pairs, dev_pairs = shorter(corpus.train, plan["pairs"]), shorter(corpus.valid, 250)
+test_pairs = shorter(corpus.test, 250)
+print(f"{len(train_pairs):,} pairs to learn from, {len(dev_pairs)} of dev, {len(test_pairs)} of test")
+print(f"{len(english):,} English and {len(french):,} French words, such as: {train_pairs['en'][0]} = {train_pairs['fr'][0]}")
+
+# %% experiment
+def new_model(setting: dict) -> EncoderDecoder:
+    """Returns a new model of a setting, with the first weights of its seed."""
+    torch.manual_seed(setting["seed"])
+    shape = setting["width"], setting["layers"], setting["heads"]
+    return EncoderDecoder(len(english), len(french), *shape, dropout=setting["dropout"], norm_first=setting["norm"] == "pre")
+
+
+rows, formula = [], translator_total()
+for setting, width in zip(SETTINGS, (512, 512, 768, 768)):
+    numel = sum(parameter.numel() for parameter in new_model(setting).parameters())
+    sizes = {S: len(english), V: len(french), D: setting["width"], M: setting["layers"], A: setting["heads"]}
+    at_full_size = sizes | {S: 6000, V: 7000, D: width}  # a guess of the words: the report does not say
+    rows.append((setting["name"], f"{numel:,}", f"{int(formula.subs(sizes)):,}", f"{int(formula.subs(at_full_size)):,}"))
+columns = ["setting", "numel", "your formula", "published width, 6,000 + 7,000 words"]
+pd.DataFrame(rows, columns=columns).set_index("setting")
+
+# %% [markdown]
+# From *shallow* to *deep* the models grow by a factor of about four. The four settings differ in **three** things at the same time (depth, width, dropout), and so, whatever comes out, no single one of them can be named as the reason. That is a first weakness of the published table.
+#
+# ## 3. A sweep that can be interrupted
+#
+# Ten epochs of the full settings take hours. In hours, things happen: somebody presses Ctrl-C, a laptop is closed, Colab takes its GPU back. A sweep that keeps its table in a variable and shows it at the end loses everything.
+#
+# The rules of a sweep that can be trusted:
+# 1. **Save after every setting**, before the next one begins. (A `finally:` is not enough: when the machine goes off, nothing is executed any more.)
+# 2. **Do not train again** what is in the table.
+# 3. Except when the setting has *changed* since: same name, other dropout. Its old row is about another model.
+# 4. Let an interruption pass. Who presses Ctrl-C wants to stop.
+#
+# So that your function can be tried in a millisecond, it does not know how a setting is trained and where a table is saved. It gets two functions for it:
+# `train_one(setting)` returns the result of a training as a dict, and `save(table)` writes the whole table (it replaces what was saved before).
+#
+# ### By hand
+#
+# The table on disk has a row for *middle*. The sweep has the settings *shallow, middle, wide, deep*, and is interrupted while it trains *wide*. Write down the calls of `train_one` and `save` in their order, and then those of a second run that is not interrupted. (Four trainings
+# are begun in all, and three calls of `save` are made.)
+
+# %% exercise="run_sweep"
+def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) -> list[dict]:
+    """Trains what is not finished, saves after each training, and returns all rows.
+
+    Args:
+        settings: dicts with a "name" and more entries, such as "layers" and "dropout".
+        train_one: function of a setting that returns its result, a dict. It may take hours.
+        finished: name -> row, of earlier runs, maybe of other sweeps too. A row holds the entries
+            of its setting and those of its result; it counts only if it has all entries
+            of the setting with the same values.
+        save: function of a table, name -> row, that replaces what was saved before.
+
+    Returns:
+        One row {**setting, **result} for each setting, in the order of the settings.
+    """
+    ### BEGIN SOLUTION
+    table = dict(finished)
+    for setting in settings:
+        row = table.get(setting["name"], {})
+        if any(row.get(key) != value for key, value in setting.items()):
+            table[setting["name"]] = {**setting, **train_one(setting)}
+            save(table)  # now, not at the end
+    return [table[setting["name"]] for setting in settings]
+    ### END SOLUTION
+
+
+# %% check="run_sweep" points=5
+check(run_sweep)
+
+# %% [markdown]
+# Here is the day of the *by hand* paragraph, with a stand-in for training that is interrupted once. The table is a file this time; `save_table` writes a second file first and then puts it in the place of the old one, so that there is a whole table on disk at every moment.
+
+# %% experiment
+def save_table(path: Path, table: dict[str, dict]) -> None:
+    """Writes a table: whole, or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    half = path.with_suffix(".half")
+    half.write_text(json.dumps(table, indent=1), encoding="utf-8")
+    half.replace(path)
+
+
+def load_table(path: Path) -> dict[str, dict]:
+    """Returns the table that was saved, or an empty one."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+# %% experiment
+def interrupted_day(path: Path) -> None:
+    """Runs the sweep twice with a stand-in for training: the first run is interrupted while it trains `wide`."""
+    save_table(path, {"middle": {**SETTINGS[1], "dev_bleu": 20.0}})
+    for run in (1, 2):
+        def stand_in(setting: dict, run=run) -> dict:
+            print("training", setting["name"])
+            if run == 1 and setting["name"] == "wide":
+                raise KeyboardInterrupt
+            return {"dev_bleu": 10.0 * setting["layers"]}
+
+        try:
+            rows = run_sweep(SETTINGS, stand_in, load_table(path), lambda table: save_table(path, table))
+            print("run 2 returns:", {row["name"]: row["dev_bleu"] for row in rows})
+        except KeyboardInterrupt:
+            print("run 1 is interrupted; on disk there are:", ", ".join(load_table(path)))
+
+
+with tempfile.TemporaryDirectory() as folder:
+    interrupted_day(Path(folder) / "table.json")
+
+# %% [markdown]
+# ### The real thing
+#
+# Two more functions and the sweep can start. `bleu` is what you wrote in notebook 11, in its shortest form. `train_one` builds the model of a setting, trains it, and returns what goes into the table. It keeps a checkpoint after each epoch, so that even a single
+# training goes on where it stopped.
+
+# %% experiment
+def ngrams(words: list[str], n: int) -> Counter:
+    """Returns how often each run of n words occurs."""
+    return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
+
+
+def bleu(ours: list[list[str]], references: list[list[str]]) -> float:
+    """Returns corpus BLEU, 0 to 100 (Papineni et al. 2002): 0 when no run of four words is right."""
+    logs = []
+    for n in (1, 2, 3, 4):
+        pairs = [(ngrams(one, n), ngrams(other, n)) for one, other in zip(ours, references)]
+        right = sum((one & other).total() for one, other in pairs)  # & clips the counts
+        if right == 0:
+            return 0.0
+        logs.append(math.log(right / sum(one.total() for one, _ in pairs)))
+    written, wanted = sum(map(len, ours)), sum(map(len, references))
+    return 100 * math.exp(min(0.0, 1 - wanted / written) + sum(logs) / 4)
+
+
+# %% experiment
+@torch.no_grad()
+def score_bleu(model: EncoderDecoder, pairs: Split) -> float:
+    """Returns the BLEU of greedy translations, on lower-case words."""
+    device, found = next(model.parameters()).device, {}
+    model.eval()
+    for on_cpu in Batches(pairs, encode, token_budget=8192):
+        batch = on_cpu.to(device)
+        numbers = model.greedy(batch.source, batch.source_lengths, SOS, EOS, max_len=plan["longest"] + 10)
+        for row, written in zip(on_cpu.rows.tolist(), numbers.tolist()):
+            found[row] = [french.tokens[number] for number in written if number != EOS]
+    return bleu([found[row] for row in range(len(pairs))], [french.split(text) for text in pairs["fr"]])
+
+
+encode = for_translation(english, french)
+device = choose_device() if size == "full" else torch.device("cpu")  # small models do not need a GPU
+folder = Path("sweep_full") if size == "full" else Path(tempfile.mkdtemp())  # a fixed folder outlives the kernel
+
+# %% experiment
+def train_one(setting: dict, bar: tqdm) -> dict:
+    """Trains the model of a setting and returns its curves, its scores, its size and its time."""
+    model, name = new_model(setting), setting["name"]
+    batches = Batches(train_pairs, encode, plan["token_budget"], seed=setting["seed"])
+    factor = (lambda step: warmup(step + 1, setting["warmup"], 1.0)) if setting["warmup"] else None
+    bar.set_description(name)
+    history = train(
+        model, batches, "translation", epochs=plan["epochs"], learning_rate=plan["rate"], factor=factor,
+        valid=Batches(dev_pairs, encode, 8192), seed=setting["seed"], device=device, progress=False,
+        after_epoch=lambda: {"shown": bar.update()}, checkpoint=folder / f"{name}.pt", resume=True,
+    )  # fmt: skip
+    if history.get("valid_loss", pd.Series(dtype=float)).count() < plan["epochs"]:
+        raise KeyboardInterrupt  # `train` ends its step and returns what it has: that is no finished setting
+    for row in history.itertuples():
+        tqdm.write(f"{name:16} epoch {row.epoch}  step {row.step:5,}  loss {row.loss:.2f}  perplexity {row.perplexity:6.1f}"
+                   f"  dev loss {row.valid_loss:.2f}  accuracy {row.accuracy:.1%}")
+    return {
+        "train_loss": history["loss"].tolist(), "dev_loss": history["valid_loss"].tolist(),
+        "train_accuracy": history["accuracy"].iloc[-1], "dev_bleu": score_bleu(model, dev_pairs),
+        "parameters": sum(parameter.numel() for parameter in model.parameters()), "seconds": history["seconds"].iloc[-1],
+    }  # fmt: skip
+
+# %% [markdown]
+# Now the four settings, with one progress bar over settings and epochs. Press the stop button in the middle if you like, and run the cell again: it goes on where it was.
+
+# %% measured
+def sweep(settings: list[dict]) -> list[dict]:
+    """Runs a sweep whose table lies in `folder`, with a progress bar over settings and epochs."""
+    path = folder / "table.json"
+    known = load_table(path)
+    missing = [setting for setting in settings if setting["name"] not in known]
+    with tqdm(total=len(missing) * plan["epochs"], unit="epoch") as bar:
+        return run_sweep(settings, lambda setting: train_one(setting, bar), known, lambda table: save_table(path, table))
+
+
+rows = sweep(SETTINGS)
+
+# %% measured
+def show_table(rows: list[dict]) -> pd.DataFrame:
+    """Returns the table of a sweep: parameters, time, losses, accuracy and BLEU."""
+    table = pd.DataFrame(rows).set_index("name")
+    table["train loss"], table["dev loss"] = (table[f"{part}_loss"].map(lambda losses: losses[-1]) for part in ("train", "dev"))
+    table = table.rename(columns={"train_accuracy": "train accuracy", "dev_bleu": "dev BLEU"})
+    shown = table[["parameters", "seconds", "train loss", "dev loss", "train accuracy", "dev BLEU"]]
+    return shown.round({"seconds": 1, "train loss": 2, "dev loss": 2, "train accuracy": 3, "dev BLEU": 1})
+
+
+show_table(rows)
+
+# %% measured
+epochs = range(1, plan["epochs"] + 1)
+figure, (left, right) = plots.panels(2, width=4.2, height=3.4)
+losses = {row["name"]: row["train_loss"] for row in rows}
+plots.curves(losses, epochs, title="Loss on the training set", x_label="epoch", y_label="loss (nats per word)", axes=left)
+left.set_xticks(list(epochs))
+names, scores = [row["name"] for row in rows], [row["dev_bleu"] for row in rows]
+bars = right.bar(names, scores, color=plots.COLOURS[: len(names)])
+right.bar_label(bars, fmt="%.1f")
+right.set(title="BLEU on the dev part", ylabel="BLEU (0 to 100)", ylim=(0, 1.15 * max(scores) + 1))
+told = [f"{name} {score:.0f}" for name, score in zip(names, scores)]
+plots.show(figure, f"Left, training loss: {plots.describe_curves(losses, epochs, 'epoch', digits=2)} Right, BLEU: {', '.join(told)}.")
+
+# %% [markdown]
+# Look at the training curve of *deep*. It is not that this model knows the training set and nothing else: of the four, it knows the training set **least**. Its curve goes down to a certain level and lies there. (What level is that? A model that has not yet learned to look at the English
+# sentence can still learn which French words are frequent, and what often follows what.)
+#
+# BLEU alone would not have told you. It is 0 as long as no run of four words is right, so at our small budget *middle* and *wide* have a BLEU of 0 or little more, just like *deep*. But they are on their way: their losses fall from epoch to epoch. **A final score cannot tell a run that needs more time from a run that is lost; the curves can.**
+#
+# And look at *shallow*. Its training accuracy ends near that of the published log, between 60 and 65 %, and nobody would say that it overfits: its dev loss is even *below* its training loss (which is measured with dropout), and both still fall.
+#
+# Read this picture as what it is: a sweep **at one learning rate and with one seed**, and a short one.
+#
+# ## 4. What is wrong with this run?
+#
+# First, what overfitting really looks like. We take the *shallow* setting without dropout, give it only 60 pairs, and let it read them 50 times.
+
+# %% measured
+few = Split("translation/few", "train", train_pairs.rows.head(60))
+model = new_model({**SETTINGS[0], "dropout": 0.0})
+overfitting = train(model, Batches(few, encode, 512), "translation", epochs=50, learning_rate=3e-3,
+                    valid=Batches(dev_pairs, encode, 8192), device=device, progress=False)
+found = {"training set": overfitting["loss"], "dev part": overfitting["valid_loss"]}
+steps = overfitting["epoch"].tolist()
+axes = plots.curves(found, steps, title="Overfitting: 60 pairs, read 50 times", x_label="epoch", y_label="loss (nats per word)")
+plots.show(axes.figure, plots.describe_curves(found, steps, "epoch", digits=2))
+print(f"at the end: training accuracy {overfitting['accuracy'].iloc[-1]:.1%}, training loss {overfitting['loss'].iloc[-1]:.2f}")
+
+# %% [markdown]
+# *This* is what the word means: the training set is known by heart (accuracy near 100 %, loss near 0), while the dev loss has turned and rises. Two observations are needed for it, and the published log has neither: there, the training accuracy is 63.6 %.
+#
+# > **A mistake worth making once.** "BLEU on new sentences is low, and the model is large: so it overfits." A bad score on new sentences has at least three possible reasons, and they call for opposite remedies:
+# >
+# > | | training loss | dev loss | what helps |
+# > |---|---|---|---|
+# > | **overfits** | low | has turned, and rises | more data, more dropout, stop earlier, a *smaller* model |
+# > | **underfits** | falls | still falls | more epochs, a *larger* model, less dropout |
+# > | **fails to train** | has not fallen, or is no number | of no interest | another learning rate, warm-up, pre-norm |
+# >
+# > Who believes in the first one reaches for more dropout and a smaller model, and the real problem stays where it is.
+#
+# ### Exercise: the diagnosis
+#
+# Two lists, one loss for each epoch. Four questions, in this order; the numbers are conventions, but one has to choose some:
+# 1. Is the last training loss **not** at most 80 % of the first one? Then it *fails to train*. (Mind NaN, with which every comparison is False.)
+# 2. Is the last dev loss more than 10 % above the lowest one? Then it *overfits*.
+# 3. Is the last dev loss more than 5 % below the one before? Then it *underfits*.
+# 4. Else it *fits*.
+
+# %% exercise="diagnose"
+def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
+    """Returns "fails to train", "overfits", "underfits" or "fits", by the four questions above.
+
+    Args:
+        train_loss, dev_loss: one mean loss for each epoch (nats per word), at least 3 epochs;
+            a loss may be NaN.
+
+    Example: diagnose([4.0, 2.0, 1.0], [4.1, 3.0, 3.5]) is "overfits".
+    """
+    ### BEGIN SOLUTION
+    if not train_loss[-1] <= 0.8 * train_loss[0]:  # also for NaN
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    if dev_loss[-1] < 0.95 * dev_loss[-2]:
+        return "underfits"
+    return "fits"
+    ### END SOLUTION
+
+
+# %% check="diagnose" points=4
+check(diagnose)
+
+# %% measured
+for row in rows:
+    print(f"{row['name']:20} {diagnose(row['train_loss'], row['dev_loss'])}")
+print(f"{'60 pairs, 50 times':20} {diagnose(overfitting['loss'].tolist(), overfitting['valid_loss'].tolist())}")
+
+# %% [markdown]
+# Your function needs the whole curve. Of the published run we know that its training loss *stays* at 2.9 and that its accuracy stays at 63.6 %. What the log cannot tell: how far it fell in the first epoch, and whether padding was counted in the accuracy. A BLEU of 0.3154 says that it has learned
+# *something*. But it has not learned its training set, and that alone refutes the sentence.
+#
+# ### Essay
+#
+# In at most ten lines, in English or in French: **what is wrong with the sentence "the 6-layer model overfits"?** Say which evidence speaks against it, which evidence would be needed *for* it, what you would call the run instead and how sure you are, and what the wrong word would have cost.
+
+# %% [markdown] essay="claim_essay" points=2
+# **Rubric** (half a point for each, 2 points in all)
+#
+# - *Against it*: the training accuracy of 63.6 % and the training loss of 2.9 (perplexity 18) after ten epochs. Who overfits is nearly always right on the training set; here more than every third training word is wrong.
+# - *What would be needed*: a training loss near 0 **and** a dev loss that has turned and rises; two curves, not one final score. A low BLEU on new sentences alone proves nothing.
+# - *What it is instead*: it fails to train (or trains far too slowly): the loss stays where it is. With reserve: four numbers of one run are known, no curve, one seed; 0.3154 BLEU says that something was learned. "Underfits" is accepted if the reason is given that the training loss is high.
+# - *The cost*: the remedies are opposite. Against overfitting one takes a smaller model or more dropout; here the optimisation has to be repaired (warm-up, pre-norm, a smaller rate), and one would conclude wrongly that depth does not pay for this task.
+#
+# **Misconceptions that cost marks**: "it overfits because it has the most parameters"; "63.6 % is not bad"; "the dev score is lower than that of the others, so it overfits"; "a gap between training and dev loss is overfitting"; "dropout 0.1 was too low" (that would need a low training loss).
+
+# %% [markdown]
+# ## 5. Why a deep post-norm model does not start
+#
+# Notebook 03 looked into a stack of layers before its first step. In **post-norm**, $\operatorname{norm}(x + \text{part}(x))$, every norm stands on the path of the residual; the gradients near the top are large at the start. Adam then takes steps of about the size of the learning rate in every number
+# *whatever* the gradient is, before it has seen enough gradients to know their usual size. In a deep stack, these first blind steps throw the upper layers into a state in which nothing useful comes through any more (Xiong et al. 2020, "On Layer Normalization in the Transformer Architecture", section 3). Two repairs are known:
+#
+# - **warm-up**: let the rate start near 0 and rise, while Adam gets to know the gradients. The Transformer of 2017 needed it (Vaswani et al. 2017, section 5.3);
+# - **pre-norm**, $x + \text{part}(\operatorname{norm}(x))$: the path of the residual stays free.
+#
+# ### Exercise: warm-up
+#
+# The rate rises in a straight line to its `peak`, which it reaches at step $W$ (`warmup_steps`), and then falls like one over the square root of the step. Steps are counted from 1:
+#
+# $$ \text{rate}(t) = \text{peak} \cdot \min\left(\frac{t}{W},\ \sqrt{\frac{W}{t}}\right) $$
+#
+# **By hand**, with $W = 4$ and a peak of 1: the rates at steps 1, 2, 4 and 16 are a quarter, a half, 1 and a half. The paper writes the same as $d^{-0.5} \cdot \min(t^{-0.5}, t \cdot W^{-1.5})$: its peak is $d^{-0.5} \, W^{-0.5}$.
+
+# %% exercise="warmup"
+def warmup(step: int, warmup_steps: int, peak: float) -> float:
+    """Returns the learning rate at a step: a straight rise to the peak, then 1 / sqrt(step).
+
+    Args:
+        step: counted from 1.
+        warmup_steps: the step at which the peak is reached, 1 or more.
+        peak: the highest rate.
+
+    Example: warmup(1, 4, 1.0) is 0.25 and warmup(16, 4, 1.0) is 0.5.
+    """
+    ### BEGIN SOLUTION
+    rising = step / warmup_steps
+    falling = math.sqrt(warmup_steps / step)
+    return peak * min(rising, falling)
+    ### END SOLUTION
+
+
+# %% check="warmup" points=3
+check(warmup)
+
+# %% [markdown]
+# > **A trap.** `helpers.training.train` counts its steps from 0 and multiplies its learning rate by `factor(step)`. So `train_one` above says `warmup(step + 1, ..., peak=1.0)`. With `warmup(step, ...)` it would divide by zero at its very first step.
+#
+# Move the sliders, with the mouse or with the arrow keys: width and warm-up of the schedule of the paper. A longer warm-up makes the peak come later *and* lower. The static figure below shows the setting of the paper, $d = 512$ and $W = 4000$.
+
+# %% interactive
+from ipywidgets import IntSlider, SelectionSlider, interact
+
+
+def show_schedule(width: int, warmup_steps: int) -> None:
+    """Draws the learning rate of the paper for a width and a warm-up."""
+    peak = width**-0.5 * warmup_steps**-0.5
+    steps = [1, *range(200, 20_001, 200)]
+    lines = {f"d = {width}, W = {warmup_steps:,}": [warmup(step, warmup_steps, peak) for step in steps]}
+    axes = plots.curves(lines, steps, title="The learning rate of the paper", x_label="step", y_label="learning rate")
+    axes.set_ylim(0, 0.004)
+    axes.axvline(warmup_steps, color="#555555", linestyle=":")
+    plots.show(axes.figure, f"The rate rises in a straight line to {peak:.2g} at step {warmup_steps} and falls to {lines.popitem()[1][-1]:.2g} at step 20000.")
+
+
+widths = SelectionSlider(options=[128, 256, 512, 768, 1024], value=512, description="width d")
+_ = interact(show_schedule, width=widths, warmup_steps=IntSlider(value=4000, min=1000, max=10_000, step=1000, description="W", continuous_update=False))
+
+# %% experiment
+show_schedule(512, 4000)
+
+# %% [markdown]
+# ## 6. The repair, over three seeds
+#
+# One run proves nothing about depth, and one repaired run proves nothing about the repair. So: the *deep* setting, three times as it is, three times with warm-up, three times with pre-norm. All else is the same: the data, the number of steps, the highest learning rate. And because
+# `run_sweep` takes any list of settings, this is just another sweep: *deep* with seed 0 is in the table already, and is not trained again.
+#
+# Decide before you run the cell: which of the two repairs will help more, and will all three seeds agree?
+
+# %% measured
+def versions(base: dict, **changes) -> list[dict]:
+    """Returns a setting with some changes, for each of three seeds; what is unchanged keeps its name."""
+    way = " ".join(f"{key} {value}" for key, value in changes.items())
+    names = [" ".join(filter(None, (base["name"], way, f"seed {seed}" if seed else ""))) for seed in range(3)]
+    return [{**base, **changes, "name": name, "seed": seed} for seed, name in enumerate(names)]
+
+
+shallow, deep = SETTINGS[0], SETTINGS[-1]
+repairs = {"deep, as published": sweep(versions(deep)), "deep, warm-up": sweep(versions(deep, warmup=plan["warmup"]))}
+
+# %% measured
+repairs["deep, pre-norm"] = sweep(versions(deep, norm="pre"))
+
+# %% measured
+curves = {way: [row["train_loss"] for row in found] for way, found in repairs.items()}  # (seeds, epochs) each
+axes = plots.curves(curves, epochs, title="The deepest setting: mean and range of three seeds", x_label="epoch",
+                    y_label="training loss (nats per word)")
+axes.set_xticks(list(epochs))
+plots.show(axes.figure, plots.describe_curves(curves, epochs, "epoch", digits=2))
+for way, found in repairs.items():
+    for row in found:
+        print(f"{way:20} seed {row['seed']}  training loss {row['train_loss'][-1]:.2f}  dev BLEU {row['dev_bleu']:5.1f}"
+              f"  {diagnose(row['train_loss'], row['dev_loss'])}")
+
+# %% [markdown]
+# The same layers, the same data, the same dropout. As published, the loss lies near its level of the first epoch for every seed. With warm-up it leaves that level, and with pre-norm it falls from the first epoch on. Had the model been *too large for its data*, neither could have helped: neither
+# makes it smaller or gives it more data.
+#
+# What this does **not** show: that the published run failed for the same reason. We have not its program, and our models are ten times narrower. We have reproduced a failure that gives the same picture, and two repairs that the authors could have tried in an afternoon.
+#
+# ## 7. Which setting?
+#
+# Now choose. A sweep has two temptations at its end:
+#
+# - **to choose on test.** Whoever takes the best of many settings by their test score has no honest number left: part of that score is luck, and luck does not repeat itself. Choose on dev; report test once, for the chosen one.
+# - **to choose the highest number.** 41.3 against 41.1, with a seed that moves the result by 1: that is nothing. The *one-standard-error rule* (Hastie, Tibshirani and Friedman, *The Elements of Statistical Learning*, section 7.10) takes the **smallest** setting whose mean is at most one standard error below the best mean.
+#
+# The standard error of the mean of $n$ runs is their standard deviation (with $n - 1$) divided by $\sqrt{n}$. **By hand**: the best setting has dev BLEU 40, 42, 44. Its mean is 42, its standard deviation 2, its standard error $2 / \sqrt 3 \approx 1.15$. A smaller setting with a mean of 41 is within it (the limit is 40.85), and is taken.
+
+# %% exercise="choose_setting"
+def choose_setting(scores: dict[str, dict]) -> str:
+    """Returns the name of the smallest setting that is as good as the best one.
+
+    As good: its mean dev BLEU is at most one standard error (that of the best setting's mean)
+    below the best mean dev BLEU. Smallest: fewest parameters.
+
+    Args:
+        scores: name -> {"parameters": a number, "dev_bleu": a list of BLEU, one for each seed
+            (at least 2), "test_bleu": the same for the test part}.
+    """
+    ### BEGIN SOLUTION
+    means = {name: sum(row["dev_bleu"]) / len(row["dev_bleu"]) for name, row in scores.items()}
+    best = max(means, key=means.get)
+    runs = torch.tensor(scores[best]["dev_bleu"], dtype=torch.float64)
+    limit = means[best] - float(runs.std()) / math.sqrt(len(runs))  # std: with n - 1
+    near = [name for name in scores if means[name] >= limit]
+    return min(near, key=lambda name: scores[name]["parameters"])
+    ### END SOLUTION
+
+
+# %% check="choose_setting" points=3
+check(choose_setting)
+
+# %% [markdown]
+# To have something to choose from, the *shallow* setting gets three seeds as well, as it is and with pre-norm. Depth can then be compared with depth: same norm, same seeds, same number of steps.
+
+# %% measured
+candidates = {"shallow, as published": sweep(versions(shallow)), "shallow, pre-norm": sweep(versions(shallow, norm="pre")), **repairs}
+scores = {
+    name: {"parameters": found[0]["parameters"], "dev_bleu": [row["dev_bleu"] for row in found], "test_bleu": []}
+    for name, found in candidates.items()
+}
+table = pd.DataFrame({name: {"parameters": f"{row['parameters']:,}", "seconds a run": f"{sum(r['seconds'] for r in candidates[name]) / 3:.0f}",
+                             "dev BLEU, mean": f"{sum(row['dev_bleu']) / 3:.1f}", "lowest": f"{min(row['dev_bleu']):.1f}",
+                             "highest": f"{max(row['dev_bleu']):.1f}"} for name, row in scores.items()}).T  # fmt: skip
+print("chosen:", choose_setting(scores))
+table
+
+# %% [markdown]
+# And only now the test part, once, for the chosen setting: its weights lie in the checkpoint of its first seed.
+
+# %% measured
+chosen = candidates[choose_setting(scores)][0]
+model = new_model(chosen).to(device)
+model.load_state_dict(torch.load(folder / f"{chosen['name']}.pt", map_location=device, weights_only=True)["model"])
+print(f"{chosen['name']}: dev BLEU {chosen['dev_bleu']:.1f}, test BLEU {score_bleu(model, test_pairs):.1f}")
+
+# %% [markdown]
+# Compare the two rows as published, and then the two pre-norm rows. With post-norm and no warm-up, depth is a disaster: *shallow* translates, *deep* does not. With pre-norm the order turns round, and the deep one has the higher mean (look at lowest and highest, too: the seeds come close to each other, and it costs three times the time).
+# **A sweep at one learning rate, without warm-up, compares how easily its settings start to train, and not how well they translate.** To avoid this, give each setting the training that suits it (at the least, its own learning rate), or say that you have not.
+#
+# Two more things that the table shows, if one looks for them. *Deep* with warm-up trains, but is far behind pre-norm after the same number of steps: part of them was spent on warming up, and its rate falls afterwards. And pre-norm has a few more parameters: the two norms at the ends of encoder and decoder, $2 \cdot 2D$ numbers, which your formula of section 2 does not know.
+#
+# ## 8. Essay
+#
+# In at most twelve lines, in English or in French: **choose a setting and defend it.** Imagine that you must decide tomorrow which of the settings is trained on the real corpus. Use the table of parameters and time, the BLEU of dev over seeds (yours, and the published ones for the full size), and say what your choice does *not* rest on, and which
+# one run more you would pay for, and why.
+
+# %% [markdown] essay="setting_essay" points=2
+# **Rubric** (half a point for each, 2 points in all). Any setting can be right; what counts is the defence.
+#
+# - *A rule, named before the number*: for example the smallest setting within one standard error of the best dev BLEU. Not test, not the highest single figure.
+# - *Cost against gain*: uses parameters and time. In the published table, *wide* against *shallow* gains 0.0109 (1.1 BLEU) for more than twice the parameters; whether that is worth it depends on the use, and one run each without seeds cannot tell 0.3796 from 0.3854.
+# - *What it does not rest on*: the row *deep* as published says nothing about depth, since that run did not train; depth, width and dropout change together; our small models and invented sentences do not carry over to the full size.
+# - *The next run*, with a reason: for example *deep* with pre-norm or warm-up; a second and third seed of *wide* and *middle*; *wide* with dropout 0.1. It should be able to change the decision.
+#
+# **Misconceptions that cost marks**: "0.3854 is the highest, so wide is best"; "deep models overfit"; choosing by the test score; "more parameters are always better with more epochs"; treating the small-scale BLEU as a forecast of the full-size BLEU.
+
+# %% [markdown]
+# ## What to remember
+#
+# - "It overfits" is a claim about **two** curves: the training loss is low, and the dev loss rises. 63.6 % on the training set after ten epochs is no overfitting.
+# - First look whether the training loss falls at all. A run that does not train needs another start (warm-up, pre-norm, a smaller rate), not less capacity.
+# - A sweep saves after every setting, skips what is finished, notices what has changed, and can be stopped at any time.
+# - An encoder-decoder with $F = D$ has $(S + V) D + M (16 D^2 + 26 D) + V (D + 1)$ parameters.
+# - Choose on dev, over seeds, with one standard error of patience, the smallest; look at test once.
+#
+# **Go further.** There is a third repair: a smaller constant learning rate. Give the settings an entry `"rate"`, let `train_one` use it, and sweep *deep* over four rates. Does the best rate get smaller with depth? With pre-norm too? And at full size (`size = "full"` and a GPU): is the failure there at a rate of 1e-3, and is it there at 1e-4?

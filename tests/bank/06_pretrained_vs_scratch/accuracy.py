@@ -1,0 +1,187 @@
+# %% right: counts
+@torch.no_grad()
+def accuracy(model, loader):
+    before = model.training
+    model.eval()
+    right = total = 0
+    for batch in loader:
+        right += int((model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).sum())
+        total += len(batch.target)
+    model.train(before)
+    return right / total
+
+
+# %% right: one long tensor
+def accuracy(model, loader):
+    was_training = model.training
+    model.eval()
+    with torch.no_grad():
+        hits = torch.cat([model(b.tokens, b.lengths).max(1).indices == b.target for b in loader])
+    if was_training:
+        model.train()
+    return hits.float().mean()
+
+
+# %% right: text by text
+def accuracy(model, loader):
+    mode = model.training
+    model.train(False)
+    hits = []
+    for batch in loader:
+        for tokens, length, target in zip(batch.tokens, batch.lengths.tolist(), batch.target.tolist()):
+            logits = model(tokens[:length].unsqueeze(0))
+            hits.append(logits[0].argmax().item() == target)
+    model.train(mode)
+    return sum(hits) / len(hits)
+
+
+# %% right: base and head, with try and finally
+@torch.no_grad()
+def accuracy(model, loader):
+    before = model.training
+    model.eval()
+    try:
+        right, total = torch.tensor(0), 0
+        for batch in loader:
+            hidden = model.base(batch.tokens, batch.lengths)
+            last = hidden[torch.arange(len(hidden)), batch.lengths - 1]
+            right = right + (model.head(last).argmax(1) == batch.target).sum()
+            total += batch.target.numel()
+        return (right / total).item()
+    finally:
+        model.train(before)
+
+
+# %% wrong: no eval -> measured in training mode
+@torch.no_grad()
+def accuracy(model, loader):
+    right = total = 0
+    for batch in loader:
+        right += int((model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).sum())
+        total += len(batch.target)
+    return right / total
+
+
+# %% wrong: left in eval -> the model is left in evaluation mode
+@torch.no_grad()
+def accuracy(model, loader):
+    model.eval()
+    right = total = 0
+    for batch in loader:
+        right += int((model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).sum())
+        total += len(batch.target)
+    return right / total
+
+
+# %% wrong: train at the end -> the model is always left in training mode
+@torch.no_grad()
+def accuracy(model, loader):
+    model.eval()
+    right = total = 0
+    for batch in loader:
+        right += int((model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).sum())
+        total += len(batch.target)
+    model.train()
+    return right / total
+
+
+# %% wrong: no lengths -> the last row in place of the last real token
+@torch.no_grad()
+def accuracy(model, loader):
+    before = model.training
+    model.eval()
+    right = total = 0
+    for batch in loader:
+        right += int((model(batch.tokens).argmax(dim=-1) == batch.target).sum())
+        total += len(batch.target)
+    model.train(before)
+    return right / total
+
+
+# %% wrong: no lengths, left in eval -> the last row, and the model is left in evaluation mode
+@torch.no_grad()
+def accuracy(model, loader):
+    model.eval()
+    right = total = 0
+    for batch in loader:
+        right += int((model(batch.tokens).argmax(dim=-1) == batch.target).sum())
+        total += len(batch.target)
+    return right / total
+
+
+# %% wrong: mean of means -> the mean of the batches' means
+@torch.no_grad()
+def accuracy(model, loader):
+    before = model.training
+    model.eval()
+    shares = [(model(b.tokens, b.lengths).argmax(-1) == b.target).float().mean().item() for b in loader]
+    model.train(before)
+    return sum(shares) / len(shares)
+
+
+# %% wrong: mean of means, left in eval -> the mean of the batches' means, and the model is left in evaluation mode
+@torch.no_grad()
+def accuracy(model, loader):
+    model.eval()
+    shares = [(model(b.tokens, b.lengths).argmax(-1) == b.target).float().mean() for b in loader]
+    return torch.stack(shares).mean()
+
+
+# %% wrong: counts start again -> only the last batch
+@torch.no_grad()
+def accuracy(model, loader):
+    before = model.training
+    model.eval()
+    for batch in loader:
+        right = total = 0
+        right += int((model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).sum())
+        total += len(batch.target)
+    model.train(before)
+    return right / total
+
+
+# %% wrong: errors -> the share of wrong answers
+@torch.no_grad()
+def accuracy(model, loader):
+    before = model.training
+    model.eval()
+    wrong = total = 0
+    for batch in loader:
+        wrong += int((model(batch.tokens, batch.lengths).argmax(dim=-1) != batch.target).sum())
+        total += len(batch.target)
+    model.train(before)
+    return wrong / total
+
+
+# %% wrong: per cent -> in per cent
+@torch.no_grad()
+def accuracy(model, loader):
+    before = model.training
+    model.eval()
+    right = total = 0
+    for batch in loader:
+        right += int((model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).sum())
+        total += len(batch.target)
+    model.train(before)
+    return 100 * right / total
+
+
+# %% wrong: a number of texts -> the number of right answers
+@torch.no_grad()
+def accuracy(model, loader):
+    before = model.training
+    model.eval()
+    right = sum(int((model(b.tokens, b.lengths).argmax(-1) == b.target).sum()) for b in loader)
+    model.train(before)
+    return right
+
+
+# %% wrong: returns after the first batch ->
+@torch.no_grad()
+def accuracy(model, loader):
+    before = model.training
+    model.eval()
+    for batch in loader:
+        right = (model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).float().mean()
+        model.train(before)
+        return right.item()

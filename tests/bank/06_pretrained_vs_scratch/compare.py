@@ -1,0 +1,341 @@
+# %% right: loops
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found
+
+
+# %% right: pandas
+def compare(records):
+    import pandas as pd
+
+    table = pd.DataFrame(records).sort_values(["seed", "epoch"])
+    found = {}
+    for way, rows in table.groupby("way"):
+        curve = rows.groupby("epoch")["valid"].agg(["mean", "min", "max"])
+        best = rows.loc[rows.groupby("seed")["valid"].idxmax()]
+        found[way] = {
+            "mean": curve["mean"].tolist(),
+            "low": curve["min"].tolist(),
+            "high": curve["max"].tolist(),
+            "test": best["test"].mean(),
+        }
+    return found
+
+
+# %% right: tensors
+def compare(records):
+    found = {}
+    for way in dict.fromkeys(record["way"] for record in records):
+        rows = [record for record in records if record["way"] == way]
+        seeds = sorted({record["seed"] for record in rows})
+        epochs = sorted({record["epoch"] for record in rows})
+        valid, test = torch.zeros(2, len(seeds), len(epochs), dtype=torch.float64)
+        for record in rows:
+            place = seeds.index(record["seed"]), epochs.index(record["epoch"])
+            valid[place], test[place] = record["valid"], record["test"]
+        best = torch.tensor([row.index(max(row)) for row in valid.tolist()])
+        result = test[torch.arange(len(seeds)), best].mean().item()
+        low, high = valid.amin(dim=0).tolist(), valid.amax(dim=0).tolist()
+        found[way] = dict(mean=valid.mean(dim=0).tolist(), low=low, high=high, test=result)
+    return found
+
+
+# %% right: sorts by validation, then by epoch
+def compare(records):
+    from statistics import mean
+
+    def of(**wanted):
+        return [record for record in records if all(record[name] == value for name, value in wanted.items())]
+
+    def numbers(name, rows):
+        return sorted({row[name] for row in rows})
+
+    found = {}
+    for way in numbers("way", records):
+        rows = of(way=way)
+        columns = [[row["valid"] for row in of(way=way, epoch=epoch)] for epoch in numbers("epoch", rows)]
+        best = [min(of(way=way, seed=s), key=lambda r: (-r["valid"], r["epoch"])) for s in numbers("seed", rows)]
+        found[way] = {
+            "mean": list(map(mean, columns)),
+            "low": list(map(min, columns)),
+            "high": list(map(max, columns)),
+            "test": mean(row["test"] for row in best),
+        }
+    return found
+
+
+# %% wrong: best epoch on the test set -> validates on test
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = [max(run, key=lambda record: record["test"]) for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found
+
+
+# %% wrong: the first run -> one seed
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())[:1]
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found
+
+
+# %% wrong: the run with the best validation -> the luckiest seed
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = [max(runs.values(), key=lambda run: max(record["valid"] for record in run))]
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found
+
+
+# %% wrong: maximum over the seeds -> the highest test accuracy of all seeds
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": max(record["test"] for record in chosen),
+        }
+    return found
+
+
+# %% wrong: the last epoch -> always the last epoch
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = [run[-1] for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found
+
+
+# %% wrong: test in the curve -> the curve of the test accuracy
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["test"] for record in column] for column in zip(*runs)]
+        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found
+
+
+# %% wrong: not sorted -> records are taken in the order in which they come
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in records:
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found
+
+
+# %% wrong: the last of the best -> the later of two equal epochs
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = [max(run[::-1], key=lambda record: record["valid"]) for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found
+
+
+# %% wrong: lowest loss thinking: minimum of valid ->
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = [min(run, key=lambda record: record["valid"]) for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found
+
+
+# %% wrong: best test of any epoch, not of the chosen -> validates on test
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = runs
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(max(record["test"] for record in run) for run in chosen) / len(chosen),
+        }
+    return found
+
+
+# %% wrong: all ways together ->
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if True:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found
+
+
+# %% wrong: standard deviation -> the band is a standard deviation
+def compare(records):
+    from statistics import pstdev
+
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [sum(v) / len(v) - pstdev(v) for v in epochs],
+            "high": [sum(v) / len(v) + pstdev(v) for v in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found
+
+
+# %% wrong: the best mean epoch -> one epoch for all seeds
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        means = [sum(values) for values in epochs]
+        chosen = [run[means.index(max(means))] for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found

@@ -1,0 +1,128 @@
+# %% right: bool masks
+def errors_by_length(logits, labels, lengths, edges):
+    wrong = logits.argmax(dim=-1) != labels
+    shares = []
+    for low, high in zip(edges, edges[1:]):
+        chosen = (low <= lengths) & (lengths < high)
+        shares.append(wrong[chosen].float().mean())
+    return torch.stack(shares)
+
+
+# %% right: bucketize and index_add
+def errors_by_length(logits, labels, lengths, edges):
+    bins = torch.bucketize(lengths, torch.tensor(edges), right=True) - 1
+    inside = (bins >= 0) & (bins < len(edges) - 1)
+    wrong = (logits.max(-1).indices != labels).double()
+    zeros = torch.zeros(len(edges) - 1, dtype=torch.float64)
+    errors = zeros.index_add(0, bins[inside], wrong[inside])
+    return errors / zeros.index_add(0, bins[inside], torch.ones_like(wrong)[inside])
+
+
+# %% right: plain Python
+def errors_by_length(logits, labels, lengths, edges):
+    shares = []
+    for k in range(len(edges) - 1):
+        found = [
+            int(row.index(max(row)) != label)
+            for row, label, length in zip(logits.tolist(), labels.tolist(), lengths.tolist())
+            if edges[k] <= length < edges[k + 1]
+        ]
+        shares.append(sum(found) / len(found) if found else float("nan"))
+    return torch.tensor(shares)
+
+
+# %% right: a matrix of bins and texts
+def errors_by_length(logits, labels, lengths, edges):
+    edge = torch.tensor(edges)
+    member = ((lengths >= edge[:-1, None]) & (lengths < edge[1:, None])).float()
+    return member @ (logits.argmax(1) != labels).float() / member.sum(1)
+
+
+# %% wrong: a count -> the number of errors in place of the share
+def errors_by_length(logits, labels, lengths, edges):
+    wrong = logits.argmax(dim=-1) != labels
+    shares = []
+    for low, high in zip(edges, edges[1:]):
+        chosen = (low <= lengths) & (lengths < high)
+        shares.append(wrong[chosen].sum().float())
+    return torch.stack(shares)
+
+
+# %% wrong: mean over all -> the share of all texts
+def errors_by_length(logits, labels, lengths, edges):
+    wrong = logits.argmax(dim=-1) != labels
+    shares = []
+    for low, high in zip(edges, edges[1:]):
+        chosen = (low <= lengths) & (lengths < high)
+        shares.append((wrong & chosen).float().mean())
+    return torch.stack(shares)
+
+
+# %% wrong: of the errors -> how the errors are spread over the bins
+def errors_by_length(logits, labels, lengths, edges):
+    wrong = logits.argmax(dim=-1) != labels
+    shares = []
+    for low, high in zip(edges, edges[1:]):
+        chosen = (low <= lengths) & (lengths < high)
+        shares.append((wrong & chosen).sum() / wrong.sum())
+    return torch.stack(shares)
+
+
+# %% wrong: equal -> the share of right answers
+def errors_by_length(logits, labels, lengths, edges):
+    wrong = logits.argmax(dim=-1) == labels
+    shares = []
+    for low, high in zip(edges, edges[1:]):
+        chosen = (low <= lengths) & (lengths < high)
+        shares.append(wrong[chosen].float().mean())
+    return torch.stack(shares)
+
+
+# %% wrong: right closed -> the upper edge belongs to the bin, the lower one does not
+def errors_by_length(logits, labels, lengths, edges):
+    wrong = logits.argmax(dim=-1) != labels
+    shares = []
+    for low, high in zip(edges, edges[1:]):
+        chosen = (low < lengths) & (lengths <= high)
+        shares.append(wrong[chosen].float().mean())
+    return torch.stack(shares)
+
+
+# %% wrong: both closed -> both edges belong to the bin
+def errors_by_length(logits, labels, lengths, edges):
+    wrong = logits.argmax(dim=-1) != labels
+    shares = []
+    for low, high in zip(edges, edges[1:]):
+        chosen = (low <= lengths) & (lengths <= high)
+        shares.append(wrong[chosen].float().mean())
+    return torch.stack(shares)
+
+
+# %% wrong: nan_to_num -> 0 for a bin without texts
+def errors_by_length(logits, labels, lengths, edges):
+    wrong = logits.argmax(dim=-1) != labels
+    shares = []
+    for low, high in zip(edges, edges[1:]):
+        chosen = (low <= lengths) & (lengths < high)
+        shares.append(wrong[chosen].float().mean())
+    return torch.nan_to_num(torch.stack(shares))
+
+
+# %% wrong: both open ->
+def errors_by_length(logits, labels, lengths, edges):
+    wrong = logits.argmax(dim=-1) != labels
+    shares = []
+    for low, high in zip(edges, edges[1:]):
+        chosen = (low < lengths) & (lengths < high)
+        shares.append(wrong[chosen].float().mean())
+    return torch.stack(shares)
+
+
+# %% wrong: a list of lengths ->
+def errors_by_length(logits, labels, lengths, edges):
+    wrong = logits.argmax(dim=-1) != labels
+    shares = []
+    for low, high in zip(edges, edges[1:]):
+        chosen = (low <= lengths) & (lengths < high)
+        shares.append(lengths[wrong & chosen].float().mean())
+    return torch.stack(shares)

@@ -1,0 +1,311 @@
+# %% right: a loop that ends in the middle
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *vocabulary.encode(prompt)]
+    while len(tokens) - 1 < max_len:
+        logits = model(torch.tensor([tokens]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        tokens.append(word)
+    return tokens[1:]
+
+
+# %% right: a for loop, Categorical, tensors
+def generate(model, vocabulary, prompt, max_len, temperature):
+    text = vocabulary.encode(prompt)
+    read = torch.tensor([[SOS] + text])
+    for _ in range(max_len - len(text)):
+        with torch.no_grad():
+            logits = model(read)[:, -1]
+        if temperature > 0:
+            word = torch.distributions.Categorical(logits=logits / temperature).sample()
+        else:
+            word = logits.argmax(dim=-1)
+        if word.item() == EOS:
+            return read[0, 1:].tolist()
+        read = torch.cat([read, word[:, None]], dim=1)
+    return read[0, 1:].tolist()
+
+
+# %% right: Gumbel noise in place of a softmax
+def generate(model, vocabulary, prompt, max_len, temperature):
+    text = list(vocabulary.encode(prompt))
+    while len(text) < max_len:
+        logits = model(torch.tensor([[SOS, *text]]))[0, -1].detach().double()
+        noise = -torch.log(-torch.log(torch.rand_like(logits)))
+        word = (logits + temperature * noise).argmax().item()
+        if word == EOS:
+            return text
+        text.append(word)
+    return text
+
+
+# %% right: random.choices, unknown words by hand
+def generate(model, vocabulary, prompt, max_len, temperature):
+    import random
+
+    written = [vocabulary.numbers.get(word, OOV) for word in vocabulary.split(prompt)]
+    stop = False
+    while not stop and len(written) < max_len:
+        scores = model(torch.tensor([[SOS] + written]), torch.tensor([len(written) + 1])).detach()[0][-1]
+        if temperature == 0:
+            following = scores.max(0).indices.item()
+        else:
+            chances = (scores / temperature).softmax(0).tolist()
+            following = random.choices(range(len(chances)), chances)[0]
+        stop = following == EOS
+        if not stop:
+            written.append(following)
+    return written
+
+
+# %% wrong: never looks for <eos> -> it never stops at <eos>
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *vocabulary.encode(prompt)]
+    while len(tokens) - 1 < max_len:
+        logits = model(torch.tensor([tokens]))[0, -1]
+        if temperature == 0:
+            tokens.append(int(logits.argmax()))
+        else:
+            tokens.append(int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1)))
+    return tokens[1:]
+
+
+# %% wrong: appends before it looks -> <eos> is kept
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *vocabulary.encode(prompt)]
+    while len(tokens) - 1 < max_len and tokens[-1] != EOS:
+        logits = model(torch.tensor([tokens]))[0, -1]
+        if temperature == 0:
+            tokens.append(int(logits.argmax()))
+        else:
+            tokens.append(int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1)))
+    return tokens[1:]
+
+
+# %% wrong: returns all tokens -> <sos> is kept
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *vocabulary.encode(prompt)]
+    while len(tokens) - 1 < max_len:
+        logits = model(torch.tensor([tokens]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        tokens.append(word)
+    return tokens
+
+
+# %% wrong: max_len new words -> max_len counts the new words only
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *vocabulary.encode(prompt)]
+    for _ in range(max_len):
+        logits = model(torch.tensor([tokens]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        tokens.append(word)
+    return tokens[1:]
+
+
+# %% wrong: <sos> counted -> one word too few
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *vocabulary.encode(prompt)]
+    while len(tokens) < max_len:
+        logits = model(torch.tensor([tokens]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        tokens.append(word)
+    return tokens[1:]
+
+
+# %% wrong: vocabulary.numbers[word] -> a word that nobody knows is an error
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS] + [vocabulary.numbers[word] for word in vocabulary.split(prompt)]
+    while len(tokens) - 1 < max_len:
+        logits = model(torch.tensor([tokens]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        tokens.append(word)
+    return tokens[1:]
+
+
+# %% wrong: argmax always -> always the most probable word
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *vocabulary.encode(prompt)]
+    while len(tokens) - 1 < max_len:
+        word = int(model(torch.tensor([tokens]))[0, -1].argmax())
+        if word == EOS:
+            break
+        tokens.append(word)
+    return tokens[1:]
+
+
+# %% wrong: no case for 0 -> temperature 0 divides by zero
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *vocabulary.encode(prompt)]
+    while len(tokens) - 1 < max_len:
+        logits = model(torch.tensor([tokens]))[0, -1]
+        word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        tokens.append(word)
+    return tokens[1:]
+
+
+# %% wrong: multiplies -> the logits are multiplied by the temperature
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *vocabulary.encode(prompt)]
+    while len(tokens) - 1 < max_len:
+        logits = model(torch.tensor([tokens]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits * temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        tokens.append(word)
+    return tokens[1:]
+
+
+# %% wrong: probabilities divided -> the temperature is ignored where it is not 0
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *vocabulary.encode(prompt)]
+    while len(tokens) - 1 < max_len:
+        logits = model(torch.tensor([tokens]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits, dim=-1) / temperature, 1))
+        if word == EOS:
+            break
+        tokens.append(word)
+    return tokens[1:]
+
+
+# %% wrong: without <sos> -> the model does not read <sos>
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = vocabulary.encode(prompt)
+    while len(tokens) < max_len:
+        logits = model(torch.tensor([tokens], dtype=torch.long))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        tokens.append(word)
+    return tokens
+
+
+# %% wrong: the new words only -> the prompt is not returned
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *vocabulary.encode(prompt)]
+    given = len(tokens)
+    while len(tokens) - 1 < max_len:
+        logits = model(torch.tensor([tokens]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        tokens.append(word)
+    return tokens[given:]
+
+
+# %% wrong: a text in place of numbers ->
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *vocabulary.encode(prompt)]
+    while len(tokens) - 1 < max_len:
+        word = int(model(torch.tensor([tokens]))[0, -1].argmax())
+        if word == EOS:
+            break
+        tokens.append(word)
+    return vocabulary.decode(tokens)
+
+
+# %% wrong: a loop without an end ->
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *vocabulary.encode(prompt)]
+    while tokens[-1] != EOS and len(tokens) < 200:
+        tokens.append(int(model(torch.tensor([tokens[-30:]]))[0, -1].argmax()))
+    return tokens[1:]
+
+
+# %% wrong: <= max_len -> one word too many
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *vocabulary.encode(prompt)]
+    while len(tokens) - 1 <= max_len:
+        logits = model(torch.tensor([tokens]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        tokens.append(word)
+    return tokens[1:]
+
+
+# %% wrong: unknown words dropped -> a word that nobody knows is left out
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *(number for number in vocabulary.encode(prompt) if number != OOV)]
+    while len(tokens) - 1 < max_len:
+        logits = model(torch.tensor([tokens]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        tokens.append(word)
+    return tokens[1:]
+
+
+# %% wrong: row 0 -> the first row of the logits
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *vocabulary.encode(prompt)]
+    while len(tokens) - 1 < max_len:
+        logits = model(torch.tensor([tokens]))[0][0]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        tokens.append(word)
+    return tokens[1:]

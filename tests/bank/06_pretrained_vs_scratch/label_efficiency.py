@@ -1,0 +1,190 @@
+# %% right: loops
+def label_efficiency(records, wanted):
+    found = {}
+    for way in {record["way"] for record in records}:
+        values = {}
+        for record in records:
+            if record["way"] == way:
+                values.setdefault(record["labels"], []).append(record["accuracy"])
+        labels = sorted(values)
+        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
+        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
+    return found
+
+
+# %% right: pandas
+def label_efficiency(records, wanted):
+    import pandas as pd
+
+    means = pd.DataFrame(records).groupby(["way", "labels"])["accuracy"].mean()
+    found = {}
+    for way in means.index.unique("way"):
+        curve = means[way]
+        enough = curve[curve >= wanted]
+        needed = int(enough.index[0]) if len(enough) else None
+        found[way] = {"labels": list(curve.index), "accuracy": curve.tolist(), "needed": needed}
+    return found
+
+
+# %% right: next with a default
+def label_efficiency(records, wanted):
+    from statistics import mean
+
+    found = {}
+    for way in sorted({r["way"] for r in records}):
+        rows = [r for r in records if r["way"] == way]
+        curve = {n: mean(r["accuracy"] for r in rows if r["labels"] == n) for n in sorted({r["labels"] for r in rows})}
+        needed = next((n for n, value in curve.items() if value >= wanted), None)
+        found[way] = dict(labels=list(curve), accuracy=list(curve.values()), needed=needed)
+    return found
+
+
+# %% wrong: maximum -> the best seed in place of the mean
+def label_efficiency(records, wanted):
+    found = {}
+    for way in {record["way"] for record in records}:
+        values = {}
+        for record in records:
+            if record["way"] == way:
+                values.setdefault(record["labels"], []).append(record["accuracy"])
+        labels = sorted(values)
+        accuracy = [max(values[number]) for number in labels]
+        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
+    return found
+
+
+# %% wrong: assigned again -> one seed
+def label_efficiency(records, wanted):
+    found = {}
+    for way in {record["way"] for record in records}:
+        values = {}
+        for record in records:
+            if record["way"] == way:
+                values[record["labels"]] = [record["accuracy"]]
+        labels = sorted(values)
+        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
+        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
+    return found
+
+
+# %% wrong: any seed -> enough for one seed is taken as enough
+def label_efficiency(records, wanted):
+    found = {}
+    for way in {record["way"] for record in records}:
+        values = {}
+        for record in records:
+            if record["way"] == way:
+                values.setdefault(record["labels"], []).append(record["accuracy"])
+        labels = sorted(values)
+        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
+        enough = [number for number in labels if any(value >= wanted for value in values[number])]
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
+    return found
+
+
+# %% wrong: greater -> more than wanted is asked for
+def label_efficiency(records, wanted):
+    found = {}
+    for way in {record["way"] for record in records}:
+        values = {}
+        for record in records:
+            if record["way"] == way:
+                values.setdefault(record["labels"], []).append(record["accuracy"])
+        labels = sorted(values)
+        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
+        enough = [number for number, mean in zip(labels, accuracy) if mean > wanted]
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
+    return found
+
+
+# %% wrong: the last one -> the largest number of labels in place of the smallest
+def label_efficiency(records, wanted):
+    found = {}
+    for way in {record["way"] for record in records}:
+        values = {}
+        for record in records:
+            if record["way"] == way:
+                values.setdefault(record["labels"], []).append(record["accuracy"])
+        labels = sorted(values)
+        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
+        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[-1] if enough else None}
+    return found
+
+
+# %% wrong: the largest tried -> the largest number tried, where none was enough
+def label_efficiency(records, wanted):
+    found = {}
+    for way in {record["way"] for record in records}:
+        values = {}
+        for record in records:
+            if record["way"] == way:
+                values.setdefault(record["labels"], []).append(record["accuracy"])
+        labels = sorted(values)
+        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
+        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else labels[-1]}
+    return found
+
+
+# %% wrong: zero -> 0 where none was enough
+def label_efficiency(records, wanted):
+    found = {}
+    for way in {record["way"] for record in records}:
+        values = {}
+        for record in records:
+            if record["way"] == way:
+                values.setdefault(record["labels"], []).append(record["accuracy"])
+        labels = sorted(values)
+        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
+        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else 0}
+    return found
+
+
+# %% wrong: not sorted -> the numbers of labels are not sorted
+def label_efficiency(records, wanted):
+    found = {}
+    for way in {record["way"] for record in records}:
+        values = {}
+        for record in records:
+            if record["way"] == way:
+                values.setdefault(record["labels"], []).append(record["accuracy"])
+        labels = list(values)
+        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
+        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": min(enough) if enough else None}
+    return found
+
+
+# %% wrong: infinity ->
+def label_efficiency(records, wanted):
+    found = {}
+    for way in {record["way"] for record in records}:
+        values = {}
+        for record in records:
+            if record["way"] == way:
+                values.setdefault(record["labels"], []).append(record["accuracy"])
+        labels = sorted(values)
+        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
+        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else float("inf")}
+    return found
+
+
+# %% wrong: sums ->
+def label_efficiency(records, wanted):
+    found = {}
+    for way in {record["way"] for record in records}:
+        values = {}
+        for record in records:
+            if record["way"] == way:
+                values.setdefault(record["labels"], []).append(record["accuracy"])
+        labels = sorted(values)
+        accuracy = [sum(values[number]) for number in labels]
+        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
+    return found

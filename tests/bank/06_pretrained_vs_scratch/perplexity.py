@@ -1,0 +1,88 @@
+# %% right: mask and multiply
+def perplexity(losses, token_counts):
+    real = torch.arange(losses.shape[1]) < token_counts.unsqueeze(1)
+    return float(((losses * real).sum() / token_counts.sum()).exp())
+
+
+# %% right: text by text
+def perplexity(losses, token_counts):
+    total = sum(row[:count].sum() for row, count in zip(losses, token_counts.tolist()))
+    return torch.exp(total / token_counts.sum()).item()
+
+
+# %% right: one long list
+def perplexity(losses, token_counts):
+    kept = torch.cat([row[:count] for row, count in zip(losses, token_counts)])
+    return kept.mean().exp()
+
+
+# %% right: a bool index
+def perplexity(losses, token_counts):
+    import math
+
+    real = torch.arange(losses.size(1)).expand_as(losses) < token_counts[:, None]
+    return math.exp(losses[real].mean())
+
+
+# %% right: means of the texts, weighted by their tokens
+def perplexity(losses, token_counts):
+    means = torch.stack([row[:count].mean() for row, count in zip(losses, token_counts.tolist())])
+    weights = token_counts / token_counts.sum()
+    return float(torch.exp((weights * means).sum()))
+
+
+# %% wrong: the mean of the table -> padding is counted
+def perplexity(losses, token_counts):
+    return torch.exp(losses.mean()).item()
+
+
+# %% wrong: masked sum over all places -> padding is counted in the number of tokens
+def perplexity(losses, token_counts):
+    real = torch.arange(losses.shape[1]) < token_counts[:, None]
+    return torch.exp((losses * real).mean()).item()
+
+
+# %% wrong: a perplexity for each text -> the mean of the perplexities of the texts
+def perplexity(losses, token_counts):
+    each = [row[:count].mean().exp() for row, count in zip(losses, token_counts.tolist())]
+    return float(sum(each) / len(each))
+
+
+# %% wrong: exp first -> the mean of the exponentials
+def perplexity(losses, token_counts):
+    real = torch.arange(losses.shape[1]) < token_counts[:, None]
+    return losses.exp()[real].mean().item()
+
+
+# %% wrong: mean of means -> every text counts the same, however long
+def perplexity(losses, token_counts):
+    each = [row[:count].mean() for row, count in zip(losses, token_counts.tolist())]
+    return float(torch.stack(each).mean().exp())
+
+
+# %% wrong: the mean loss -> the exponential is missing
+def perplexity(losses, token_counts):
+    real = torch.arange(losses.shape[1]) < token_counts[:, None]
+    return float(losses[real].mean())
+
+
+# %% wrong: bits -> a power of 2
+def perplexity(losses, token_counts):
+    real = torch.arange(losses.shape[1]) < token_counts[:, None]
+    return float(2 ** losses[real].mean())
+
+
+# %% wrong: exp of the sum -> the sum in place of the mean
+def perplexity(losses, token_counts):
+    return float(sum(row[:count].sum() for row, count in zip(losses, token_counts.tolist())).exp())
+
+
+# %% wrong: of the loss only, not negative ->
+def perplexity(losses, token_counts):
+    real = torch.arange(losses.shape[1]) < token_counts[:, None]
+    return float((-losses[real].mean()).exp())
+
+
+# %% wrong: one number for each text ->
+def perplexity(losses, token_counts):
+    return torch.stack([row[:count].mean().exp() for row, count in zip(losses, token_counts.tolist())])

@@ -1,0 +1,264 @@
+# %% right: flatten, one loss for both kinds of models
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+# %% right: the classes on axis 1
+def train_step(model, batch, optimizer):
+    model.train()
+    optimizer.zero_grad(set_to_none=False)
+    logits = model(batch.tokens, batch.lengths)
+    if logits.dim() == 3:
+        logits = logits.transpose(1, 2)
+    loss = nn.CrossEntropyLoss()(logits, batch.target)
+    loss.backward()
+    nn.utils.clip_grad_norm_(list(model.parameters()), max_norm=1.0)
+    optimizer.step()
+    return float(loss)
+
+
+# %% right: log-probabilities by hand
+def train_step(model, batch, optimizer):
+    for parameter in model.parameters():
+        parameter.grad = None
+    model = model.train()
+    logits = model(batch.tokens, batch.lengths)
+    target = batch.target.flatten()
+    logprobs = logits.reshape(len(target), -1).log_softmax(-1)
+    real = target != IGNORE
+    loss = -logprobs[real, target[real]].mean()
+    loss.backward()
+    length = torch.sqrt(sum((p.grad**2).sum() for p in model.parameters() if p.grad is not None))
+    if length > 1:
+        for parameter in model.parameters():
+            if parameter.grad is not None:
+                parameter.grad /= length
+    optimizer.step()
+    return loss.detach()
+
+
+# %% right: only the scored rows, and cleared at the end as well
+def train_step(model, batch, optimizer):
+    model.train()
+    optimizer.zero_grad()
+    logits = model(batch.tokens, batch.lengths)
+    logits, target = logits.view(-1, logits.shape[-1])[batch.scored], batch.target.view(-1)[batch.scored]
+    loss = F.cross_entropy(logits, target)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1)
+    optimizer.step()
+    optimizer.zero_grad()
+    return loss.item()
+
+
+# %% wrong: softmax first -> softmax before cross-entropy
+def train_step(model, batch, optimizer):
+    model.train()
+    probabilities = torch.softmax(model(batch.tokens, batch.lengths), dim=-1)
+    loss = F.cross_entropy(probabilities.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: no zero_grad -> gradients are not cleared
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: zero_grad at the wrong place -> no step is made, or gradients are cleared before they are used
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
+    loss.backward()
+    optimizer.zero_grad()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: no optimizer.step -> no step is made, or gradients are cleared before they are used
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    return loss.item()
+
+
+# %% wrong: mean of the unreduced losses -> the mean runs over the padding too
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), reduction="none").mean()
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: IGNORE becomes PAD -> padding is learned as a word
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    target = batch.target.masked_fill(batch.target == IGNORE, PAD)
+    loss = F.cross_entropy(logits.flatten(0, -2), target.flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: no clipping -> the gradient is not clipped, or too late
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: clipping at the end -> the gradient is not clipped, or too late
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    return loss.item()
+
+
+# %% wrong: clip by value -> each number is clipped on its own
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_value_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: no lengths -> the classifier reads the last row
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: no model.train -> the model is not in training mode
+def train_step(model, batch, optimizer):
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: gradient descent by hand -> another optimizer makes the step
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter -= optimizer.param_groups[0]["lr"] * parameter.grad
+    return loss.item()
+
+
+# %% wrong: the sum -> the sum of the losses in place of the mean
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), reduction="sum")
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: for language models only ->
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.transpose(1, 2), batch.target)
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: returns nothing ->
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+
+
+# %% wrong: the loss after the step ->
+def train_step(model, batch, optimizer):
+    model.train()
+
+    def measure():
+        logits = model(batch.tokens, batch.lengths)
+        return F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
+
+    optimizer.zero_grad()
+    measure().backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return measure().item()
+
+
+# %% wrong: step twice -> two steps are made
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    optimizer.step()
+    return loss.item()

@@ -1,0 +1,88 @@
+# %% right: a copy, and the words only
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    with torch.no_grad():
+        logits = model(hidden.unsqueeze(0))[0, position]
+    return int(logits[MASK + 1 :].argmax()) + MASK + 1
+
+
+# %% right: special tokens at minus infinity
+def fill_blank(model, tokens, position):
+    places = torch.arange(len(tokens))
+    logits = model(torch.where(places == position, MASK, tokens)[None])[0, position].detach().clone()
+    logits[: MASK + 1] = -torch.inf
+    return logits.argmax().item()
+
+
+# %% right: best first, until it is a word
+def fill_blank(model, tokens, position):
+    numbers = tokens.tolist()
+    numbers[position] = MASK
+    best_first = model(torch.tensor([numbers]))[0, position].argsort(descending=True)
+    return next(number for number in best_first.tolist() if number > MASK)
+
+
+# %% right: a loop over all words
+def fill_blank(model, tokens, position):
+    hidden = torch.cat([tokens[:position], torch.tensor([MASK]), tokens[position + 1 :]])
+    shares = model(hidden[None]).softmax(dim=-1)[0, position]
+    return max(range(MASK + 1, len(shares)), key=lambda word: float(shares[word]))
+
+
+# %% wrong: cut at the blank -> the left side only
+def fill_blank(model, tokens, position):
+    left = tokens[: position + 1].clone()
+    left[position] = MASK
+    return int(model(left[None])[0, -1, MASK + 1 :].argmax()) + MASK + 1
+
+
+# %% wrong: nothing is hidden -> the blank is not hidden
+def fill_blank(model, tokens, position):
+    return int(model(tokens[None])[0, position, MASK + 1 :].argmax()) + MASK + 1
+
+
+# %% wrong: the row before -> the place before the blank is read
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    return int(model(hidden[None])[0, position - 1, MASK + 1 :].argmax()) + MASK + 1
+
+
+# %% wrong: the best of all tokens -> a special token is a possible answer
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    return int(model(hidden[None])[0, position].argmax())
+
+
+# %% wrong: the offset is lost -> one place beside: the special tokens were cut off and not counted
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    return int(model(hidden[None])[0, position, MASK + 1 :].argmax())
+
+
+# %% wrong: at the end -> the last place is read
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    return int(model(hidden[None])[0, -1, MASK + 1 :].argmax()) + MASK + 1
+
+
+# %% wrong: no clone -> the sentence is changed in place
+def fill_blank(model, tokens, position):
+    tokens[position] = MASK
+    return int(model(tokens[None])[0, position, MASK + 1 :].argmax()) + MASK + 1
+
+
+# %% wrong: the word that stands there ->
+def fill_blank(model, tokens, position):
+    return int(tokens[position])
+
+
+# %% wrong: the logits ->
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    return model(hidden[None])[0, position]

@@ -1,0 +1,233 @@
+# %% right: two draws and where
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    target = torch.where(chosen, tokens, IGNORE)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    hidden = torch.where(chosen & (how < 0.8), MASK, tokens)
+    return torch.where(chosen & (how >= 0.9), words, hidden), target
+
+
+# %% right: Bernoulli draws, half of the rest
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    probability = torch.full(tokens.shape, share).masked_fill(tokens <= MASK, 0.0)
+    chosen = torch.bernoulli(probability, generator=generator).bool()
+    read, target = tokens.clone(), tokens.clone()
+    target[~chosen] = IGNORE
+    hidden = torch.bernoulli(torch.full(tokens.shape, 0.8), generator=generator).bool() & chosen
+    read[hidden] = MASK
+    other = torch.bernoulli(torch.full(tokens.shape, 0.5), generator=generator).bool() & chosen & ~hidden
+    read[other] = torch.randint(MASK + 1, vocab_size, (int(other.sum()),), generator=generator)
+    return read, target
+
+
+# %% right: word by word
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    def draw():
+        return float(torch.rand((), generator=generator))
+
+    read, target = tokens.tolist(), [[IGNORE] * tokens.shape[1] for _ in range(tokens.shape[0])]
+    for i, row in enumerate(tokens.tolist()):
+        for j, word in enumerate(row):
+            if word <= MASK or draw() >= share:
+                continue
+            target[i][j] = word
+            how = draw()
+            if how < 0.8:
+                read[i][j] = MASK
+            elif how < 0.9:
+                read[i][j] = int(torch.randint(MASK + 1, vocab_size, (), generator=generator))
+    return torch.tensor(read), torch.tensor(target)
+
+
+# %% right: an exact number, shuffled
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    words = (tokens > MASK).flatten().nonzero().flatten()  # (k,)
+    count = round(share * len(words))
+    chosen = words[torch.randperm(len(words), generator=generator)[:count]]
+    read, target = tokens.flatten().clone(), torch.full((tokens.numel(),), IGNORE)
+    target[chosen] = tokens.flatten()[chosen]
+    first, second = round(0.8 * count), round(0.9 * count)
+    read[chosen[:first]] = MASK
+    read[chosen[first:second]] = torch.randint(MASK + 1, vocab_size, (second - first,), generator=generator)
+    return read.view_as(tokens), target.view_as(tokens)
+
+
+# %% wrong: target is all of it -> every place is scored
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), tokens.clone()
+
+
+# %% wrong: target where <mask> -> only <mask> is scored
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    read = torch.where(chosen & (how >= 0.9), words, read)
+    return read, torch.where(read == MASK, tokens, IGNORE)
+
+
+# %% wrong: target from the changed input -> the target is what stands in the input
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    read = torch.where(chosen & (how >= 0.9), words, read)
+    return read, torch.where(chosen, read, IGNORE)
+
+
+# %% wrong: zeros elsewhere -> what is not scored has the target <pad>
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), tokens * chosen
+
+
+# %% wrong: only some specials are left out -> padding is chosen
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    special = (tokens == SOS) | (tokens == EOS) | (tokens == OOV) | (tokens == MASK)
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & ~special
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: only padding is left out -> special tokens are chosen
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens != PAD)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: everything may be chosen -> special tokens and padding are chosen
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = torch.rand(tokens.shape, generator=generator) < share
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: masked_fill with all chosen -> always <mask>
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    return tokens.masked_fill(chosen, MASK), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: a tenth of what is left -> no other words, or hardly any
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    target, read = torch.where(chosen, tokens, IGNORE), tokens.clone()
+    hidden = chosen & (torch.rand(tokens.shape, generator=generator) < 0.8)
+    read[hidden] = MASK
+    other = chosen & ~hidden & (torch.rand(tokens.shape, generator=generator) < 0.1)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read[other] = words[other]
+    return read, target
+
+
+# %% wrong: 80 / 0 / 20 -> no other words, or hardly any
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    hidden = chosen & (torch.rand(tokens.shape, generator=generator) < 0.8)
+    return tokens.masked_fill(hidden, MASK), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: 80 / 20 / 0 -> no chosen word stays as it is
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = torch.where(how < 0.8, MASK, words)
+    return torch.where(chosen, read, tokens), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: a result thrown away -> nothing is hidden
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    tokens.masked_fill(chosen, MASK)
+    return tokens.clone(), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: 0.15 written out -> the share is always 15 %
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < 0.15) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: randint(vocab_size) -> the other words may be special tokens
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: one draw for all -> the same other word everywhere
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    word = int(torch.randint(MASK + 1, vocab_size, (), generator=generator))
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return read.masked_fill(chosen & (how >= 0.9), word), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: torch's own state -> the generator is not used
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: the generator for one draw of three -> the generator is not used
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: written into the tokens -> the tokens are changed in place
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    target = torch.where(chosen, tokens, IGNORE)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    tokens[chosen & (how < 0.8)] = MASK
+    other = chosen & (how >= 0.9)
+    tokens[other] = words[other]
+    return tokens, target
+
+
+# %% wrong: the input alone ->
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    return tokens.masked_fill(chosen, MASK)
+
+
+# %% wrong: a fixed seed of its own ->
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    own = torch.Generator().manual_seed(0)
+    chosen = (torch.rand(tokens.shape, generator=own) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=own)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=own)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)

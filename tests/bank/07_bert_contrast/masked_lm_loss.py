@@ -1,0 +1,99 @@
+# %% right: the sum, divided
+def masked_lm_loss(model, tokens, target, lengths):
+    logits = model(tokens, lengths)
+    total = nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=IGNORE, reduction="sum")
+    return total / (target != IGNORE).sum().clamp(min=1)
+
+
+# %% right: only the chosen rows
+def masked_lm_loss(model, tokens, target, lengths):
+    chosen = target != IGNORE
+    if not chosen.any():
+        return model(tokens, lengths).sum() * 0
+    return nn.functional.cross_entropy(model(tokens, lengths)[chosen], target[chosen])
+
+
+# %% right: the head on the chosen rows only
+def masked_lm_loss(model, tokens, target, lengths):
+    rows = model.base(tokens, lengths)[target != IGNORE]
+    goal = target[target != IGNORE]
+    return nn.functional.cross_entropy(model.head(rows), goal, reduction="sum") / max(1, len(goal))
+
+
+# %% right: logarithms by hand, with a padding mask
+def masked_lm_loss(model, tokens, target, lengths):
+    padding = torch.arange(tokens.shape[1]) >= lengths[:, None]
+    logs = model(tokens, padding).log_softmax(dim=-1)
+    chosen = target != IGNORE
+    picked = logs.gather(2, target.clamp(min=0).unsqueeze(2)).squeeze(2)
+    return -(picked * chosen).sum() / chosen.sum().clamp(min=1)
+
+
+# %% wrong: places without a target get the token -> every place is scored
+def masked_lm_loss(model, tokens, target, lengths):
+    goal = torch.where(target == IGNORE, tokens, target)
+    return nn.functional.cross_entropy(model(tokens, lengths).flatten(0, 1), goal.flatten())
+
+
+# %% wrong: shifted by one -> the target is one place ahead, as in a causal model
+def masked_lm_loss(model, tokens, target, lengths):
+    logits, goal = model(tokens, lengths)[:, :-1], target[:, 1:]
+    total = nn.functional.cross_entropy(logits.flatten(0, 1), goal.flatten(), reduction="sum")
+    return total / (goal != IGNORE).sum().clamp(min=1)
+
+
+# %% wrong: where tokens are <mask> -> only <mask> is scored
+def masked_lm_loss(model, tokens, target, lengths):
+    hidden = tokens == MASK
+    logits = model(tokens, lengths)
+    total = nn.functional.cross_entropy(logits[hidden], target[hidden], reduction="sum")
+    return total / hidden.sum().clamp(min=1)
+
+
+# %% wrong: divided by b times n -> the sum is divided by all places
+def masked_lm_loss(model, tokens, target, lengths):
+    logits = model(tokens, lengths)
+    return nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), reduction="sum") / tokens.numel()
+
+
+# %% wrong: without the lengths -> the padding is visible
+def masked_lm_loss(model, tokens, target, lengths):
+    total = nn.functional.cross_entropy(model(tokens).flatten(0, 1), target.flatten(), reduction="sum")
+    return total / (target != IGNORE).sum().clamp(min=1)
+
+
+# %% wrong: text by text -> the mean of the texts' means
+def masked_lm_loss(model, tokens, target, lengths):
+    logits = model(tokens, lengths)
+    losses = [
+        nn.functional.cross_entropy(row, goal) for row, goal in zip(logits, target) if (goal != IGNORE).any()
+    ]
+    return torch.stack(losses).mean() if losses else torch.tensor(0.0)
+
+
+# %% wrong: softmax first -> softmax before the cross-entropy
+def masked_lm_loss(model, tokens, target, lengths):
+    shares = model(tokens, lengths).softmax(dim=-1)
+    total = nn.functional.cross_entropy(shares.flatten(0, 1), target.flatten(), reduction="sum")
+    return total / (target != IGNORE).sum().clamp(min=1)
+
+
+# %% wrong: reduction sum -> the sum in place of the mean
+def masked_lm_loss(model, tokens, target, lengths):
+    return nn.functional.cross_entropy(model(tokens, lengths).flatten(0, 1), target.flatten(), reduction="sum")
+
+
+# %% wrong: the plain call -> not a number where nothing was chosen
+def masked_lm_loss(model, tokens, target, lengths):
+    return nn.functional.cross_entropy(model(tokens, lengths).flatten(0, 1), target.flatten())
+
+
+# %% wrong: a Python number ->
+def masked_lm_loss(model, tokens, target, lengths):
+    total = nn.functional.cross_entropy(model(tokens, lengths).flatten(0, 1), target.flatten(), reduction="sum")
+    return (total / (target != IGNORE).sum().clamp(min=1)).item()
+
+
+# %% wrong: one loss for each place ->
+def masked_lm_loss(model, tokens, target, lengths):
+    return nn.functional.cross_entropy(model(tokens, lengths).flatten(0, 1), target.flatten(), reduction="none")

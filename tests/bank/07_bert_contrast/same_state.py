@@ -1,0 +1,84 @@
+# %% right: the largest difference
+def same_state(model, first, second, position):
+    with torch.no_grad():
+        one = model.base(first.unsqueeze(0))[0, position]
+        two = model.base(second.unsqueeze(0))[0, position]
+    return bool((one - two).abs().max() < 1e-5)
+
+
+# %% right: allclose
+def same_state(model, first, second, position):
+    states = [model.base(tokens[None])[0, position] for tokens in (first, second)]
+    return torch.allclose(*states, atol=1e-5)
+
+
+# %% right: relative length
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[:, position] for tokens in (first, second))
+    return ((one - two).norm() / one.norm() < 1e-4).item()
+
+
+# %% right: both in one batch, with their lengths
+def same_state(model, first, second, position):
+    lengths = torch.tensor([len(first), len(second)])
+    batch = nn.utils.rnn.pad_sequence([first, second], batch_first=True, padding_value=PAD)
+    one, two = model.base(batch, lengths)[:, position]
+    return bool(torch.isclose(one, two, rtol=0, atol=1e-5).all())
+
+
+# %% wrong: at -1 -> the last token is compared, or all of them
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, -1] for tokens in (first, second))
+    return torch.allclose(one, two, atol=1e-5)
+
+
+# %% wrong: the whole tensor -> the last token is compared, or all of them
+def same_state(model, first, second, position):
+    if len(first) != len(second):
+        return False
+    return torch.allclose(model.base(first[None]), model.base(second[None]), atol=1e-5)
+
+
+# %% wrong: cut after position -> what follows is never read
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None, : position + 1])[0, -1] for tokens in (first, second))
+    return torch.allclose(one, two, atol=1e-5)
+
+
+# %% wrong: one row too early -> one place too early
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position - 1] for tokens in (first, second))
+    return torch.allclose(one, two, atol=1e-5)
+
+
+# %% wrong: whether they differ -> the answer is the wrong way round
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
+    return bool((one - two).abs().max() > 1e-5)
+
+
+# %% wrong: torch.equal -> no tolerance at all
+def same_state(model, first, second, position):
+    return torch.equal(model.base(first[None])[0, position], model.base(second[None])[0, position])
+
+
+# %% wrong: up to a tenth -> the tolerance is too wide
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
+    return torch.allclose(one, two, atol=0.1)
+
+
+# %% wrong: asks the model's kind -> decided by the kind of model, not measured
+def same_state(model, first, second, position):
+    return model.base.causal
+
+
+# %% wrong: the difference itself -> the difference is returned
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
+    return float((one - two).abs().max())
+
+
+# %% wrong: always True -> what follows is never read
+def same_state(model, first, second, position):
+    return True

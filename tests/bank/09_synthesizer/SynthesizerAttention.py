@@ -1,0 +1,594 @@
+# %% right: with the helpers
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% right: head by head with slices
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n, w = x.size(1), self.B.size(1)
+        hidden = self.hidden(x).relu()
+        mask = causal_mask(n)
+        found = []
+        for k in range(self.n_heads):
+            scores = hidden[..., k * w : (k + 1) * w] @ self.B[k, :, :n] + self.b2[k, :n]
+            found.append((scores + mask).softmax(-1))
+        return torch.stack(found, dim=1)
+
+    def forward(self, x):
+        weights, values = self.weights(x), self.value(x).chunk(self.n_heads, dim=-1)
+        return self.output(torch.cat([weights[:, k] @ value for k, value in enumerate(values)], dim=-1))
+
+
+# %% right: einsum and masked_fill
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.shape[1]
+        hidden = nn.functional.relu(self.hidden(x)).unflatten(-1, (self.n_heads, -1))
+        scores = torch.einsum("bnhw,hwj->bhnj", hidden, self.B) + self.b2.unsqueeze(1)
+        scores = scores[..., :n]
+        future = torch.ones(n, n, dtype=torch.bool).triu(1)
+        return scores.masked_fill(future, float("-inf")).softmax(dim=-1)
+
+    def forward(self, x):
+        value = self.value(x).unflatten(-1, (self.n_heads, -1))
+        return self.output(torch.einsum("bhnm,bmhw->bnhw", self.weights(x), value).flatten(2))
+
+
+# %% right: everything in forward, zeros at the start
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.zeros(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x):
+        b, n, d = x.shape
+        w = d // self.n_heads
+        hidden = torch.relu(self.hidden(x)).view(b, n, self.n_heads, w).transpose(1, 2)
+        value = self.value(x).view(b, n, self.n_heads, w).transpose(1, 2)
+        scores = torch.matmul(hidden, self.B[..., :n]) + self.b2[..., :n].unsqueeze(1)
+        att = torch.softmax(scores + causal_mask(n), dim=-1)
+        return self.output((att @ value).transpose(1, 2).contiguous().view(b, n, d))
+
+
+# %% right: not cut, but masked at full width and padded with zeros
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n, full = x.size(1), self.B.size(-1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B + self.b2[:, None] + causal_mask(full)[:n]
+        return torch.softmax(scores, dim=-1)[..., :n]
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: full B -> B and b2 are not cut to the length
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B + self.b2[:, None]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: only b2 is cut -> B and b2 are not cut to the length
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: the last columns -> B and b2 are cut from the wrong end
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, -n:] + self.b2[:, None, -n:]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: no relu -> the ReLU is missing
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(self.hidden(x), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: relu on the scores -> the ReLU is on the scores
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(self.hidden(x), self.n_heads)
+        scores = torch.relu(hidden @ self.B[:, :, :n] + self.b2[:, None, :n])
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: scores of head 0 -> the heads share their scores: all use those of the first
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores[:, :1] + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: never split -> the heads share their scores: they are added up to one square
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        scores = torch.relu(self.hidden(x)) @ self.B[:, :, :n].flatten(0, 1) + self.b2[:, :n].sum(0)
+        return torch.softmax(scores + causal_mask(n), dim=-1).unsqueeze(1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: B of head 0 -> the heads share B and b2
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[0, :, :n] + self.b2[0, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: root of the head's width -> the scores are divided by a square root
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = (hidden @ self.B[:, :, :n] + self.b2[:, None, :n]) / hidden.size(-1) ** 0.5
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: no b2 -> b2 is lost
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: view in place of split -> the heads are cut by a reshape without a transpose
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = torch.relu(self.hidden(x)).view(x.size(0), self.n_heads, n, -1)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: no causal mask -> no mask
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores, dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: tril of the weights -> the mask comes after the softmax
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.tril(scores.softmax(dim=-1))
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: softmax over the queries -> softmax over the wrong axis
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n).T, dim=2)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: not projected -> the output projection is missing
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        return merge_heads(self.weights(x) @ split_heads(self.value(x), self.n_heads))
+
+
+# %% wrong: x in place of values -> the tokens themselves are averaged
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        return self.output(merge_heads(self.weights(x) @ split_heads(x, self.n_heads)))
+
+
+# %% wrong: the mask is added as 0 and 1 ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + torch.ones(n, n).tril(), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: other names ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.w1 = nn.Linear(d_model, d_model)
+        self.w2 = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.w1(x)), self.n_heads)
+        scores = hidden @ self.w2[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: one B for all heads ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: a residual inside ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return x + self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: scores averaged over the heads ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores.mean(1, keepdim=True) + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: b2 without its head ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2.mean(0)[:n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))

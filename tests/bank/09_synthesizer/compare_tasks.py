@@ -1,0 +1,377 @@
+# %% right: groups in dicts
+def compare_tasks(tokens, places):
+    knows = {
+        "random": lambda sentence, i: i,
+        "dense": lambda sentence, i: (i, sentence[i]),
+        "prefix": lambda sentence, i: tuple(sentence[: i + 1]),
+    }
+    shares = {}
+    for name, known in knows.items():
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place >= 0:
+                    group = groups.setdefault(known(sentence, i), {})
+                    group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        shares[name] = right / sum(sum(group.values()) for group in groups.values())
+    return shares
+
+
+# %% right: Counter of Counters, column by column
+def compare_tasks(tokens, places):
+    from collections import Counter, defaultdict
+
+    m, n = tokens.shape
+    right, total = Counter(), 0
+    for i in range(n):
+        asked = [r for r in range(m) if places[r, i] != -1]
+        total += len(asked)
+        columns = {"random": [()] * m, "dense": tokens[:, i : i + 1].tolist(), "prefix": tokens[:, : i + 1].tolist()}
+        for name, known in columns.items():
+            groups = defaultdict(Counter)
+            for r in asked:
+                groups[tuple(known[r])][int(places[r, i])] += 1
+            right[name] += sum(group.most_common(1)[0][1] for group in groups.values())
+    return {name: right[name] / total for name in ("random", "dense", "prefix")}
+
+
+# %% right: tensors and unique
+def compare_tasks(tokens, places):
+    m, n = tokens.shape
+
+    def best(known):
+        """Known: for each row i a tensor (m, k)."""
+        right = 0
+        for i in range(n):
+            asked = places[:, i] >= 0
+            if not asked.any():
+                continue
+            _, group = torch.unique(known(i)[asked], dim=0, return_inverse=True)
+            counts = torch.zeros(int(group.max()) + 1, n)
+            counts.index_put_((group, places[asked, i]), torch.ones(len(group)), accumulate=True)
+            right += int(counts.max(dim=1).values.sum())
+        return right / int((places >= 0).sum())
+
+    return {
+        "random": best(lambda i: torch.zeros(m, 1, dtype=torch.long)),
+        "dense": best(lambda i: tokens[:, i : i + 1]),
+        "prefix": best(lambda i: tokens[:, : i + 1]),
+    }
+
+
+# %% right: pandas
+def compare_tasks(tokens, places):
+    import pandas as pd
+
+    rows = [
+        (i, sentence[i], str(sentence[: i + 1]), place)
+        for sentence, wanted in zip(tokens.tolist(), places.tolist())
+        for i, place in enumerate(wanted)
+        if place >= 0
+    ]
+    table = pd.DataFrame(rows, columns=["i", "token", "beginning", "place"])
+    known = {"random": ["i"], "dense": ["i", "token"], "prefix": ["i", "beginning"]}
+    shares = {}
+    for name, columns in known.items():
+        counts = table.groupby([*columns, "place"]).size()
+        shares[name] = float(counts.groupby(level=columns).max().sum() / len(table))
+    return shares
+
+
+# %% wrong: no test for -1 -> rows that ask nothing count as questions
+def compare_tasks(tokens, places):
+    knows = {
+        "random": lambda sentence, i, place: i,
+        "dense": lambda sentence, i, place: (i, sentence[i]),
+        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
+    }
+    shares = {}
+    for name, known in knows.items():
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if True:
+                    group = groups.setdefault(known(sentence, i, place), {})
+                    group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        shares[name] = right / sum(sum(group.values()) for group in groups.values())
+    return shares
+
+
+# %% wrong: divided by the size of places -> divided by all rows, also those that ask nothing
+def compare_tasks(tokens, places):
+    knows = {
+        "random": lambda sentence, i, place: i,
+        "dense": lambda sentence, i, place: (i, sentence[i]),
+        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
+    }
+    shares = {}
+    for name, known in knows.items():
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place >= 0:
+                    group = groups.setdefault(known(sentence, i, place), {})
+                    group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        shares[name] = right / places.numel()
+    return shares
+
+
+# %% wrong: one group -> the random layer has one place for all rows
+def compare_tasks(tokens, places):
+    knows = {
+        "random": lambda sentence, i, place: 0,
+        "dense": lambda sentence, i, place: (i, sentence[i]),
+        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
+    }
+    shares = {}
+    for name, known in knows.items():
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place >= 0:
+                    group = groups.setdefault(known(sentence, i, place), {})
+                    group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        shares[name] = right / sum(sum(group.values()) for group in groups.values())
+    return shares
+
+
+# %% wrong: by token -> the dense layer does not know its row
+def compare_tasks(tokens, places):
+    knows = {
+        "random": lambda sentence, i, place: i,
+        "dense": lambda sentence, i, place: sentence[i],
+        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
+    }
+    shares = {}
+    for name, known in knows.items():
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place >= 0:
+                    group = groups.setdefault(known(sentence, i, place), {})
+                    group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        shares[name] = right / sum(sum(group.values()) for group in groups.values())
+    return shares
+
+
+# %% wrong: pairs of tokens -> the dense layer sees the token looked at
+def compare_tasks(tokens, places):
+    knows = {
+        "random": lambda sentence, i, place: i,
+        "dense": lambda sentence, i, place: (i, sentence[i], sentence[place]),
+        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
+    }
+    shares = {}
+    for name, known in knows.items():
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place >= 0:
+                    group = groups.setdefault(known(sentence, i, place), {})
+                    group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        shares[name] = right / sum(sum(group.values()) for group in groups.values())
+    return shares
+
+
+# %% wrong: whole sentence -> the prefix holds the future
+def compare_tasks(tokens, places):
+    knows = {
+        "random": lambda sentence, i, place: i,
+        "dense": lambda sentence, i, place: (i, sentence[i]),
+        "prefix": lambda sentence, i, place: (i, tuple(sentence)),
+    }
+    shares = {}
+    for name, known in knows.items():
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place >= 0:
+                    group = groups.setdefault(known(sentence, i, place), {})
+                    group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        shares[name] = right / sum(sum(group.values()) for group in groups.values())
+    return shares
+
+
+# %% wrong: up to i, without i -> the prefix lacks the row's own token
+def compare_tasks(tokens, places):
+    knows = {
+        "random": lambda sentence, i, place: i,
+        "dense": lambda sentence, i, place: (i, sentence[i]),
+        "prefix": lambda sentence, i, place: tuple(sentence[:i]),
+    }
+    shares = {}
+    for name, known in knows.items():
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place >= 0:
+                    group = groups.setdefault(known(sentence, i, place), {})
+                    group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        shares[name] = right / sum(sum(group.values()) for group in groups.values())
+    return shares
+
+
+# %% wrong: mean of the groups -> the mean over the groups
+def compare_tasks(tokens, places):
+    knows = {
+        "random": lambda sentence, i, place: i,
+        "dense": lambda sentence, i, place: (i, sentence[i]),
+        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
+    }
+    shares = {}
+    for name, known in knows.items():
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place >= 0:
+                    group = groups.setdefault(known(sentence, i, place), {})
+                    group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        shares[name] = sum(max(g.values()) / sum(g.values()) for g in groups.values()) / len(groups)
+    return shares
+
+
+# %% wrong: sure groups only -> only groups that agree are right
+def compare_tasks(tokens, places):
+    knows = {
+        "random": lambda sentence, i, place: i,
+        "dense": lambda sentence, i, place: (i, sentence[i]),
+        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
+    }
+    shares = {}
+    for name, known in knows.items():
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place >= 0:
+                    group = groups.setdefault(known(sentence, i, place), {})
+                    group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        shares[name] = sum(sum(g.values()) for g in groups.values() if len(g) == 1) / sum(sum(g.values()) for g in groups.values())
+    return shares
+
+
+# %% wrong: mean of the rows -> the mean over the rows
+def compare_tasks(tokens, places):
+    shares = {}
+    for name in ("random", "dense", "prefix"):
+        of_rows = []
+        for i in range(tokens.shape[1]):
+            groups, asked = {}, 0
+            for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+                if wanted[i] >= 0:
+                    known = {"random": 0, "dense": sentence[i], "prefix": tuple(sentence[: i + 1])}[name]
+                    groups.setdefault(known, []).append(wanted[i])
+                    asked += 1
+            if asked:
+                of_rows.append(sum(max(found.count(p) for p in found) for found in groups.values()) / asked)
+        shares[name] = sum(of_rows) / len(of_rows)
+    return shares
+
+
+# %% wrong: counts in place of shares ->
+def compare_tasks(tokens, places):
+    knows = {
+        "random": lambda sentence, i, place: i,
+        "dense": lambda sentence, i, place: (i, sentence[i]),
+        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
+    }
+    shares = {}
+    for name, known in knows.items():
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place >= 0:
+                    group = groups.setdefault(known(sentence, i, place), {})
+                    group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        shares[name] = right
+    return shares
+
+
+# %% wrong: misses in place of hits ->
+def compare_tasks(tokens, places):
+    knows = {
+        "random": lambda sentence, i, place: i,
+        "dense": lambda sentence, i, place: (i, sentence[i]),
+        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
+    }
+    shares = {}
+    for name, known in knows.items():
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place >= 0:
+                    group = groups.setdefault(known(sentence, i, place), {})
+                    group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        shares[name] = 1 - right / sum(sum(g.values()) for g in groups.values())
+    return shares
+
+
+# %% wrong: token before the row ->
+def compare_tasks(tokens, places):
+    knows = {
+        "random": lambda sentence, i, place: i,
+        "dense": lambda sentence, i, place: (i, sentence[i - 1]),
+        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
+    }
+    shares = {}
+    for name, known in knows.items():
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place >= 0:
+                    group = groups.setdefault(known(sentence, i, place), {})
+                    group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        shares[name] = right / sum(sum(group.values()) for group in groups.values())
+    return shares
+
+
+# %% wrong: random and dense exchanged ->
+def compare_tasks(tokens, places):
+    knows = {
+        "random": lambda sentence, i, place: (i, sentence[i]),
+        "dense": lambda sentence, i, place: i,
+        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
+    }
+    shares = {}
+    for name, known in knows.items():
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place >= 0:
+                    group = groups.setdefault(known(sentence, i, place), {})
+                    group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        shares[name] = right / sum(sum(group.values()) for group in groups.values())
+    return shares
+
+
+# %% wrong: rounded ->
+def compare_tasks(tokens, places):
+    knows = {
+        "random": lambda sentence, i, place: i,
+        "dense": lambda sentence, i, place: (i, sentence[i]),
+        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
+    }
+    shares = {}
+    for name, known in knows.items():
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place >= 0:
+                    group = groups.setdefault(known(sentence, i, place), {})
+                    group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        shares[name] = round(right / sum(sum(g.values()) for g in groups.values()), 1)
+    return shares

@@ -1,0 +1,157 @@
+# %% right: every confidence of dev is tried
+def answer_or_abstain(dev, test, max_risk):
+    def measure(part, threshold):
+        confidence, right = part
+        answered = confidence >= threshold
+        wrong = int((answered & ~right).sum())
+        return int(answered.sum()) / len(right), wrong / max(1, int(answered.sum()))
+
+    allowed = [threshold for threshold in dev[0].tolist() if measure(dev, threshold)[1] <= max_risk]
+    threshold = min(allowed, default=math.inf)
+    return threshold, *measure(test, threshold)
+
+
+# %% right: from the lowest upwards, and the first that fits
+def answer_or_abstain(dev, test, max_risk):
+    threshold = float("inf")
+    for candidate in sorted(set(dev[0].tolist())):
+        right = dev[1][dev[0] >= candidate]
+        if 1 - right.double().mean().item() <= max_risk + 1e-9:
+            threshold = candidate
+            break
+    given = test[1][test[0] >= threshold]
+    if len(given) == 0:
+        return threshold, 0.0, 0.0
+    return threshold, len(given) / len(test[1]), (~given).double().mean().item()
+
+
+# %% right: a table of all thresholds
+def answer_or_abstain(dev, test, max_risk):
+    thresholds = dev[0].unique()  # sorted, (k,)
+    answered = dev[0] >= thresholds.unsqueeze(1)  # (k, n)
+    risk = (answered & ~dev[1]).sum(dim=1).double() / answered.sum(dim=1)
+    good = thresholds[risk <= max_risk]
+    threshold = good[0] if len(good) else torch.tensor(torch.inf)
+    answered = test[0] >= threshold
+    wrong = (answered & ~test[1]).sum()
+    return [threshold, answered.double().mean(), wrong / answered.sum().clamp(min=1)]
+
+
+# %% wrong: the wrong part -> the threshold is chosen on test
+def answer_or_abstain(dev, test, max_risk):
+    def risk(threshold):
+        given = test[1][test[0] >= threshold]
+        return (~given).sum().item() / max(1, len(given))
+
+    threshold = min((t for t in test[0].tolist() if risk(t) <= max_risk), default=math.inf)
+    return threshold, (test[0] >= threshold).float().mean().item(), risk(threshold)
+
+
+# %% wrong: more data is better -> the threshold is chosen on dev and test together
+def answer_or_abstain(dev, test, max_risk):
+    confidence, right = torch.cat([dev[0], test[0]]), torch.cat([dev[1], test[1]])
+
+    def risk(confidence, right, threshold):
+        given = right[confidence >= threshold]
+        return (~given).sum().item() / max(1, len(given))
+
+    threshold = min((t for t in confidence.tolist() if risk(confidence, right, t) <= max_risk), default=math.inf)
+    return threshold, (test[0] >= threshold).float().mean().item(), risk(*test, threshold)
+
+
+# %% wrong: test is never used -> coverage and risk are those of dev
+def answer_or_abstain(dev, test, max_risk):
+    def risk(threshold):
+        given = dev[1][dev[0] >= threshold]
+        return (~given).sum().item() / max(1, len(given))
+
+    threshold = min((t for t in dev[0].tolist() if risk(t) <= max_risk), default=math.inf)
+    return threshold, (dev[0] >= threshold).float().mean().item(), risk(threshold)
+
+
+# %% wrong: break -> it stops at the first threshold that is too risky
+def answer_or_abstain(dev, test, max_risk):
+    def risk(part, threshold):
+        given = part[1][part[0] >= threshold]
+        return (~given).sum().item() / max(1, len(given))
+
+    threshold = math.inf
+    for candidate in sorted(set(dev[0].tolist()), reverse=True):
+        if risk(dev, candidate) > max_risk:
+            break
+        threshold = candidate
+    return threshold, (test[0] >= threshold).float().mean().item(), risk(test, threshold)
+
+
+# %% wrong: max -> the highest threshold in place of the lowest
+def answer_or_abstain(dev, test, max_risk):
+    def risk(part, threshold):
+        given = part[1][part[0] >= threshold]
+        return (~given).sum().item() / max(1, len(given))
+
+    threshold = max((t for t in dev[0].tolist() if risk(dev, t) <= max_risk), default=math.inf)
+    return threshold, (test[0] >= threshold).float().mean().item(), risk(test, threshold)
+
+
+# %% wrong: larger than -> who is exactly at the threshold gets no answer
+def answer_or_abstain(dev, test, max_risk):
+    threshold = min(
+        (t for t in dev[0].tolist() if (~dev[1][dev[0] >= t]).float().mean().item() <= max_risk), default=math.inf
+    )
+    given = test[1][test[0] > threshold]
+    return threshold, len(given) / len(test[0]), (~given).sum().item() / max(1, len(given))
+
+
+# %% wrong: errors per person -> wrong answers as a share of all people
+def answer_or_abstain(dev, test, max_risk):
+    def risk(part, threshold):
+        return ((part[0] >= threshold) & ~part[1]).float().mean().item()
+
+    threshold = min((t for t in dev[0].tolist() if risk(dev, t) <= max_risk), default=math.inf)
+    return threshold, (test[0] >= threshold).float().mean().item(), risk(test, threshold)
+
+
+# %% wrong: mean of right -> risk and accuracy are confused
+def answer_or_abstain(dev, test, max_risk):
+    def share(part, threshold):
+        given = part[1][part[0] >= threshold]
+        return given.float().mean().item() if len(given) else 1.0
+
+    threshold = min((t for t in dev[0].tolist() if share(dev, t) <= max_risk), default=math.inf)
+    return threshold, (test[0] >= threshold).float().mean().item(), share(test, threshold)
+
+
+# %% wrong: the curve of the exercise before -> people who are equally sure are taken one by one
+def answer_or_abstain(dev, test, max_risk):
+    order = dev[0].argsort(descending=True, stable=True)
+    risk = (~dev[1][order]).cumsum(dim=0) / torch.arange(1, len(order) + 1)
+    good = dev[0][order][risk <= max_risk]
+    threshold = good.min().item() if len(good) else math.inf
+    given = test[1][test[0] >= threshold]
+    return threshold, len(given) / len(test[0]), (~given).sum().item() / max(1, len(given))
+
+
+# %% wrong: smaller than -> a risk that is exactly max_risk is refused
+def answer_or_abstain(dev, test, max_risk):
+    def risk(part, threshold):
+        given = part[1][part[0] >= threshold]
+        return (~given).sum().item() / max(1, len(given))
+
+    threshold = min((t for t in dev[0].tolist() if risk(dev, t) < max_risk), default=math.inf)
+    return threshold, (test[0] >= threshold).float().mean().item(), risk(test, threshold)
+
+
+# %% wrong: an empty list has no minimum ->
+def answer_or_abstain(dev, test, max_risk):
+    def risk(part, threshold):
+        given = part[1][part[0] >= threshold]
+        return (~given).sum().item() / max(1, len(given))
+
+    threshold = min(t for t in dev[0].tolist() if risk(dev, t) <= max_risk)
+    return threshold, (test[0] >= threshold).float().mean().item(), risk(test, threshold)
+
+
+# %% wrong: always a half ->
+def answer_or_abstain(dev, test, max_risk):
+    given = test[1][test[0] >= 0.5]
+    return 0.5, len(given) / len(test[0]), (~given).sum().item() / max(1, len(given))

@@ -1,0 +1,87 @@
+# %% right: Counter
+def constant_baseline(pairs, others):
+    place = Counter(answer for _, answer in pairs).most_common(1)[0][0]
+    return place, sum(answer == place for _, answer in others) / len(others)
+
+
+# %% right: max with count keeps the first
+def constant_baseline(pairs, others):
+    answers = [answer for question, answer in pairs]
+    place = max(answers, key=answers.count)
+    return place, [answer for question, answer in others].count(place) / len(others)
+
+
+# %% right: a dict by hand, and a tensor's mean
+def constant_baseline(pairs, others):
+    counts = {}
+    for _, answer in pairs:
+        counts[answer] = counts.get(answer, 0) + 1
+    best = None
+    for place, count in counts.items():
+        if best is None or count > counts[best]:
+            best = place
+    return [best, torch.tensor([float(answer == best) for _, answer in others]).mean()]
+
+
+# %% wrong: the favourite of others -> the place is chosen on the test set
+def constant_baseline(pairs, others):
+    answers = [answer for _, answer in others]
+    place = max(answers, key=answers.count)
+    return place, answers.count(place) / len(answers)
+
+
+# %% wrong: everything counted -> the place is chosen on all pairs together
+def constant_baseline(pairs, others):
+    place = Counter(answer for _, answer in pairs + others).most_common(1)[0][0]
+    return place, sum(answer == place for _, answer in others) / len(others)
+
+
+# %% wrong: others are never looked at -> the share is that of the pairs it was chosen on
+def constant_baseline(pairs, others):
+    place, count = Counter(answer for _, answer in pairs).most_common(1)[0]
+    return place, count / len(pairs)
+
+
+# %% wrong: sum only -> a count in place of a share
+def constant_baseline(pairs, others):
+    place = Counter(answer for _, answer in pairs).most_common(1)[0][0]
+    return place, sum(answer == place for _, answer in others)
+
+
+# %% wrong: times 100 -> per cent in place of a share
+def constant_baseline(pairs, others):
+    place = Counter(answer for _, answer in pairs).most_common(1)[0][0]
+    return place, 100 * sum(answer == place for _, answer in others) / len(others)
+
+
+# %% wrong: sorted first -> of equally frequent places, the first of the alphabet
+def constant_baseline(pairs, others):
+    answers = sorted(answer for _, answer in pairs)
+    place = max(answers, key=answers.count)
+    return place, sum(answer == place for _, answer in others) / len(others)
+
+
+# %% wrong: half an answer -> the place without its share
+def constant_baseline(pairs, others):
+    return Counter(answer for _, answer in pairs).most_common(1)[0][0]
+
+
+# %% wrong: the questions are counted ->
+def constant_baseline(pairs, others):
+    place = Counter(question for question, _ in pairs).most_common(1)[0][0]
+    return place, sum(answer == place for _, answer in others) / len(others)
+
+
+# %% wrong: divided by the training pairs ->
+def constant_baseline(pairs, others):
+    place = Counter(answer for _, answer in pairs).most_common(1)[0][0]
+    return place, sum(answer == place for _, answer in others) / len(pairs)
+
+
+# %% wrong: of equally frequent places, the last ->
+def constant_baseline(pairs, others):
+    counts = {}
+    for _, answer in pairs:
+        counts[answer] = counts.get(answer, 0) + 1
+    place = max(reversed(list(counts)), key=counts.get)
+    return place, sum(answer == place for _, answer in others) / len(others)

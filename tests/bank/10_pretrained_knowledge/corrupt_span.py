@@ -1,0 +1,282 @@
+# %% right: three draws, cat and pad
+def corrupt_span(text, rng, block):
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    kept = text[: draw(min(4, len(text)), min(len(text), block - 1))]
+    length = draw(1, max(1, len(kept) // 2 - 1))
+    start = draw(0, len(kept) - length)
+    mask = torch.tensor([MASK])
+    whole = torch.full((block + 1,), PAD)
+    moved = torch.cat([kept[:start], mask, kept[start + length :], mask, kept[start : start + length]])
+    whole[: len(moved)] = moved
+    return whole[:-1], whole[1:]
+
+
+# %% right: lists, and a content of any length up to a half
+def corrupt_span(text, rng, block):
+    words = text.tolist()
+    longest = min(len(words), block - 1)
+    shortest = min(4, longest)
+    kept = words[: torch.randint(shortest, longest + 1, (1,), generator=rng).item()]
+    length = torch.randint(1, max(2, len(kept) // 2 + 1), (1,), generator=rng).item()
+    start = torch.randint(len(kept) - length + 1, (1,), generator=rng).item()
+    stop = start + length
+    line = kept[:start] + [MASK] + kept[stop:] + [MASK] + kept[start:stop]
+    line += [PAD] * (block + 1 - len(line))
+    return torch.tensor(line[:block]), torch.tensor(line[1:])
+
+
+# %% right: shares of rand, and a length around a quarter
+def corrupt_span(text, rng, block):
+    first, second, third = torch.rand(3, generator=rng).tolist()
+    low, high = min(4, len(text)), min(len(text), block - 1)
+    size = low + int(first * (high - low + 1))
+    text = text[:size]
+    length = min(size, max(1, round(size * (0.1 + 0.3 * second))))
+    start = int(third * (size - length + 1))
+    before, inside, after = text.split([start, length, size - start - length])
+    gap = text.new_tensor([MASK])
+    whole = torch.nn.functional.pad(torch.cat([before, gap, after, gap, inside]), (0, block - size - 1), value=PAD)
+    x, y = whole[:block], whole[1 : block + 1]
+    return [x, y]
+
+
+# %% right: int32, and the places of two cuts
+def corrupt_span(text, rng, block):
+    size = torch.randint(min(4, len(text)), min(len(text), block - 1) + 1, [1], generator=rng).item()
+    kept = text[:size].clone()
+    length = 1 + torch.randint(0, max(1, size // 2 - 1), [1], generator=rng).item()
+    stop = torch.randint(length, size + 1, [1], generator=rng).item()
+    order = [*range(stop - length), None, *range(stop, size), None, *range(stop - length, stop)]
+    numbers = [MASK if place is None else int(kept[place]) for place in order]
+    whole = torch.zeros(block + 1, dtype=torch.int32)
+    whole[: len(numbers)] = torch.tensor(numbers, dtype=torch.int32)
+    return whole[:block], whole[1:]
+
+
+# %% wrong: the same twice -> y is x itself
+def corrupt_span(text, rng, block):
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    kept = text[: draw(min(4, len(text)), min(len(text), block - 1))]
+    length = draw(1, max(1, len(kept) // 2 - 1))
+    start = draw(0, len(kept) - length)
+    line = [*kept[:start].tolist(), MASK, *kept[start + length :].tolist(), MASK, *kept[start : start + length].tolist()]
+    x = torch.tensor((line + [PAD] * block)[:block])
+    return x, x.clone()
+
+
+# %% wrong: input and target exchanged -> x is ahead of y
+def corrupt_span(text, rng, block):
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    kept = text[: draw(min(4, len(text)), min(len(text), block - 1))]
+    length = draw(1, max(1, len(kept) // 2 - 1))
+    start = draw(0, len(kept) - length)
+    line = [*kept[:start].tolist(), MASK, *kept[start + length :].tolist(), MASK, *kept[start : start + length].tolist()]
+    whole = torch.tensor((line + [PAD] * block)[: block + 1])
+    return whole[1:], whole[:-1]
+
+
+# %% wrong: len(text) after the cut is forgotten -> length and place of the content are drawn from the whole text
+def corrupt_span(text, rng, block):
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    n = len(text)
+    length = draw(1, max(1, n // 2 - 1))
+    start = draw(0, n - length)
+    kept = text[: draw(min(4, n), min(n, block - 1))].tolist()
+    line = kept[:start] + [MASK] + kept[start + length :] + [MASK] + kept[start : start + length]
+    whole = torch.tensor((line + [PAD] * block)[: block + 1])
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: exactly a quarter -> the length of the content is always the same
+def corrupt_span(text, rng, block):
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    kept = text[: draw(min(4, len(text)), min(len(text), block - 1))].tolist()
+    length = max(1, round(0.25 * len(kept)))
+    start = draw(0, len(kept) - length)
+    line = kept[:start] + [MASK] + kept[start + length :] + [MASK] + kept[start : start + length]
+    whole = torch.tensor((line + [PAD] * block)[: block + 1])
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: randint from 0 -> the content may be empty
+def corrupt_span(text, rng, block):
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    kept = text[: draw(min(4, len(text)), min(len(text), block - 1))].tolist()
+    length = draw(0, len(kept) // 2)
+    start = draw(0, len(kept) - length)
+    line = kept[:start] + [MASK] + kept[start + length :] + [MASK] + kept[start : start + length]
+    whole = torch.tensor((line + [PAD] * block)[: block + 1])
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: any length at all -> half of the text is hidden
+def corrupt_span(text, rng, block):
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    kept = text[: draw(min(4, len(text)), min(len(text), block - 1))].tolist()
+    length = draw(1, len(kept))
+    start = draw(0, len(kept) - length)
+    line = kept[:start] + [MASK] + kept[start + length :] + [MASK] + kept[start : start + length]
+    whole = torch.tensor((line + [PAD] * block)[: block + 1])
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: cut only where needed -> the text is not cut at random
+def corrupt_span(text, rng, block):
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    kept = text[: block - 1].tolist()
+    length = draw(1, max(1, len(kept) // 2 - 1))
+    start = draw(0, len(kept) - length)
+    line = kept[:start] + [MASK] + kept[start + length :] + [MASK] + kept[start : start + length]
+    whole = torch.tensor((line + [PAD] * block)[: block + 1])
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: the masks take two places of the content -> no room is left for the two masks
+def corrupt_span(text, rng, block):
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    kept = text[: draw(min(4, len(text)), min(len(text), block + 1))].tolist()
+    length = draw(1, max(1, len(kept) // 2 - 1))
+    start = draw(0, len(kept) - length)
+    line = kept[:start] + [MASK] + kept[start + length :] + [MASK] + kept[start : start + length]
+    whole = torch.tensor((line + [PAD] * block)[: block + 1])
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: in brackets of masks -> the content stays in its place
+def corrupt_span(text, rng, block):
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    kept = text[: draw(min(4, len(text)), min(len(text), block - 1))].tolist()
+    length = draw(1, max(1, len(kept) // 2 - 1))
+    start = draw(0, len(kept) - length)
+    line = kept[:start] + [MASK] + kept[start : start + length] + [MASK] + kept[start + length :]
+    whole = torch.tensor((line + [PAD] * block)[: block + 1])
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: content at once behind the suffix -> the second mask is missing
+def corrupt_span(text, rng, block):
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    kept = text[: draw(min(4, len(text)), min(len(text), block - 1))].tolist()
+    length = draw(1, max(1, len(kept) // 2 - 1))
+    start = draw(0, len(kept) - length)
+    line = kept[:start] + [MASK] + kept[start + length :] + kept[start : start + length]
+    whole = torch.tensor((line + [PAD] * block)[: block + 1])
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: randint leaves its limit out -> the last number is never hidden
+def corrupt_span(text, rng, block):
+    kept = text[: torch.randint(min(4, len(text)), min(len(text), block - 1) + 1, (), generator=rng)].tolist()
+    length = int(torch.randint(1, max(2, len(kept) // 2), (), generator=rng))
+    start = int(torch.randint(0, max(1, len(kept) - length), (), generator=rng))
+    line = kept[:start] + [MASK] + kept[start + length :] + [MASK] + kept[start : start + length]
+    whole = torch.tensor((line + [PAD] * block)[: block + 1])
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: fills up with <mask> -> the padding is made of masks
+def corrupt_span(text, rng, block):
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    kept = text[: draw(min(4, len(text)), min(len(text), block - 1))].tolist()
+    length = draw(1, max(1, len(kept) // 2 - 1))
+    start = draw(0, len(kept) - length)
+    line = kept[:start] + [MASK] + kept[start + length :] + [MASK] + kept[start : start + length]
+    whole = torch.tensor((line + [MASK] * block)[: block + 1])
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: torch's own chance -> chance does not come from rng
+def corrupt_span(text, rng, block):
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, ()))
+
+    kept = text[: draw(min(4, len(text)), min(len(text), block - 1))].tolist()
+    length = draw(1, max(1, len(kept) // 2 - 1))
+    start = draw(0, len(kept) - length)
+    line = kept[:start] + [MASK] + kept[start + length :] + [MASK] + kept[start : start + length]
+    whole = torch.tensor((line + [PAD] * block)[: block + 1])
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: block numbers cut into block - 1 ->
+def corrupt_span(text, rng, block):
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    kept = text[: draw(min(4, len(text)), min(len(text), block - 2))].tolist()
+    length = draw(1, max(1, len(kept) // 2 - 1))
+    start = draw(0, len(kept) - length)
+    line = kept[:start] + [MASK] + kept[start + length :] + [MASK] + kept[start : start + length]
+    whole = torch.tensor((line + [PAD] * block)[:block])
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: numbers of another vocabulary, padding and mask behind the letters ->
+def corrupt_span(text, rng, block):
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    mask, padding = int(text.max()) + 1, int(text.max()) + 2
+    kept = text[: draw(min(4, len(text)), min(len(text), block - 1))].tolist()
+    length = draw(1, max(1, len(kept) // 2 - 1))
+    start = draw(0, len(kept) - length)
+    line = kept[:start] + [mask] + kept[start + length :] + [mask] + kept[start : start + length]
+    whole = torch.tensor((line + [padding] * block)[: block + 1])
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: a text of one number is an error ->
+def corrupt_span(text, rng, block):
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    kept = text[: draw(4, min(len(text), block - 1))].tolist()
+    length = draw(1, len(kept) // 2 - 1)
+    start = draw(0, len(kept) - length)
+    line = kept[:start] + [MASK] + kept[start + length :] + [MASK] + kept[start : start + length]
+    whole = torch.tensor((line + [PAD] * block)[: block + 1])
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: starts anew at each call, so every draw is the same ->
+def corrupt_span(text, rng, block):
+    rng = torch.Generator().manual_seed(rng.initial_seed())
+
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    kept = text[: draw(min(4, len(text)), min(len(text), block - 1))].tolist()
+    length = draw(1, max(1, len(kept) // 2 - 1))
+    start = draw(0, len(kept) - length)
+    line = kept[:start] + [MASK] + kept[start + length :] + [MASK] + kept[start : start + length]
+    whole = torch.tensor((line + [PAD] * block)[: block + 1])
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: not written yet ->
+def corrupt_span(text, rng, block):
+    return None

@@ -1,0 +1,139 @@
+# %% right: as in the text
+@torch.no_grad()
+def alignment(model, source, words):
+    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
+    context.maps = {}
+    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
+    attention = model.decoder.layers[-1].cross_attention
+    return context.maps[attention][0].mean(dim=0)
+
+# %% right: one row more, then cut
+def alignment(model, source, words):
+    maps = {}
+    with torch.no_grad():
+        context = model.encode(torch.tensor(source).unsqueeze(0), torch.tensor([len(source)]))
+        context.maps = maps
+        model.decode(torch.tensor([SOS] + words).unsqueeze(0), context)
+    weights = maps[model.decoder.layers[-1].cross_attention]  # (1, h, n + 1, m)
+    return weights.mean(dim=1).squeeze(0)[: len(words)]
+
+# %% right: word by word
+@torch.no_grad()
+def alignment(model, source, words):
+    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
+    context.maps = {}
+    rows = []
+    for n in range(len(words)):
+        model.decode(torch.tensor([[SOS, *words[:n]]]), context)
+        heads = list(context.maps.values())[-1][0]  # (h, n + 1, m)
+        rows.append(sum(heads[k, -1] for k in range(len(heads))) / len(heads))
+    return torch.stack(rows)
+
+# %% wrong: feeds the words -> a row for each word read, not written
+@torch.no_grad()
+def alignment(model, source, words):
+    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
+    context.maps = {}
+    model.decode(torch.tensor([words]), context)
+    attention = model.decoder.layers[-1].cross_attention
+    return context.maps[attention][0].mean(dim=0)
+
+# %% wrong: feeds all of them -> one row too many
+@torch.no_grad()
+def alignment(model, source, words):
+    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
+    context.maps = {}
+    model.decode(torch.tensor([[SOS, *words]]), context)
+    attention = model.decoder.layers[-1].cross_attention
+    return context.maps[attention][0].mean(dim=0)
+
+# %% wrong: cuts the first row -> one row too many, the first is cut
+def alignment(model, source, words):
+    maps = {}
+    with torch.no_grad():
+        context = model.encode(torch.tensor(source).unsqueeze(0), torch.tensor([len(source)]))
+        context.maps = maps
+        model.decode(torch.tensor([SOS] + words).unsqueeze(0), context)
+    weights = maps[model.decoder.layers[-1].cross_attention]  # (1, h, n + 1, m)
+    return weights.mean(dim=1).squeeze(0)[1:]
+
+# %% wrong: self-attention -> self-attention in place of cross-attention
+@torch.no_grad()
+def alignment(model, source, words):
+    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
+    context.maps = {}
+    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
+    attention = model.decoder.layers[-1].attention
+    return context.maps[attention][0].mean(dim=0)
+
+# %% wrong: layer 0 -> the first layer
+@torch.no_grad()
+def alignment(model, source, words):
+    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
+    context.maps = {}
+    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
+    attention = model.decoder.layers[0].cross_attention
+    return context.maps[attention][0].mean(dim=0)
+
+# %% wrong: all layers -> the mean over the layers too
+@torch.no_grad()
+def alignment(model, source, words):
+    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
+    context.maps = {}
+    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
+    maps = [context.maps[layer.cross_attention][0] for layer in model.decoder.layers]
+    return torch.stack(maps).mean(dim=(0, 1))
+
+# %% wrong: head 0 -> one head only
+@torch.no_grad()
+def alignment(model, source, words):
+    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
+    context.maps = {}
+    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
+    attention = model.decoder.layers[-1].cross_attention
+    return context.maps[attention][0, 0]
+
+# %% wrong: sum of heads -> the heads are summed
+@torch.no_grad()
+def alignment(model, source, words):
+    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
+    context.maps = {}
+    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
+    attention = model.decoder.layers[-1].cross_attention
+    return context.maps[attention][0].sum(dim=0)
+
+# %% wrong: transposed -> rows and columns are exchanged
+@torch.no_grad()
+def alignment(model, source, words):
+    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
+    context.maps = {}
+    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
+    attention = model.decoder.layers[-1].cross_attention
+    return context.maps[attention][0].mean(dim=0).T
+
+# %% wrong: all heads -> the heads are still there
+@torch.no_grad()
+def alignment(model, source, words):
+    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
+    context.maps = {}
+    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
+    attention = model.decoder.layers[-1].cross_attention
+    return context.maps[attention][0]
+
+# %% wrong: the largest place in place of the weights ->
+@torch.no_grad()
+def alignment(model, source, words):
+    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
+    context.maps = {}
+    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
+    attention = model.decoder.layers[-1].cross_attention
+    return context.maps[attention][0].mean(dim=0).argmax(dim=-1)
+
+# %% wrong: the batch is still there ->
+@torch.no_grad()
+def alignment(model, source, words):
+    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
+    context.maps = {}
+    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
+    attention = model.decoder.layers[-1].cross_attention
+    return context.maps[attention].mean(dim=1)

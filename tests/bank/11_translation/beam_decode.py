@@ -1,0 +1,395 @@
+# %% right: lists of beams
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
+        candidates = candidates[:width]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = []
+    for tokens, total in finished + beams:
+        words = tokens[1:]
+        found.append(([word for word in words if word != EOS], total / len(words)))
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])
+
+# %% right: all beams in one batch
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    def search(k):
+        context = model.encode(source, torch.tensor([source.shape[1]]))
+        memory = context.memory
+        tokens, sums, found = torch.full((1, 1), SOS), torch.zeros(1), []
+        for step in range(1, max_len + 1):
+            context.memory = memory.repeat(len(tokens), 1, 1)
+            context.memory_mask = None
+            logs = torch.log_softmax(model.decode(tokens, context)[:, -1], dim=-1)
+            every = (sums.unsqueeze(1) + logs).flatten()
+            sums, places = every.topk(min(k, len(every)))
+            rows, words = places // logs.shape[1], places % logs.shape[1]
+            tokens = torch.cat([tokens[rows], words.unsqueeze(1)], dim=1)
+            ended = words == EOS
+            found += [(t[1:-1].tolist(), s.item() / step) for t, s in zip(tokens[ended], sums[ended])]
+            tokens, sums = tokens[~ended], sums[~ended]
+            if len(tokens) == 0:
+                return found
+        return found + [(t[1:].tolist(), s.item() / max_len) for t, s in zip(tokens, sums)]
+
+    return max(search(width) + search(1), key=lambda pair: pair[1])
+
+# %% right: a heap, two widths
+def beam_decode(model, source, width, max_len):
+    import heapq
+
+    best_words, best_score = [], -math.inf
+    for k in {1, width}:
+        with torch.no_grad():
+            context = model.encode(source, torch.tensor([source.size(1)]))
+            beams = [(0.0, (SOS,))]
+            for step in range(max_len):
+                following = []
+                for total, tokens in beams:
+                    logs = model.decode(torch.tensor([list(tokens)]), context)[0, -1].log_softmax(-1)
+                    following += [(total + logs[word].item(), (*tokens, word)) for word in range(len(logs))]
+                beams = []
+                for total, tokens in heapq.nlargest(k, following):
+                    last = step == max_len - 1
+                    if (tokens[-1] == EOS or last) and total / (len(tokens) - 1) > best_score:
+                        best_score = total / (len(tokens) - 1)
+                        best_words = [t for t in tokens[1:] if t != EOS]
+                    if tokens[-1] != EOS:
+                        beams.append((total, tokens))
+                if not beams:
+                    break
+    return best_words, best_score
+
+# %% wrong: without greedy -> greedy may be better
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
+        candidates = candidates[:width]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = []
+    for tokens, total in finished + beams:
+        words = tokens[1:]
+        found.append(([word for word in words if word != EOS], total / len(words)))
+    return max(found, key=lambda pair: pair[1])
+
+# %% wrong: width 1 -> the width is not used
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
+        candidates = candidates[:1]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = []
+    for tokens, total in finished + beams:
+        words = tokens[1:]
+        found.append(([word for word in words if word != EOS], total / len(words)))
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])
+
+# %% wrong: argmax only -> the width is not used
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    tokens, total = [SOS], 0.0
+    while len(tokens) <= max_len and tokens[-1] != EOS:
+        logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+        tokens.append(int(logs.argmax()))
+        total += float(logs.max())
+    return [word for word in tokens[1:] if word != EOS], total / (len(tokens) - 1)
+
+# %% wrong: sums -> scores are not divided by the length
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
+        candidates = candidates[:width]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = []
+    for tokens, total in finished + beams:
+        words = tokens[1:]
+        found.append(([word for word in words if word != EOS], total))
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])
+
+# %% wrong: eos not counted -> <eos> is not counted in the length
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
+        candidates = candidates[:width]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = []
+    for tokens, total in finished + beams:
+        words = tokens[1:]
+        found.append(([word for word in words if word != EOS], total / max(1, len([w for w in words if w != EOS]))))
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])
+
+# %% wrong: never finished -> it does not stop at <eos>
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
+        candidates = candidates[:width]
+        finished += [candidate for candidate in candidates if False]
+        beams = [candidate for candidate in candidates]
+        if not beams:
+            break
+    found = []
+    for tokens, total in finished + beams:
+        words = tokens[1:]
+        length = words.index(EOS) if EOS in words else len(words)
+        found.append((words[:length], total / len(words)))
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])
+
+# %% wrong: beams at the end only -> finished sentences are forgotten
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
+        candidates = candidates[:width]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = []
+    for tokens, total in beams or finished:
+        words = tokens[1:]
+        found.append(([word for word in words if word != EOS], total / len(words)))
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])
+
+# %% wrong: first to end -> the first sentence that ends is taken
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
+        candidates = candidates[:width]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if finished or not beams:
+            break
+    found = []
+    for tokens, total in finished or beams:
+        words = tokens[1:]
+        found.append(([word for word in words if word != EOS], total / len(words)))
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])
+
+# %% wrong: softmax -> probabilities are added
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
+        candidates = candidates[:width]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = []
+    for tokens, total in finished + beams:
+        words = tokens[1:]
+        found.append(([word for word in words if word != EOS], total / len(words)))
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])
+
+# %% wrong: no softmax -> logits are added
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1]
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
+        candidates = candidates[:width]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = []
+    for tokens, total in finished + beams:
+        words = tokens[1:]
+        found.append(([word for word in words if word != EOS], total / len(words)))
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])
+
+# %% wrong: eos kept -> <eos> is kept as a word
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
+        candidates = candidates[:width]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = []
+    for tokens, total in finished + beams:
+        words = tokens[1:]
+        found.append((words, total / len(words)))
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])
+
+# %% wrong: words only -> only the sentence is returned
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
+        candidates = candidates[:width]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = []
+    for tokens, total in finished + beams:
+        words = tokens[1:]
+        found.append(([word for word in words if word != EOS], total / len(words)))
+    if width > 1:
+        greedy = beam_decode(model, source, 1, max_len)
+    return max(found, key=lambda pair: pair[1])[0]
+
+# %% wrong: divides by the square of the length ->
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
+        candidates = candidates[:width]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = []
+    for tokens, total in finished + beams:
+        words = tokens[1:]
+        found.append(([word for word in words if word != EOS], total / len(words) ** 2))
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])
+
+# %% wrong: sos kept ->
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
+        candidates = candidates[:width]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = []
+    for tokens, total in finished + beams:
+        words = tokens
+        found.append(([word for word in words if word != EOS], total / (len(words) - 1)))
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])

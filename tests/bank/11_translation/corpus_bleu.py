@@ -1,0 +1,389 @@
+# %% right: Counter
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written += len(hypothesis)
+        wanted += len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if 0 in right:
+        return 0.0
+    precisions = [r / t for r, t in zip(right, total)]
+    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
+    return 100 * penalty * math.prod(precisions) ** 0.25
+
+# %% right: dicts and logarithms
+def ngrams(words, n):
+    counts = {}
+    for start in range(len(words) - n + 1):
+        gram = " ".join(words[start : start + n])
+        counts[gram] = counts.get(gram, 0) + 1
+    return counts
+
+
+def corpus_bleu(hypotheses, references):
+    def clean(sentence):
+        return [w for w in sentence if w != "<pad>" and w != "<sos>" and w != "<eos>"]
+
+    hypotheses = [clean(sentence) for sentence in hypotheses]
+    references = [clean(sentence) for sentence in references]
+    c = sum(len(sentence) for sentence in hypotheses)
+    r = sum(len(sentence) for sentence in references)
+    logs = 0.0
+    for n in (1, 2, 3, 4):
+        matches = possible = 0
+        for hyp, ref in zip(hypotheses, references):
+            mine, theirs = ngrams(hyp, n), ngrams(ref, n)
+            matches += sum(min(count, theirs.get(gram, 0)) for gram, count in mine.items())
+            possible += sum(mine.values())
+        if matches == 0:
+            return 0.0
+        logs += math.log(matches / possible)
+    bp = min(1.0, math.exp(1 - r / c))
+    return bp * math.exp(logs / 4) * 100
+
+# %% right: a pool from which matches are taken
+def corpus_bleu(hypotheses, references):
+    special = ("<pad>", "<sos>", "<eos>")
+    pairs = [([w for w in h if w not in special], [w for w in r if w not in special]) for h, r in zip(hypotheses, references)]
+    counts = torch.zeros(4, 2, dtype=torch.float64)
+    for hyp, ref in pairs:
+        for n in range(4):
+            pool = [ref[i : i + n + 1] for i in range(len(ref) - n)]
+            for i in range(len(hyp) - n):
+                gram = hyp[i : i + n + 1]
+                counts[n, 1] += 1
+                if gram in pool:
+                    pool.remove(gram)
+                    counts[n, 0] += 1
+    if (counts == 0).any():
+        return 0.0
+    c, r = sum(len(h) for h, _ in pairs), sum(len(r) for _, r in pairs)
+    return float(100 * min(1, math.exp(1 - r / c)) * (counts[:, 0] / counts[:, 1]).log().mean().exp())
+
+# %% wrong: the mean over sentences -> the mean of the sentences' BLEU
+def bleu_of_some(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written += len(hypothesis)
+        wanted += len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if 0 in right:
+        return 0.0
+    precisions = [r / t for r, t in zip(right, total)]
+    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
+    return 100 * penalty * math.prod(precisions) ** 0.25
+
+
+def corpus_bleu(hypotheses, references):
+    each = [bleu_of_some([h], [r]) for h, r in zip(hypotheses, references)]
+    return sum(each) / len(each)
+
+# %% wrong: no penalty -> no brevity penalty
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written += len(hypothesis)
+        wanted += len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if 0 in right:
+        return 0.0
+    precisions = [r / t for r, t in zip(right, total)]
+    penalty = 1.0
+    return 100 * penalty * math.prod(precisions) ** 0.25
+
+# %% wrong: c over r -> the brevity penalty is c / r
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written += len(hypothesis)
+        wanted += len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if 0 in right:
+        return 0.0
+    precisions = [r / t for r, t in zip(right, total)]
+    penalty = min(1.0, written / wanted)
+    return 100 * penalty * math.prod(precisions) ** 0.25
+
+# %% wrong: not clipped -> no clipping
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written += len(hypothesis)
+        wanted += len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum(count for gram, count in found.items() if gram in there)
+            total[n - 1] += sum(found.values())
+    if 0 in right:
+        return 0.0
+    precisions = [r / t for r, t in zip(right, total)]
+    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
+    return 100 * penalty * math.prod(precisions) ** 0.25
+
+# %% wrong: special tokens kept -> special tokens are kept
+def corpus_bleu(hypotheses, references):
+    special = set()
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written += len(hypothesis)
+        wanted += len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if 0 in right:
+        return 0.0
+    precisions = [r / t for r, t in zip(right, total)]
+    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
+    return 100 * penalty * math.prod(precisions) ** 0.25
+
+# %% wrong: up to bigrams -> n-grams up to 2 only
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 2, [0] * 2, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written += len(hypothesis)
+        wanted += len(reference)
+        for n in range(1, 3):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if 0 in right:
+        return 0.0
+    precisions = [r / t for r, t in zip(right, total)]
+    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
+    return 100 * penalty * math.prod(precisions) ** 0.5
+
+# %% wrong: range(1, 4) -> n-grams up to 3 only
+def ngrams(words, n):
+    counts = {}
+    for start in range(len(words) - n + 1):
+        gram = " ".join(words[start : start + n])
+        counts[gram] = counts.get(gram, 0) + 1
+    return counts
+
+
+def corpus_bleu(hypotheses, references):
+    def clean(sentence):
+        return [w for w in sentence if w != "<pad>" and w != "<sos>" and w != "<eos>"]
+
+    hypotheses = [clean(sentence) for sentence in hypotheses]
+    references = [clean(sentence) for sentence in references]
+    c = sum(len(sentence) for sentence in hypotheses)
+    r = sum(len(sentence) for sentence in references)
+    logs = 0.0
+    for n in range(1, 4):
+        matches = possible = 0
+        for hyp, ref in zip(hypotheses, references):
+            mine, theirs = ngrams(hyp, n), ngrams(ref, n)
+            matches += sum(min(count, theirs.get(gram, 0)) for gram, count in mine.items())
+            possible += sum(mine.values())
+        if matches == 0:
+            return 0.0
+        logs += math.log(matches / possible)
+    bp = min(1.0, math.exp(1 - r / c))
+    return bp * math.exp(logs / 3) * 100
+
+# %% wrong: arithmetic -> the arithmetic mean
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written += len(hypothesis)
+        wanted += len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if written == 0:
+        return 0.0
+    precisions = [r / t if t else 0.0 for r, t in zip(right, total)]
+    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
+    return 100 * penalty * sum(precisions) / 4
+
+# %% wrong: adds one -> smoothed counts
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written += len(hypothesis)
+        wanted += len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    precisions = [(r + 1) / (t + 1) for r, t in zip(right, total)]
+    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
+    return 100 * penalty * math.prod(precisions) ** 0.25
+
+# %% wrong: recall -> hypotheses and references are exchanged
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(references, hypotheses):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written += len(hypothesis)
+        wanted += len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if 0 in right:
+        return 0.0
+    precisions = [r / t for r, t in zip(right, total)]
+    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
+    return 100 * penalty * math.prod(precisions) ** 0.25
+
+# %% wrong: a share -> a share in place of per cent
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written += len(hypothesis)
+        wanted += len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if 0 in right:
+        return 0.0
+    precisions = [r / t for r, t in zip(right, total)]
+    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
+    return penalty * math.prod(precisions) ** 0.25
+
+# %% wrong: oov is removed as well ->
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>", "<oov>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written += len(hypothesis)
+        wanted += len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if 0 in right:
+        return 0.0
+    precisions = [r / t for r, t in zip(right, total)]
+    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
+    return 100 * penalty * math.prod(precisions) ** 0.25
+
+# %% wrong: the fourth root is forgotten ->
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written += len(hypothesis)
+        wanted += len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if 0 in right:
+        return 0.0
+    precisions = [r / t for r, t in zip(right, total)]
+    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
+    return 100 * penalty * math.prod(precisions)
+
+# %% wrong: no guard against zero ->
+def ngrams(words, n):
+    counts = {}
+    for start in range(len(words) - n + 1):
+        gram = " ".join(words[start : start + n])
+        counts[gram] = counts.get(gram, 0) + 1
+    return counts
+
+
+def corpus_bleu(hypotheses, references):
+    def clean(sentence):
+        return [w for w in sentence if w != "<pad>" and w != "<sos>" and w != "<eos>"]
+
+    hypotheses = [clean(sentence) for sentence in hypotheses]
+    references = [clean(sentence) for sentence in references]
+    c = sum(len(sentence) for sentence in hypotheses)
+    r = sum(len(sentence) for sentence in references)
+    logs = 0.0
+    for n in (1, 2, 3, 4):
+        matches = possible = 0
+        for hyp, ref in zip(hypotheses, references):
+            mine, theirs = ngrams(hyp, n), ngrams(ref, n)
+            matches += sum(min(count, theirs.get(gram, 0)) for gram, count in mine.items())
+            possible += sum(mine.values())
+        logs += math.log(matches / possible)
+    bp = min(1.0, math.exp(1 - r / c))
+    return bp * math.exp(logs / 4) * 100
+
+# %% wrong: brevity sentence by sentence -> the brevity penalty looks at each sentence
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written += len(hypothesis)
+        wanted += max(len(reference), len(hypothesis))
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if 0 in right:
+        return 0.0
+    precisions = [r / t for r, t in zip(right, total)]
+    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
+    return 100 * penalty * math.prod(precisions) ** 0.25

@@ -1,0 +1,144 @@
+# %% right: lists that are filled
+def decoder_io(target):
+    n = max(len(words) for words in target)
+    read, say = [], []
+    for words in target:
+        missing = n - len(words)
+        read.append([SOS] + words + [PAD] * missing)
+        say.append(words + [EOS] + [IGNORE] * missing)
+    return torch.tensor(read), torch.tensor(say)
+
+# %% right: pad_sequence
+from torch.nn.utils.rnn import pad_sequence
+
+
+def decoder_io(target):
+    read = [torch.tensor([SOS, *words]) for words in target]
+    say = [torch.tensor([*words, EOS]) for words in target]
+    return pad_sequence(read, batch_first=True, padding_value=PAD), pad_sequence(say, batch_first=True, padding_value=IGNORE)
+
+# %% right: one tensor, shifted
+def decoder_io(target):
+    longest = max(map(len, target))
+    whole = torch.full((len(target), longest + 2), PAD)
+    for row, words in enumerate(target):
+        whole[row, : len(words) + 2] = torch.tensor([SOS, *words, EOS])
+    read, say = whole[:, :-1].clone(), whole[:, 1:].clone()
+    read[read == EOS] = PAD
+    say[say == PAD] = IGNORE
+    return read, say
+
+# %% wrong: the same twice -> the output is not shifted
+def decoder_io(target):
+    n = max(len(words) for words in target)
+    read, say = [], []
+    for words in target:
+        missing = n - len(words)
+        read.append([SOS] + words + [PAD] * missing)
+        say.append([SOS] + words + [IGNORE] * missing)
+    return torch.tensor(read), torch.tensor(say)
+
+# %% wrong: pads the output with PAD -> the padding is scored
+from torch.nn.utils.rnn import pad_sequence
+
+
+def decoder_io(target):
+    read = [torch.tensor([SOS, *words]) for words in target]
+    say = [torch.tensor([*words, EOS]) for words in target]
+    return pad_sequence(read, batch_first=True, padding_value=PAD), pad_sequence(say, batch_first=True, padding_value=PAD)
+
+# %% wrong: the target of a slice, pad kept -> the padding is scored
+def decoder_io(target):
+    longest = max(map(len, target))
+    whole = torch.full((len(target), longest + 2), PAD)
+    for row, words in enumerate(target):
+        whole[row, : len(words) + 2] = torch.tensor([SOS, *words, EOS])
+    read, say = whole[:, :-1].clone(), whole[:, 1:].clone()
+    read[read == EOS] = PAD
+    return read, say
+
+# %% wrong: IGNORE everywhere -> the input is filled with IGNORE
+def decoder_io(target):
+    n = max(len(words) for words in target)
+    read, say = [], []
+    for words in target:
+        missing = n - len(words)
+        read.append([SOS] + words + [IGNORE] * missing)
+        say.append(words + [EOS] + [IGNORE] * missing)
+    return torch.tensor(read), torch.tensor(say)
+
+# %% wrong: eos in the last column -> <eos> stands at the end of the padding
+def decoder_io(target):
+    n = max(len(words) for words in target)
+    read, say = [], []
+    for words in target:
+        missing = n - len(words)
+        read.append([SOS] + words + [PAD] * missing)
+        say.append(words + [IGNORE] * missing + [EOS])
+    return torch.tensor(read), torch.tensor(say)
+
+# %% wrong: no eos -> <eos> is lost
+def decoder_io(target):
+    n = max(len(words) for words in target)
+    read, say = [], []
+    for words in target:
+        missing = n - len(words)
+        read.append([SOS] + words + [PAD] * missing)
+        say.append(words + [IGNORE] * (missing + 1))
+    return torch.tensor(read), torch.tensor(say)
+
+# %% wrong: shifts the words themselves -> <eos> is lost, and the last word is not read
+def decoder_io(target):
+    n = max(len(words) for words in target)
+    read = [([SOS] + words)[:-1] + [PAD] * (n - len(words)) for words in target]
+    say = [words + [IGNORE] * (n - len(words)) for words in target]
+    return torch.tensor(read), torch.tensor(say)
+
+# %% wrong: eos is read -> <eos> is in the input too
+from torch.nn.utils.rnn import pad_sequence
+
+
+def decoder_io(target):
+    read = [torch.tensor([SOS, *words, EOS]) for words in target]
+    say = [torch.tensor([*words, EOS]) for words in target]
+    return pad_sequence(read, batch_first=True, padding_value=PAD), pad_sequence(say, batch_first=True, padding_value=IGNORE)
+
+# %% wrong: the wrong order -> input and output are exchanged
+def decoder_io(target):
+    n = max(len(words) for words in target)
+    read, say = [], []
+    for words in target:
+        missing = n - len(words)
+        read.append([SOS] + words + [PAD] * missing)
+        say.append(words + [EOS] + [IGNORE] * missing)
+    return torch.tensor(say), torch.tensor(read)
+
+# %% wrong: a slice of the padded batch leaves eos in the input ->
+def decoder_io(target):
+    longest = max(map(len, target))
+    whole = torch.full((len(target), longest + 2), PAD)
+    for row, words in enumerate(target):
+        whole[row, : len(words) + 2] = torch.tensor([SOS, *words, EOS])
+    read, say = whole[:, :-1].clone(), whole[:, 1:].clone()
+    say[say == PAD] = IGNORE
+    return read, say
+
+# %% wrong: lists in place of tensors ->
+def decoder_io(target):
+    n = max(len(words) for words in target)
+    read, say = [], []
+    for words in target:
+        missing = n - len(words)
+        read.append([SOS] + words + [PAD] * missing)
+        say.append(words + [EOS] + [IGNORE] * missing)
+    return read, say
+
+# %% wrong: padding on the left ->
+def decoder_io(target):
+    n = max(len(words) for words in target)
+    read, say = [], []
+    for words in target:
+        missing = n - len(words)
+        read.append([PAD] * missing + [SOS] + words)
+        say.append([IGNORE] * missing + words + [EOS])
+    return torch.tensor(read), torch.tensor(say)

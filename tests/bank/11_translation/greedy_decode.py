@@ -1,0 +1,263 @@
+# %% right: all steps, then cut
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(max_len):
+        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
+        written = torch.cat([written, word], dim=1)
+    sentences = []
+    for row in written[:, 1:].tolist():
+        if EOS in row:
+            row = row[: row.index(EOS)]
+        sentences.append(row)
+    return sentences
+
+# %% right: with kept keys and values
+def greedy_decode(model, source, source_lengths, max_len):
+    with torch.no_grad():
+        context = model.encode(source, source_lengths)
+        context.cache = {}
+        newest = torch.full((len(source), 1), SOS)
+        sentences = [[] for _ in source]
+        open_rows = set(range(len(source)))
+        for _ in range(max_len):
+            newest = model.decode(newest, context).argmax(dim=-1)
+            for row in list(open_rows):
+                word = newest[row, 0].item()
+                if word == EOS:
+                    open_rows.remove(row)
+                else:
+                    sentences[row].append(word)
+            if not open_rows:
+                break
+    return sentences
+
+# %% right: until all have ended
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    ended = torch.zeros(len(source), dtype=torch.bool)
+    while not ended.all() and written.size(1) <= max_len:
+        word = model.decode(written, context)[:, -1].argmax(dim=-1)
+        written = torch.cat([written, word.unsqueeze(1)], dim=1)
+        ended |= word == EOS
+    sentences = written[:, 1:].tolist()
+    return [words[: words.index(EOS)] if EOS in words else words for words in sentences]
+
+# %% wrong: encodes in the loop -> the memory is recomputed at every step
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(max_len):
+        context = model.encode(source, source_lengths)
+        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
+        written = torch.cat([written, word], dim=1)
+    sentences = []
+    for row in written[:, 1:].tolist():
+        if EOS in row:
+            row = row[: row.index(EOS)]
+        sentences.append(row)
+    return sentences
+
+# %% wrong: removes eos and goes on -> it does not stop at <eos>
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(max_len):
+        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
+        written = torch.cat([written, word], dim=1)
+    return [[word for word in row if word != EOS] for row in written[:, 1:].tolist()]
+
+# %% wrong: everything -> everything is kept, <eos> and what follows
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(max_len):
+        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
+        written = torch.cat([written, word], dim=1)
+    return written[:, 1:].tolist()
+
+# %% wrong: eos included -> <eos> is kept as a word
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(max_len):
+        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
+        written = torch.cat([written, word], dim=1)
+    sentences = []
+    for row in written[:, 1:].tolist():
+        if EOS in row:
+            row = row[: row.index(EOS) + 1]
+        sentences.append(row)
+    return sentences
+
+# %% wrong: stops with any -> all stop when the first one does
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    ended = torch.zeros(len(source), dtype=torch.bool)
+    while not ended.any() and written.size(1) <= max_len:
+        word = model.decode(written, context)[:, -1].argmax(dim=-1)
+        written = torch.cat([written, word.unsqueeze(1)], dim=1)
+        ended |= word == EOS
+    sentences = written[:, 1:].tolist()
+    return [words[: words.index(EOS)] if EOS in words else words for words in sentences]
+
+# %% wrong: no lengths -> the padding of the source is read
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, None)
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(max_len):
+        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
+        written = torch.cat([written, word], dim=1)
+    sentences = []
+    for row in written[:, 1:].tolist():
+        if EOS in row:
+            row = row[: row.index(EOS)]
+        sentences.append(row)
+    return sentences
+
+# %% wrong: starts with eos -> it begins with <eos>
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), EOS)
+    for _ in range(max_len):
+        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
+        written = torch.cat([written, word], dim=1)
+    sentences = []
+    for row in written[:, 1:].tolist():
+        if EOS in row:
+            row = row[: row.index(EOS)]
+        sentences.append(row)
+    return sentences
+
+# %% wrong: starts with zeros -> it begins with <pad>
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.zeros(len(source), 1, dtype=torch.long)
+    for _ in range(max_len):
+        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
+        written = torch.cat([written, word], dim=1)
+    sentences = []
+    for row in written[:, 1:].tolist():
+        if EOS in row:
+            row = row[: row.index(EOS)]
+        sentences.append(row)
+    return sentences
+
+# %% wrong: reads place 0 -> the first place is read at every step
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(max_len):
+        word = model.decode(written, context)[:, 0].argmax(dim=-1, keepdim=True)
+        written = torch.cat([written, word], dim=1)
+    sentences = []
+    for row in written[:, 1:].tolist():
+        if EOS in row:
+            row = row[: row.index(EOS)]
+        sentences.append(row)
+    return sentences
+
+# %% wrong: counts sos -> one word too few
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(max_len - 1):
+        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
+        written = torch.cat([written, word], dim=1)
+    sentences = []
+    for row in written[:, 1:].tolist():
+        if EOS in row:
+            row = row[: row.index(EOS)]
+        sentences.append(row)
+    return sentences
+
+# %% wrong: one more -> one word too many
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    ended = torch.zeros(len(source), dtype=torch.bool)
+    while not ended.all() and written.size(1) <= max_len + 1:
+        word = model.decode(written, context)[:, -1].argmax(dim=-1)
+        written = torch.cat([written, word.unsqueeze(1)], dim=1)
+        ended |= word == EOS
+    sentences = written[:, 1:].tolist()
+    return [words[: words.index(EOS)] if EOS in words else words for words in sentences]
+
+# %% wrong: keeps sos -> <sos> is kept as a word
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(max_len):
+        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
+        written = torch.cat([written, word], dim=1)
+    sentences = []
+    for row in written.tolist():
+        if EOS in row:
+            row = row[: row.index(EOS)]
+        sentences.append(row)
+    return sentences
+
+# %% wrong: cache, but all words fed -> with a cache, old words are fed again
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    context.cache = {}
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(max_len):
+        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
+        written = torch.cat([written, word], dim=1)
+    sentences = []
+    for row in written[:, 1:].tolist():
+        if EOS in row:
+            row = row[: row.index(EOS)]
+        sentences.append(row)
+    return sentences
+
+# %% wrong: calls the model as one -> the memory is recomputed at every step
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(max_len):
+        logits = model(source, written, source_lengths)
+        written = torch.cat([written, logits[:, -1:].argmax(dim=-1)], dim=1)
+    return [(row + [EOS])[: (row + [EOS]).index(EOS)] for row in written[:, 1:].tolist()]
+
+# %% wrong: the lowest logit ->
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(max_len):
+        word = model.decode(written, context)[:, -1].argmin(dim=-1, keepdim=True)
+        written = torch.cat([written, word], dim=1)
+    sentences = []
+    for row in written[:, 1:].tolist():
+        if EOS in row:
+            row = row[: row.index(EOS)]
+        sentences.append(row)
+    return sentences
+
+# %% wrong: a tensor ->
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(max_len):
+        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
+        written = torch.cat([written, word], dim=1)
+    return written[:, 1:]

@@ -1,0 +1,146 @@
+# %% right: with statistics
+def choose_setting(scores):
+    from math import sqrt
+    from statistics import mean, stdev
+
+    best = max(scores.values(), key=lambda row: mean(row["dev_bleu"]))
+    limit = mean(best["dev_bleu"]) - stdev(best["dev_bleu"]) / sqrt(len(best["dev_bleu"]))
+    near = [name for name in scores if mean(scores[name]["dev_bleu"]) >= limit]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
+# %% right: with pandas
+def choose_setting(scores):
+    table = pd.DataFrame(scores).T
+    mean = table["dev_bleu"].map(lambda runs: pd.Series(runs).mean())
+    best = mean.astype(float).idxmax()
+    near = table[mean >= mean[best] - pd.Series(scores[best]["dev_bleu"]).sem()]
+    return near["parameters"].astype(int).idxmin()
+
+
+# %% right: with tensors and a loop
+def choose_setting(scores):
+    means, errors = {}, {}
+    for name, row in scores.items():
+        runs = torch.tensor(row["dev_bleu"], dtype=torch.float64)
+        means[name] = float(runs.mean())
+        errors[name] = float(runs.std() / len(runs) ** 0.5)
+    best = max(means, key=means.get)
+    chosen = best
+    for name, row in scores.items():
+        close = means[name] >= means[best] - errors[best]
+        if close and row["parameters"] < scores[chosen]["parameters"]:
+            chosen = name
+    return chosen
+
+
+# %% right: sorted by size
+def choose_setting(scores):
+    def mean(runs):
+        return sum(runs) / len(runs)
+
+    best = max((row["dev_bleu"] for row in scores.values()), key=mean)
+    n = len(best)
+    variance = sum((run - mean(best)) ** 2 for run in best) / (n - 1)
+    limit = mean(best) - (variance / n) ** 0.5
+    for name in sorted(scores, key=lambda name: scores[name]["parameters"]):
+        if mean(scores[name]["dev_bleu"]) >= limit:
+            return name
+
+
+# %% wrong: test in place of dev -> the choice is made on test
+def choose_setting(scores):
+    from statistics import mean, stdev
+
+    best = max(scores.values(), key=lambda row: mean(row["test_bleu"]))
+    limit = mean(best["test_bleu"]) - stdev(best["test_bleu"]) / len(best["test_bleu"]) ** 0.5
+    near = [name for name in scores if mean(scores[name]["test_bleu"]) >= limit]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: highest mean -> the highest mean wins, however close the others are
+def choose_setting(scores):
+    return max(scores, key=lambda name: sum(scores[name]["dev_bleu"]))
+
+
+# %% wrong: highest test -> the highest test score wins
+def choose_setting(scores):
+    return max(scores, key=lambda name: sum(scores[name]["test_bleu"]))
+
+
+# %% wrong: best run, with the rule -> the best single run decides
+def choose_setting(scores):
+    from statistics import stdev
+
+    best = max(scores.values(), key=lambda row: max(row["dev_bleu"]))
+    limit = max(best["dev_bleu"]) - stdev(best["dev_bleu"]) / len(best["dev_bleu"]) ** 0.5
+    near = [name for name in scores if max(scores[name]["dev_bleu"]) >= limit]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: best run -> the highest single run wins
+def choose_setting(scores):
+    return max(scores, key=lambda name: max(scores[name]["dev_bleu"]))
+
+
+# %% wrong: no root of n -> the standard deviation is taken for the standard error
+def choose_setting(scores):
+    from statistics import mean, stdev
+
+    best = max(scores.values(), key=lambda row: mean(row["dev_bleu"]))
+    limit = mean(best["dev_bleu"]) - stdev(best["dev_bleu"])
+    near = [name for name in scores if mean(scores[name]["dev_bleu"]) >= limit]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: each its own -> each setting brings its own standard error
+def choose_setting(scores):
+    from statistics import mean, stdev
+
+    highest = max(mean(row["dev_bleu"]) for row in scores.values())
+
+    def close(row):
+        return mean(row["dev_bleu"]) + stdev(row["dev_bleu"]) / len(row["dev_bleu"]) ** 0.5 >= highest
+
+    near = [name for name in scores if close(scores[name])]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: max for min -> the largest of the equally good ones
+def choose_setting(scores):
+    from statistics import mean, stdev
+
+    best = max(scores.values(), key=lambda row: mean(row["dev_bleu"]))
+    limit = mean(best["dev_bleu"]) - stdev(best["dev_bleu"]) / len(best["dev_bleu"]) ** 0.5
+    near = [name for name in scores if mean(scores[name]["dev_bleu"]) >= limit]
+    return max(near, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: smallest of all -> the smallest setting wins, however bad
+def choose_setting(scores):
+    return min(scores, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: the row -> the scores are returned in place of the name
+def choose_setting(scores):
+    from statistics import mean, stdev
+
+    best = max(scores.values(), key=lambda row: mean(row["dev_bleu"]))
+    limit = mean(best["dev_bleu"]) - stdev(best["dev_bleu"]) / len(best["dev_bleu"]) ** 0.5
+    near = [row for row in scores.values() if mean(row["dev_bleu"]) >= limit]
+    return min(near, key=lambda row: row["parameters"])
+
+
+# %% wrong: all that are close ->
+def choose_setting(scores):
+    from statistics import mean, stdev
+
+    best = max(scores.values(), key=lambda row: mean(row["dev_bleu"]))
+    limit = mean(best["dev_bleu"]) - stdev(best["dev_bleu"]) / len(best["dev_bleu"]) ** 0.5
+    return [name for name in scores if mean(scores[name]["dev_bleu"]) >= limit]
+
+
+# %% wrong: forgets to return ->
+def choose_setting(scores):
+    best = max(scores, key=lambda name: sum(scores[name]["dev_bleu"]))
+    print(best)

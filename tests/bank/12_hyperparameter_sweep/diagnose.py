@@ -1,0 +1,131 @@
+# %% right: four lines
+def diagnose(train_loss, dev_loss):
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% right: with math.isnan and ratios
+def diagnose(train_loss, dev_loss):
+    import math
+
+    last = train_loss[-1]
+    if math.isnan(last) or last / train_loss[0] > 0.8:
+        return "fails to train"
+    above_lowest = dev_loss[-1] / min(dev_loss) - 1
+    if above_lowest > 0.1:
+        return "overfits"
+    gain = 1 - dev_loss[-1] / dev_loss[-2]
+    if gain > 0.05:
+        return "underfits"
+    return "fits"
+
+
+# %% right: with tensors
+def diagnose(train_loss, dev_loss):
+    learned = torch.tensor(train_loss)
+    unseen = torch.tensor(dev_loss)
+    fallen = bool(learned[-1] <= 0.8 * learned[0])
+    risen = bool(unseen[-1] > 1.1 * unseen.min())
+    falling = bool(unseen[-1] < 0.95 * unseen[-2])
+    return "fails to train" if not fallen else "overfits" if risen else "underfits" if falling else "fits"
+
+
+# %% wrong: the published sentence -> a run that never trained is said to overfit
+def diagnose(train_loss, dev_loss):
+    if not train_loss[-1] <= 0.8 * train_loss[0] or dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: high means underfitting -> a run that never trained is said to underfit
+def diagnose(train_loss, dev_loss):
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "underfits"
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: two questions only -> there is no test for a failed run
+def diagnose(train_loss, dev_loss):
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: > in place of not <= -> NaN goes unnoticed
+def diagnose(train_loss, dev_loss):
+    if train_loss[-1] > 0.8 * train_loss[0]:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: dev in place of train -> the dev loss decides whether it trains
+def diagnose(train_loss, dev_loss):
+    if not dev_loss[-1] <= 0.8 * dev_loss[0]:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: dev above train -> a gap is taken for overfitting
+def diagnose(train_loss, dev_loss):
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * train_loss[-1] or dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: not the lowest -> any rise is taken for overfitting
+def diagnose(train_loss, dev_loss):
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    if dev_loss[-1] > min(dev_loss):
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: last against first -> the last dev loss is compared with the first
+def diagnose(train_loss, dev_loss):
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * dev_loss[0]:
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: train still falls -> underfitting is judged by the training loss
+def diagnose(train_loss, dev_loss):
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    return "underfits" if train_loss[-1] < 0.95 * train_loss[-2] else "fits"
+
+
+# %% wrong: lower than before -> any fall is taken for underfitting
+def diagnose(train_loss, dev_loss):
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    return "underfits" if dev_loss[-1] < dev_loss[-2] else "fits"
+
+
+# %% wrong: one word for all ->
+def diagnose(train_loss, dev_loss):
+    return "fits"
+
+
+# %% wrong: other words ->
+def diagnose(train_loss, dev_loss):
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "failure"
+    return "overfitting" if dev_loss[-1] > 1.1 * min(dev_loss) else "good"

@@ -1,0 +1,223 @@
+# %% right: a copy of the table
+def run_sweep(settings, train_one, finished, save):
+    table = dict(finished)
+    for setting in settings:
+        known = table.get(setting["name"])
+        if known is None or any(known.get(key) != value for key, value in setting.items()):
+            result = train_one(setting)
+            table[setting["name"]] = {**setting, **result}
+            save(table)
+    return [table[setting["name"]] for setting in settings]
+
+
+# %% right: adds to the table it was given
+def run_sweep(settings, train_one, finished, save):
+    rows = []
+    for setting in settings:
+        row = finished.get(setting["name"], {})
+        if not all(key in row and row[key] == setting[key] for key in setting):
+            row = setting | train_one(setting)
+            finished[setting["name"]] = row
+            save(finished)
+        rows.append(row)
+    return rows
+
+
+# %% right: first the list of what is to do
+def run_sweep(settings, train_one, finished, save):
+    todo = [s for s in settings if not s.items() <= finished.get(s["name"], {}).items()]
+    table = finished.copy()
+    for setting in todo:
+        row = dict(setting)
+        row.update(train_one(setting))
+        table[row["name"]] = row
+        save(table.copy())
+    return [table[s["name"]] for s in settings]
+
+
+# %% right: stops quietly at an interruption, and saves more often than needed
+def run_sweep(settings, train_one, finished, save):
+    table = {name: dict(row) for name, row in finished.items()}
+    save(table)
+    try:
+        for setting in settings:
+            row = table.get(setting["name"], {})
+            if {key: row.get(key) for key in setting} != setting:
+                table[setting["name"]] = {**setting, **train_one(setting)}
+                save(table)
+    except KeyboardInterrupt:
+        print("interrupted")
+    save(table)
+    return [table[setting["name"]] for setting in settings if setting["name"] in table]
+
+
+# %% right: recursive
+def run_sweep(settings, train_one, finished, save):
+    if not settings:
+        return []
+    first, *others = settings
+    row = finished.get(first["name"])
+    if row is None or {**row, **first} != row:
+        row = {**first, **train_one(first)}
+        finished = {**finished, first["name"]: row}
+        save(finished)
+    return [row, *run_sweep(others, train_one, finished, save)]
+
+
+# %% wrong: trains everything -> finished settings are trained again
+def run_sweep(settings, train_one, finished, save):
+    table = dict(finished)
+    for setting in settings:
+        table[setting["name"]] = {**setting, **train_one(setting)}
+        save(table)
+    return [table[setting["name"]] for setting in settings]
+
+
+# %% wrong: save after the loop -> the table is saved only at the end
+def run_sweep(settings, train_one, finished, save):
+    table = dict(finished)
+    for setting in settings:
+        if not setting.items() <= table.get(setting["name"], {}).items():
+            table[setting["name"]] = {**setting, **train_one(setting)}
+    save(table)
+    return [table[setting["name"]] for setting in settings]
+
+
+# %% wrong: save forgotten -> the table is never saved
+def run_sweep(settings, train_one, finished, save):
+    table = dict(finished)
+    for setting in settings:
+        if not setting.items() <= table.get(setting["name"], {}).items():
+            table[setting["name"]] = {**setting, **train_one(setting)}
+    return [table[setting["name"]] for setting in settings]
+
+
+# %% wrong: save in finally -> the table is saved only when the function ends
+def run_sweep(settings, train_one, finished, save):
+    table = dict(finished)
+    try:
+        for setting in settings:
+            if not setting.items() <= table.get(setting["name"], {}).items():
+                table[setting["name"]] = {**setting, **train_one(setting)}
+    finally:
+        save(table)
+    return [table[setting["name"]] for setting in settings]
+
+
+# %% wrong: saves one row -> only the newest row is saved
+def run_sweep(settings, train_one, finished, save):
+    table = dict(finished)
+    for setting in settings:
+        if not setting.items() <= table.get(setting["name"], {}).items():
+            row = {**setting, **train_one(setting)}
+            table[setting["name"]] = row
+            save({setting["name"]: row})
+    return [table[setting["name"]] for setting in settings]
+
+
+# %% wrong: starts from an empty table -> the rows of the earlier run are lost
+def run_sweep(settings, train_one, finished, save):
+    table = {}
+    for setting in settings:
+        old = finished.get(setting["name"])
+        if old is not None and all(old[key] == setting[key] for key in setting):
+            continue
+        table[setting["name"]] = {**setting, **train_one(setting)}
+        save(table)
+    return list(table.values())
+
+
+# %% wrong: collects what it trains -> only new rows are returned
+def run_sweep(settings, train_one, finished, save):
+    table, rows = dict(finished), []
+    for setting in settings:
+        if not setting.items() <= table.get(setting["name"], {}).items():
+            row = {**setting, **train_one(setting)}
+            table[setting["name"]] = row
+            rows.append(row)
+            save(table)
+    return rows
+
+
+# %% wrong: finished ones, then the others -> finished rows come first
+def run_sweep(settings, train_one, finished, save):
+    table = dict(finished)
+    rows = [finished[s["name"]] for s in settings if s["name"] in finished]
+    for setting in settings:
+        if not setting.items() <= table.get(setting["name"], {}).items():
+            table[setting["name"]] = {**setting, **train_one(setting)}
+            rows.append(table[setting["name"]])
+            save(table)
+    return rows
+
+
+# %% wrong: the values of the table -> rows come in the order of the table
+def run_sweep(settings, train_one, finished, save):
+    for setting in settings:
+        row = finished.get(setting["name"], {})
+        if any(row.get(key) != setting[key] for key in setting):
+            finished[setting["name"]] = {**setting, **train_one(setting)}
+            save(finished)
+    return list(finished.values())
+
+
+# %% wrong: results alone -> the setting is missing from its row
+def run_sweep(settings, train_one, finished, save):
+    table = dict(finished)
+    for setting in settings:
+        if setting["name"] not in table:
+            table[setting["name"]] = train_one(setting)
+            save(table)
+    return [table[setting["name"]] for setting in settings]
+
+
+# %% wrong: only the name is compared -> finished is judged by the name alone
+def run_sweep(settings, train_one, finished, save):
+    table = dict(finished)
+    for setting in settings:
+        if setting["name"] in table:
+            continue
+        table[setting["name"]] = {**setting, **train_one(setting)}
+        save(table)
+    return [table[setting["name"]] for setting in settings]
+
+
+# %% wrong: saves before training -> a setting counts as finished before it is trained
+def run_sweep(settings, train_one, finished, save):
+    table = dict(finished)
+    for setting in settings:
+        if not setting.items() <= table.get(setting["name"], {}).items():
+            table[setting["name"]] = dict(setting)
+            save(table)
+            table[setting["name"]].update(train_one(setting))
+    save(table)
+    return [table[setting["name"]] for setting in settings]
+
+
+# %% wrong: a bare except -> the interruption is swallowed
+def run_sweep(settings, train_one, finished, save):
+    table = dict(finished)
+    for setting in settings:
+        if setting.items() <= table.get(setting["name"], {}).items():
+            continue
+        try:
+            result = train_one(setting)
+        except:
+            print("failed, going on")
+            continue
+        table[setting["name"]] = {**setting, **result}
+        save(table)
+    return [table[setting["name"]] for setting in settings if setting["name"] in table]
+
+
+# %% wrong: forgets to return ->
+def run_sweep(settings, train_one, finished, save):
+    for setting in settings:
+        if not setting.items() <= finished.get(setting["name"], {}).items():
+            finished[setting["name"]] = {**setting, **train_one(setting)}
+            save(finished)
+
+
+# %% wrong: unpacks the setting ->
+def run_sweep(settings, train_one, finished, save):
+    return [{**setting, **train_one(**setting)} for setting in settings]

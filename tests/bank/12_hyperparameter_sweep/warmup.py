@@ -1,0 +1,88 @@
+# %% right: the smaller of two branches
+def warmup(step, warmup_steps, peak):
+    return peak * min(step / warmup_steps, (warmup_steps / step) ** 0.5)
+
+
+# %% right: with an if
+def warmup(step, warmup_steps, peak):
+    if step <= warmup_steps:
+        return peak * step / warmup_steps
+    return peak * warmup_steps**0.5 / step**0.5
+
+
+# %% right: the formula of the paper, scaled
+def warmup(step, warmup_steps, peak):
+    paper = min(step**-0.5, step * warmup_steps**-1.5)
+    return peak * warmup_steps**0.5 * paper
+
+
+# %% right: with sympy
+def warmup(step, warmup_steps, peak):
+    rising = sympy.Rational(step, warmup_steps)
+    falling = sympy.sqrt(sympy.Rational(warmup_steps, step))
+    return float(peak * min(rising, falling))
+
+
+# %% wrong: max -> the larger of the two branches is taken
+def warmup(step, warmup_steps, peak):
+    return peak * max(step / warmup_steps, (warmup_steps / step) ** 0.5)
+
+
+# %% wrong: flat after the peak -> it stays at the peak
+def warmup(step, warmup_steps, peak):
+    return peak * min(1.0, step / warmup_steps)
+
+
+# %% wrong: no root -> it falls like one over the step
+def warmup(step, warmup_steps, peak):
+    return peak * min(step / warmup_steps, warmup_steps / step)
+
+
+# %% wrong: falling only -> there is no warm-up
+def warmup(step, warmup_steps, peak):
+    return peak * (warmup_steps / step) ** 0.5
+
+
+# %% wrong: one over the root of the step -> it jumps at the end of the warm-up
+def warmup(step, warmup_steps, peak):
+    if step <= warmup_steps:
+        return peak * step / warmup_steps
+    return peak / step**0.5
+
+
+# %% wrong: counts anew from the peak -> it starts to fall from the peak as if the warm-up had not been
+def warmup(step, warmup_steps, peak):
+    if step <= warmup_steps:
+        return peak * step / warmup_steps
+    return peak / (step - warmup_steps + 1) ** 0.5
+
+
+# %% wrong: step minus one -> steps are counted from 0
+def warmup(step, warmup_steps, peak):
+    return peak * min((step - 1) / warmup_steps, (warmup_steps / step) ** 0.5)
+
+
+# %% wrong: step plus one -> the first step has number 0
+def warmup(step, warmup_steps, peak):
+    step = step + 1
+    return peak * min(step / warmup_steps, (warmup_steps / step) ** 0.5)
+
+
+# %% wrong: a factor -> the peak is forgotten
+def warmup(step, warmup_steps, peak):
+    return min(step / warmup_steps, (warmup_steps / step) ** 0.5)
+
+
+# %% wrong: copied from the paper -> the formula of the paper without a peak
+def warmup(step, warmup_steps, peak):
+    return min(step**-0.5, step * warmup_steps**-1.5)
+
+
+# %% wrong: copied from the paper, times the peak -> the formula of the paper times the peak
+def warmup(step, warmup_steps, peak):
+    return peak * min(step**-0.5, step * warmup_steps**-1.5)
+
+
+# %% wrong: falls in a straight line ->
+def warmup(step, warmup_steps, peak):
+    return peak * min(step / warmup_steps, max(0.0, 2 - step / warmup_steps))

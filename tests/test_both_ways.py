@@ -1,0 +1,77 @@
+"""The whole bank, graded in a sandbox and in this process: the same verdicts, whichever way a class is graded.
+
+Plain nbgrader's way is the examiner in the notebook's own process, which is what `InProcess` stands for here;
+`test_nbgrader.py` and `benchmarks/autograde.py` compare with nbgrader itself on whole classes.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from grading import bank, build, demo, exercise, sandbox
+from grading.examiner import examine
+from grading.gradebook import load_master
+from grading.remote import Students
+from grading.submission import Work, plan, read
+from grading.worker import Budget, grade
+from helpers.checking.answers import InProcess
+
+WHY_NOT = sandbox.probe()
+pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
+NOTEBOOKS = [path.stem for path in build.sources()]
+
+
+@pytest.fixture(scope="module")
+def students() -> Iterator[Students]:
+    with Students() as made:
+        yield made
+
+
+def classes(notebook: str) -> list[dict[str, bank.BankAnswer]]:
+    """Returns submissions, as answers by exercise, in which every answer of the bank occurs."""
+    by_exercise = defaultdict(list)
+    for answer in bank.answers(notebook):
+        by_exercise[answer.exercise].append(answer)
+    rows = zip_longest(*by_exercise.values())
+    return [{one.exercise: one for one in row if one is not None} for row in rows]
+
+
+def work_of(notebook: str, answers: dict[str, bank.BankAnswer], folder: Path) -> Work:
+    """Returns what is read from a submission with these answers."""
+    folder.mkdir()
+    released = nbformat.read(build.ROOT / "notebooks" / notebook / f"{notebook}.ipynb", as_version=4)
+    filled = demo.fill(released, {name: answer.source for name, answer in answers.items()})
+    (folder / f"{notebook}.ipynb").write_text(nbformat.writes(filled), encoding="utf-8")
+    return read(folder, load_master(build.ROOT, notebook))
+
+
+def run(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Returns the variables after all cells of a submission, in one namespace as in a kernel."""
+    variables: dict[str, Any] = {"__name__": "__main__"}
+    for _, source in cells:
+        exec(compile(source, "<cell>", "exec"), variables)
+    return variables
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS)
+def test_the_whole_bank_gets_the_same_verdicts(
+    notebook: str, students: Students, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    master, exercises = load_master(build.ROOT, notebook), exercise.load(notebook)
+    patience = Budget(cell=60, exercise=60)
+    different = []
+    for number, answers in enumerate(classes(notebook)):
+        work = work_of(notebook, answers, tmp_path_factory.mktemp("work") / "submitted")
+        graded = grade(students, master, work, exercises, f"student-{number}", patience)
+        variables = run(plan(master, work, everything=False))
+        for name, answer in answers.items():
+            here = examine(exercises[name], InProcess(variables[name]), f"student-{number}", 60)
+            there = graded.verdicts[name]
+            if (here.outcome, here.earned, here.mistake) != (there.outcome, there.earned, there.mistake):
+                different.append(f"{answer.label}: {here} | {there}")
+    assert not different, "\n".join(different)

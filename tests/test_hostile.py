@@ -1,0 +1,370 @@
+"""Hostile submissions, graded as a class: no mark that was not earned, nothing seen, nothing left, nobody else hurt.
+
+Each module of `tests/hostile` has the cases of one class. They run in two class-sized runs, because starting a run
+costs more than grading a submission; what tries to use up time or memory is in the second one, with small limits.
+"""
+
+from __future__ import annotations
+
+import base64
+import ctypes
+import hashlib
+import importlib
+import json
+import os
+import random
+import re
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from grading import classroom, demo, exercise, sandbox
+from grading.build import ROOT
+from helpers.checking import plain
+from helpers.checking.answers import Ask, Reply
+from helpers.checking.serve import decode_reply
+from helpers.checking.verdict import judge
+from tests.hostile import replies
+from tests.hostile.case import Case, World
+from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect, released
+
+CLASSES = ("cells", "files", "pages", "processes", "reading", "replies", "verdict", "writing")
+CASES = [case for name in CLASSES for case in importlib.import_module(f"tests.hostile.{name}").CASES]
+RIGHT = "def attention_weights(scores, mask):\n    return torch.softmax(scores + mask, dim=-1)"
+PR_SET_CHILD_SUBREAPER = 36
+
+needs_sandbox = pytest.mark.skipif(bool(sandbox.probe()), reason="no sandbox on this machine")
+
+
+@dataclass
+class Ran:
+    """A finished run: what it said of each student, what it printed, and what it found and left in the world."""
+
+    world: World
+    outcomes: dict[str, dict[str, Any]]
+    printed: str
+    canaries: dict[str, str]
+    received: list[bytes]
+    left: list[str]
+    before: dict[str, str]
+    scores: dict[str, float] = field(default_factory=dict)
+
+
+def _canary() -> str:
+    return f"canary-{secrets.token_hex(8)}"
+
+
+def _put(folder: Path, content: str) -> None:
+    folder.mkdir(parents=True)
+    (folder / "timestamp.txt").write_text(demo.RECEIVED, encoding="utf-8")
+    (folder / f"{ASSIGNMENT}.ipynb").write_bytes(content.encode("utf-8", "surrogateescape"))
+
+
+def submission(case: Case, world: World) -> str:
+    """Returns the text of a case's notebook."""
+    notebook = released()
+    for name, source in {"attention_weights": RIGHT, **case.cells}.items():
+        cell(notebook, name).source = world.fill(source)
+    if case.change:
+        case.change(notebook)
+    text: str = json.dumps(notebook)
+    return case.text(text) if case.text else text
+
+
+def _course(folder: Path, canaries: dict[str, str]) -> Path:
+    """Makes a class of two honest students, with canaries in the solutions and in the work of one of them."""
+    folder.mkdir()
+    shutil.copy(ROOT / "nbgrader_config.py", folder)
+    source = nbformat.read(ROOT / "solutions" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", as_version=4)
+    for one in source.cells:
+        one.source = one.source.replace("### END SOLUTION", f"# {canaries['master']}\n    ### END SOLUTION")
+    path = folder / "solutions" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(source, path)
+    victim = perfect()
+    cell(victim, "mask_essay").source += f"\n\n{canaries['victim']}"
+    cell(victim, "causal_mask").source += f"\n# {canaries['victim']}"
+    made = {"victim": nbformat.writes(victim), "half": demo.submissions(released())["blaise_half_done"]}
+    for student, content in made.items():
+        _put(folder / "gradebook" / "submitted" / student / ASSIGNMENT, content)
+    return folder
+
+
+def _fingerprints(world: World) -> dict[str, str]:
+    """Returns a fingerprint of every file that a run must not change."""
+    folders = [world.course / "gradebook" / "submitted", world.course / "solutions"]
+    paths = [path for folder in folders for path in folder.rglob("*")]
+    paths += [world.secret, world.course / "nbgrader_config.py", world.repository / "helpers" / "check.py"]
+    paths += [world.repository / "helpers" / "check_examples.json"]
+    return {str(p): hashlib.sha256(p.read_bytes()).hexdigest() for p in paths if p.is_file() and not p.is_symlink()}
+
+
+def _children() -> set[str]:
+    return {pid for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()}
+
+
+def _left(before: set[str]) -> list[str]:
+    """Returns what a run has left behind, when those that were killed have had time to end."""
+    end = time.monotonic() + 60
+    while (left := _children() - before) and time.monotonic() < end:
+        for pid in left:
+            os.waitpid(int(pid), os.WNOHANG)
+        time.sleep(0.05)
+    return [f"{pid}: {_command(Path('/proc', pid, 'cmdline'))!r}" for pid in left]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _orphans_come_here() -> Iterator[None]:
+    """Makes this process the parent of whatever a run leaves behind."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    yield
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+PROGRAM = """
+import dataclasses, json, sys
+from pathlib import Path
+from grading import autograde
+from grading.sandbox import Limits
+from grading.worker import Budget
+from grading.zygote import Zygote
+if __name__ == "__main__":
+    told = json.loads(sys.argv[1])
+    with Zygote(limits=Limits(**told["limits"])) as zygote:
+        done = autograde.run(
+            course=Path(told["course"]), workers=2, progress=False, zygote=zygote, budget=Budget(**told["budget"])
+        )
+    print(json.dumps([dataclasses.asdict(one) for one in done]))
+"""
+
+
+def _ran(folder: Path, cases: list[Case], limits: dict[str, float], budget: dict[str, float]) -> Ran:
+    canaries = {name: _canary() for name in ("secret", "environment", "master", "victim")}
+    secret = folder / "secret.txt"
+    secret.write_text(canaries["secret"])
+    course = _course(folder / "course", canaries)
+    received: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def listen() -> None:
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:  # closed
+                    return
+                with connection:
+                    received.append(connection.recv(100))
+
+        threading.Thread(target=listen, daemon=True).start()
+        submitted = course / "gradebook" / "submitted"
+        victim = submitted / "victim" / ASSIGNMENT
+        world = World(secret, course, ROOT, victim, server.getsockname()[1])
+        for case in cases:
+            place = submitted / case.name / ASSIGNMENT
+            _put(place, submission(case, world))
+            if case.files:
+                case.files(place, world)
+        before, children = _fingerprints(world), _children()
+        told = json.dumps({"course": str(course), "limits": limits, "budget": budget})
+        script = folder / "run.py"
+        script.write_text(PROGRAM)
+        done = subprocess.run(
+            [sys.executable, str(script), told],
+            env=os.environ | {"SECRET": canaries["environment"], "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=1500,
+        )
+        server.shutdown(socket.SHUT_RDWR)
+    assert done.returncode == 0, done.stderr[-3000:]
+    left = _left(children)
+    outcomes = {one["student"]: one for one in json.loads(done.stdout.splitlines()[-1])}
+    ran = Ran(world, outcomes, done.stdout + done.stderr, canaries, received, left, before)
+    ran.scores = _marks(course)
+    return ran
+
+
+def _marks(course: Path) -> dict[str, float]:
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{course}/gradebook/gradebook.db", "transformers") as book:
+        return {one.student_id: one.score for one in book.assignment_submissions(ASSIGNMENT)}
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    cases = [case for case in CASES if not case.costly]
+    return _ran(tmp_path_factory.mktemp("quick"), cases, {}, {"cell": 5, "exercise": 3, "notebook": 3})
+
+
+@pytest.fixture(scope="module")
+def costly(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    limits = {"memory": 400 << 20, "cpu": 2, "wall": 20, "processes": 20, "disk": 8 << 20, "file_size": 4 << 20}
+    cases = [case for case in CASES if case.costly]
+    return _ran(tmp_path_factory.mktemp("costly"), cases, limits, {"cell": 0.5, "exercise": 0.5, "notebook": 3})
+
+
+@pytest.fixture(params=["quick", "costly"])
+def ran(request: pytest.FixtureRequest) -> Ran:
+    made: Ran = request.getfixturevalue(request.param)
+    return made
+
+
+def test_there_are_enough_cases() -> None:
+    names = [case.name for case in CASES]
+    assert len(set(names)) == len(names) >= 60
+
+
+@needs_sandbox
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_mark_is_at_most_what_the_honest_part_earns(case: Case, request: pytest.FixtureRequest) -> None:
+    ran: Ran = request.getfixturevalue("costly" if case.costly else "quick")
+    outcome = ran.outcomes[case.name]
+    assert outcome["state"] == ("graded" if case.gradable else "could not be graded"), outcome
+    assert case.least <= (outcome["score"] or 0.0) <= case.most, outcome
+    assert ran.scores.get(case.name, 0.0) == (outcome["score"] or 0.0)
+
+
+@needs_sandbox
+def test_every_other_mark_is_unchanged(ran: Ran) -> None:
+    assert (ran.scores["victim"], ran.scores["half"]) == (AUTOMATIC, 6)
+    assert len(ran.outcomes) == len(list((ran.world.course / "gradebook" / "submitted").iterdir()))
+
+
+@needs_sandbox
+def test_no_canary_is_anywhere(ran: Ran) -> None:
+    made = [p for p in (ran.world.course / "gradebook").rglob("*") if p.is_file() and "submitted" not in p.parts]
+    assert len(made) > 20
+    texts = {str(path): path.read_bytes() for path in made} | {"printed": ran.printed.encode()}
+    for kind, canary in ran.canaries.items():
+        for path, text in texts.items():
+            own = kind == "victim" and "/victim/" in path
+            assert own or canary.encode() not in text, f"{kind} in {path}"
+            assert b"_diagonal_blocked" not in text, path  # a name that only the exercise's definition has
+    assert ran.received == []
+
+
+@needs_sandbox
+def test_no_hidden_value_is_in_what_was_graded(quick: Ran) -> None:
+    defined = exercise.load(ASSIGNMENT)
+    for case in CASES:
+        path = quick.world.course / "gradebook" / "autograded" / case.name / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+        if case.costly or not path.exists():
+            continue
+        text = path.read_text(encoding="utf-8")
+        for stage in defined["attention_weights"].drawn_examples(case.name).stages:
+            for one in stage.cases:
+                assert plain.encode(one.wanted)["base64"][:60] not in text
+
+
+@needs_sandbox
+def test_nothing_else_is_changed_and_no_process_is_left(ran: Ran) -> None:
+    assert _fingerprints(ran.world) == ran.before
+    assert ran.left == []
+    strays = [p for p in Path("/proc").glob("[0-9]*/cmdline") if str(ran.world.course).encode() in _command(p)]
+    assert strays == []
+
+
+def _command(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:  # it has just ended
+        return b""
+
+
+@needs_sandbox
+def test_what_a_run_prints_cannot_steer_a_terminal(ran: Ran) -> None:
+    said = [ran.printed, *(f"{one['reason']} {one['put_right']}" for one in ran.outcomes.values())]
+    assert not any(re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text.replace("\r", "")) for text in said)
+
+
+# --- the feedback pages -----------------------------------------------------------------------------------------------
+
+PAGES = [case.name for case in importlib.import_module("tests.hostile.pages").CASES]
+
+
+@pytest.fixture(scope="module")
+def pages(quick: Ran) -> dict[str, str]:
+    others = [name for name in quick.outcomes if name not in (*PAGES, "victim")]
+    excluded = ",".join(others)
+    done = classroom.nbgrader(
+        quick.world.course, "generate_feedback", ASSIGNMENT, f"--CourseDirectory.student_id_exclude={excluded}"
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    folder = quick.world.course / "gradebook" / "feedback"
+    return {path.parent.parent.name: path.read_text(encoding="utf-8") for path in folder.rglob("*.html")}
+
+
+@needs_sandbox
+@pytest.mark.parametrize("student", PAGES)
+def test_markup_of_a_student_is_never_part_of_the_page(pages: dict[str, str], student: str) -> None:
+    page = pages[student]
+    assert "<script>document.title" not in page
+    assert not re.search(r"<[^>]*\son(error|load|focus)\s*=", page)
+    assert not re.search(r"<(iframe|object|embed|base|form|link)\b", page.partition("</head>")[2])
+    assert not re.search(r"(href|src)\s*=\s*[\"']?\s*javascript:", page, re.IGNORECASE)
+    assert not re.search(r"(href|src|data|action)\s*=\s*[\"']?(https?:)?//127", page)
+    assert 'http-equiv="refresh"' not in page
+
+
+@needs_sandbox
+def test_feedback_does_not_show_hidden_lines(pages: dict[str, str], quick: Ran) -> None:
+    for page in pages.values():
+        assert "BEGIN HIDDEN" not in page
+        assert "grading.examiner" not in page
+        for kind in ("secret", "environment", "master"):
+            assert quick.canaries[kind] not in page
+
+
+# --- replies ----------------------------------------------------------------------------------------------------------
+
+
+class _Fixed:
+    """An answer that always gives the same reply."""
+
+    def __init__(self, reply: Reply) -> None:
+        self._reply = reply
+
+    def ask(self, question: Ask, seconds: float) -> Reply:
+        return self._reply
+
+    def spent(self) -> float:
+        return 0.0
+
+
+def test_no_reply_makes_judging_fail() -> None:
+    rng, good = random.Random(0), list[Reply]()
+    for data in replies.odd_replies(rng, 300):
+        try:
+            good.append(decode_reply(data))
+        except plain.NotPlain:
+            continue  # refused with a reason, as it should be; any other exception fails the test
+    assert len(good) > 100
+    for notebook in exercise.notebooks():
+        for one in exercise.load(notebook).values():
+            examples = one.drawn_examples("ada")
+            for reply in rng.sample(good, 20):
+                verdict = judge(examples, _Fixed(reply), pictures=False)
+                assert verdict.earned < verdict.points
+                assert "<script>" not in verdict._repr_html_()
+                assert str(verdict)
+
+
+def test_what_is_decoded_is_bounded() -> None:
+    data = base64.b64encode(bytes(plain.MAX_BYTES + 8)).decode()
+    with pytest.raises(plain.NotPlain, match="too large"):
+        plain.decode({"tensor": "float64", "shape": [plain.MAX_BYTES // 8 + 1], "base64": data})
+    with pytest.raises(plain.NotPlain, match="too large"):
+        plain.decode([0] * (plain.MAX_ITEMS + 1))
