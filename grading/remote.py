@@ -48,9 +48,14 @@ class Students:
     def student(self) -> Student:
         """Returns a fresh process, as if a notebook's kernel had just started."""
         ours, theirs = socket.socketpair()
-        socket.send_fds(self._control, [b"f"], [theirs.fileno()])
-        theirs.close()
-        (pid,) = array.array("q", _exactly(self._control, 8))
+        try:
+            with theirs:
+                socket.send_fds(self._control, [b"f"], [theirs.fileno()])
+            (pid,) = array.array("q", _exactly(self._control, 8))
+        except ChannelError:
+            raise
+        except OSError as problem:
+            raise ChannelError("the fork server has ended") from problem
         return Student(ours, pid)
 
 

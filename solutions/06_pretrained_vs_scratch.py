@@ -97,7 +97,8 @@ vocabulary = corpus.vocabulary or Vocabulary.learn(unlabelled["text"])
 V = len(vocabulary)
 
 print(f"{len(unlabelled):,} reviews to read, {V:,} words")
-print(f"with labels: {len(corpus.train)} to learn from, {len(corpus.valid)} for validation, {len(corpus.test):,} for the test")
+print(f"with labels: {len(corpus.train):,} to learn from, {len(corpus.valid)} for validation,",
+      f"{len(corpus.test):,} for the test")
 print("Negative:" if corpus.train["label"][0] == 0 else "Positive:", corpus.train["text"][0])
 
 # %% [markdown]
@@ -392,7 +393,8 @@ def written(model: LanguageModel, prompt: str, temperature: float, max_len: int 
 
 def as_page(table: pd.DataFrame):
     """Shows a table of texts: wide columns, aligned to the left."""
-    return table.style.format(escape="html").hide(axis="index").set_properties(**{"text-align": "left", "vertical-align": "top"})
+    left = "text-align: left; vertical-align: top"
+    return table.style.format(escape="html").hide(axis="index").set_table_styles([{"selector": "th, td", "props": left}])
 
 
 prompts = ["Ce roman est", "L'héroïne m'a", "J'ai lu ce quokka", ""]
@@ -627,7 +629,7 @@ print(f"scratch, on the reviews it has learned from: {accuracy(models['scratch',
 # From excellent to hardly better than a coin, with the same weights. Our batches hold reviews of about the same length, so there is little padding; but one `<pad>` at the end is enough, and the head has never been trained on one.
 # The last line is for the scratch curve: the model is *not* too small to learn. It knows its own 300 reviews by heart.
 #
-# > **In practice: the test used as validation.** "We report the best epoch." Best by which set? The cell below takes from the same runs the epoch that was best *in the test*. Nothing was trained differently, and every number goes up. The difference is small here, because there are only six epochs to choose from; people also choose among
+# > **In practice: the test used as validation.** "We report the best epoch." Best by which set? The cell below takes from the same runs the epoch that was best *in the test*. Nothing was trained differently, and yet the numbers go up. The difference is small here, because there are only six epochs to choose from; people also choose among
 # > learning rates, sizes and seeds.
 
 # %% measured
@@ -771,7 +773,7 @@ for way, figures in found.items():
     print(f"{way:10}  needs {figures['needed'] or 'more than ' + str(COUNTS[-1])} labels for 80 %")
 
 # %% [markdown]
-# Ten thousand reviews that nobody has labelled are worth more than all the labels we have. This is the reason why pretraining has won: text is nearly free, labels are not.
+# Even four labels, two of each kind, are enough to tell the model which side is the good one, though it then matters much *which* four: look at the band. Ten thousand reviews that nobody has labelled are worth more than all the labels we have. This is the reason why pretraining has won: text is nearly free, labels are not.
 #
 # ## 8. Where are the mistakes?
 #

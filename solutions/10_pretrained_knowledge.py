@@ -259,13 +259,15 @@ sizes = {
     "drawn from what is kept": [len(content_of(*corrupt_span(long_text, rng, block))) for _ in range(2000)],
     "drawn before the cut": [len(corrupt_too_early(long_text, rng, block)) for _ in range(2000)],
 }
-figure, places = plots.panels(2, width=4.2, height=2.8)
+edges, classes = [0, 1, 5, 10, 15, 20, block], ["empty", "1-4", "5-9", "10-14", "15-19", "20 and more"]
+figure, places = plots.panels(2, width=4.4, height=2.8)
 for axes, (name, size), colour in zip(places, sizes.items(), plots.COLOURS):
-    axes.hist(size, bins=range(0, 62, 2), color=colour)
-    axes.set(title=name, xlabel="length of the content (characters)", ylabel="draws of 2,000", ylim=(0, 1500))
+    shares = pd.Series(pd.cut(size, edges, right=False, labels=classes)).value_counts(sort=False, normalize=True)
+    axes.bar(classes, shares, color=colour)
+    axes.set(title=name, xlabel="length of the content (characters)", ylabel="share of 2,000 draws", ylim=(0, 1))
 empty = {name: sum(n == 0 for n in size) / len(size) for name, size in sizes.items()}
-plots.show(figure, f"Two histograms of the length of the content. Left, drawn from what is kept: never empty, short lengths are most frequent. "
-           f"Right, drawn before the cut: {empty['drawn before the cut']:.0%} of 2,000 contents are empty.")
+plots.show(figure, "Bars: share of the draws with a content of each length. "
+           + "; ".join(f"{name}: {share:.0%} are empty" for name, share in empty.items()) + ".")
 print({name: f"{share:.0%} empty" for name, share in empty.items()})
 
 # %% [markdown]
@@ -438,6 +440,10 @@ print(f"confidence: {math.prod([0.8, 0.9, 1, 1, 1]):.2f}")
 # The second question: yes. If L has 0.6 and four towns share it evenly, each gets 0.15; P with 0.4 and one town gets 0.4.
 
 
+# %% [markdown]
+# To know the confidence, we have to let the model write. This function answers many questions side by side, and adds up the logarithms of the probabilities until each answer has come to its end.
+
+# %% experiment
 @torch.no_grad()
 def answers(model: LanguageModel, questions: list[str], longest: int = 24) -> tuple[list[str], Tensor]:
     """Returns the model's answer to each question, character by character, and its confidence in each, `(b,)`."""
@@ -464,7 +470,8 @@ table = pd.concat(
     for name, part in people.items()
 )
 table["right"] = table["says"] == table["truth"]
-print(table.sort_values("confidence", ascending=False).groupby("group", sort=False).head(6).round({"confidence": 3}).to_string(index=False))
+surest = pd.concat(rows.nlargest(6, "confidence") for _, rows in table.groupby("group", sort=False))
+print(surest.round({"confidence": 3}).to_string(index=False))
 
 # %% [markdown]
 # Look at the lower half. These people occur in no text. The model answers at once, with a real town, in the right form, and its confidence is not small. Nothing in the *wording* of an answer says whether it was found or made up.

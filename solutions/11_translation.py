@@ -90,7 +90,7 @@ for row in corpus.train.rows.sample(4, random_state=5).itertuples():
 # | place | 0 | 1 | 2 | 3 |
 # |---|---|---|---|---|
 # | it **reads** up to | `<sos>` | nous | trouvons | la |
-# | it must **say** | nous | trouvons | la | ... |
+# | it must **say** | nous | trouvons | la | vieille |
 #
 # Notebook 04 did this for one sentence. What is new is the batch: sentences have different lengths and the rows of a tensor have not.
 #
@@ -138,11 +138,11 @@ check(decoder_io)
 # %% experiment
 sentences = ["Nous trouvons la vieille reine.", "Qui mange ?"]
 read, say = decoder_io([french.encode(text) for text in sentences])
-rows = []
+rows = {}
 for k in range(2):
-    rows.append(["reads", *(french.tokens[number] for number in read[k])])
-    rows.append(["must say", *("(skipped)" if number == IGNORE else french.tokens[number] for number in say[k])])
-pd.DataFrame(rows, columns=["", *(f"place {i}" for i in range(read.shape[1]))]).style.hide(axis="index")
+    rows[f"sentence {k + 1} reads"] = [french.tokens[number] for number in read[k]]
+    rows[f"sentence {k + 1} must say"] = ["(skipped)" if number == IGNORE else french.tokens[number] for number in say[k]]
+pd.DataFrame(rows, index=[f"place {i}" for i in range(read.shape[1])]).T
 
 # %% [markdown]
 # ## 3. Exercise: encoder, decoder, head
@@ -767,7 +767,9 @@ for exchange in sorted(exchanges)[:: max(1, len(exchanges) // 10)]:
     print("  ", exchange)
 
 # %% [markdown]
-# Most are an adjective and its noun. Two warnings. Weights say where the model *looked*, not why it wrote what it wrote: a word of the memory has already read the whole sentence, so the place of *men* knows of *four* and *curious*, too. And the last layer, averaged
+# In our run the list reads like a chapter of French grammar: the adjective behind its noun (*green door*, *porte verte*), the pronoun before its verb (*closes it*, *le ferme*), *pas* and the adverb behind theirs (*not close*, *fermez pas*; *always lose*, *perdent toujours*). A few are noise.
+#
+# Two warnings. Weights say where the model *looked*, not why it wrote what it wrote: a word of the memory has already read the whole sentence, so the place of *men* knows of *four* and *curious*, too. And the last layer, averaged
 # over its heads, is a choice: other layers and heads look elsewhere. In some models they form no readable map at all, and translate as well.
 
 # %% [markdown]
@@ -786,7 +788,8 @@ for text, wanted in parts["test"][:120]:
 table = pd.DataFrame(judged).sort_values("score", ascending=False).reset_index(drop=True)
 table["right"] = (table["written"] == table["wanted"]).map({True: "yes", False: "no"})
 chosen = [0, 30, 60, *range(90, 118, 4), 118, 119]
-table.loc[chosen].style.hide(axis="index").format({"score": "{:.3f}"})
+pd.set_option("display.max_colwidth", None)  # whole sentences
+table.loc[chosen]
 
 # %% measured
 thirds = (table["right"] == "yes").groupby(table.index // 40).mean()

@@ -54,7 +54,6 @@ from pathlib import Path
 import pandas as pd
 import sympy
 import torch
-from torch import nn
 from tqdm.auto import tqdm
 
 from helpers import plots
@@ -568,6 +567,9 @@ for way, found in repairs.items():
 # %% [markdown]
 # The same layers, the same data, the same dropout. As published, the loss lies near its level of the first epoch for every seed. With warm-up it leaves that level, and with pre-norm it falls from the first epoch on. Had the model been *too large for its data*, neither could have helped: neither
 # makes it smaller or gives it more data.
+#
+# > **Look at the words in the last column.** Some of the runs with warm-up may be said to *fit*, at a loss of 3 or more. The rule looks at shapes: the dev loss falls by less than 5 % in its last epoch, so it finds nothing to complain about. It does not know how low a loss could be; only the pre-norm runs beside it show that. A diagnosis from one run
+# > alone can say that a run has come to rest, not that it rests in a good place.
 #
 # What this does **not** show: that the published run failed for the same reason. We have not its program, and our models are ten times narrower. We have reproduced a failure that gives the same picture, and two repairs that the authors could have tried in an afternoon.
 #

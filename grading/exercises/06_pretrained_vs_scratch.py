@@ -222,7 +222,7 @@ def _step(
     value = loss(logits, batch.target)
     if clear == "first":
         optimizer.zero_grad()
-    value.backward()  # type: ignore[no-untyped-call]
+    value.backward()
     if clear == "late":
         optimizer.zero_grad()
     if clip:
@@ -264,7 +264,7 @@ def _norm(model: Model, batch: Model) -> float:
     """Returns how long the gradient of the loss is."""
 
     def norm(model: Any, batch: Batch) -> float:
-        _mean_loss(model(batch.tokens, batch.lengths), batch.target).backward()  # type: ignore[no-untyped-call]
+        _mean_loss(model(batch.tokens, batch.lengths), batch.target).backward()
         return float(nn.utils.clip_grad_norm_(model.parameters(), 1.0))
 
     found: float = _wanted(norm, Ask((model, batch)))
@@ -745,7 +745,7 @@ def _share_right(
     before = model.training
     if mode is not None:
         model.train(mode)
-    shares, counts = [], []
+    shares, counts = list[float](), list[int]()
     for batch in list(loader)[-1:] if last_only else loader:
         logits = model(batch.tokens, batch.lengths) if lengths else model(batch.tokens)
         shares.append((logits.argmax(dim=-1) == batch.target).float().mean().item())
@@ -756,7 +756,7 @@ def _share_right(
         model.train(after)
     if means:
         return statistics.mean(shares)
-    return sum(share * count for share, count in zip(shares, counts, strict=True)) / sum(counts)
+    return math.fsum(share * count for share, count in zip(shares, counts, strict=True)) / sum(counts)
 
 
 def _measuring(**options: Any) -> Callable[..., Any]:
@@ -1323,7 +1323,7 @@ def _classified(rng: random.Random, lengths: list[int], wrong: list[int], edges:
 def _draw_errors(*, on_edges: bool = False, empty: bool = False) -> Callable[[random.Random], list[Ask]]:
     def draw(rng: random.Random) -> list[Ask]:
         edges = sorted(rng.sample(range(10, 90, 10), 4))
-        lengths, wrong = [], []
+        lengths, wrong = list[int](), list[int]()
         for number, (low, high) in enumerate(itertools.pairwise(edges)):
             if empty and number == 1:
                 continue

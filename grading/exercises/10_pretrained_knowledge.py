@@ -298,7 +298,7 @@ def _draw_tie(rng: random.Random) -> list[Ask]:
     *rest, low, middle, high = sorted(rng.sample(PLACES, 8))
     pairs = [pair for place in (rest[0], high, low, middle) for pair in _asked(rng, [place])]
     pairs += _asked(rng, [low, middle, high, *rest[1:]])
-    return [Ask((pairs, _asked(rng, [low, middle, middle, high, *rest])))]
+    return [Ask((pairs, _asked(rng, [low, middle, high, *rest, rest[0]])))]
 
 
 def _counted(answer: Callable[[list[Pair], list[Pair]], str]) -> Callable[[list[Pair], list[Pair]], Any]:

@@ -254,7 +254,8 @@ def _optimizer(recipe: plain.Optimizer, inputs: list[Any]) -> torch.optim.Optimi
     """Returns the optimizer of the first model among the inputs made so far."""
     kind = {"SGD": torch.optim.SGD, "Adam": torch.optim.Adam, "AdamW": torch.optim.AdamW}[recipe.name]
     model: nn.Module = next(value for value in inputs if isinstance(value, nn.Module))
-    return kind([p for p in model.parameters() if p.requires_grad], lr=recipe.lr)
+    made: torch.optim.Optimizer = kind([p for p in model.parameters() if p.requires_grad], lr=recipe.lr)
+    return made
 
 
 def _left(question: Ask, model: nn.Module) -> Any:
