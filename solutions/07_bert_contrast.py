@@ -45,11 +45,12 @@ except ModuleNotFoundError:  # in Colab: install the course's helpers, once
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
 
 import copy
+import sys
 
 import pandas as pd
 import torch
 from torch import Tensor, nn
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from helpers import plots
 from helpers.check import check
@@ -630,7 +631,7 @@ def accuracy_by_place(causal: bool, n_layers: int, positions: str, seed: int) ->
 
 SETTINGS = {"one layer": (1, "sinusoidal"), "two layers": (2, "sinusoidal"), "two layers, no positions": (2, "none")}
 runs = {(title, causal): [accuracy_by_place(causal, layers, positions, seed) for seed in range(3)]
-        for title, (layers, positions) in tqdm(SETTINGS.items()) for causal in (True, False)}
+        for title, (layers, positions) in tqdm(SETTINGS.items(), file=sys.stdout) for causal in (True, False)}
 
 # %% measured
 figure, axes = plots.panels(3, width=3.3, height=3.4)
@@ -681,7 +682,7 @@ def fine_tuned(name: str, seed: int) -> list[float]:
     return history["test"].tolist()
 
 
-curves = {name: [fine_tuned(name, seed) for seed in range(3)] for name in tqdm(BASES)}
+curves = {name: [fine_tuned(name, seed) for seed in range(3)] for name in tqdm(BASES, file=sys.stdout)}
 axes = plots.curves(curves, range(1, 7), title=f"{len(corpus.train)} labelled reviews: mean and range of three seeds", x_label="passes",
                     y_label="share of right answers")
 axes.axhline(0.5, color="#555555", linestyle=":")

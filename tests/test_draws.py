@@ -38,7 +38,7 @@ def told(of: str, *wholes: list[int]) -> Any:
         ([5, 6, 4, 9, 4, 7, 8, 0, 0], "two", "prefix, suffix, content", "at the end only"),
         ([4, 7, 8, 9, 4, 5, 6, 0, 0], "two", "prefix, suffix, content", "at the end only"),
         ([5, 6, 4, 7, 8, 4, 9, 0, 0], "two", "prefix, content, suffix", "at the end only"),
-        ([5, 6, 4, 9, 7, 8, 0, 0, 0], "another number", "another", "at the end only"),
+        ([5, 6, 4, 9, 7, 8, 0, 0, 0], "one", "another", "at the end only"),
         ([5, 6, 4, 9, 4, 8, 7, 0, 0], "two", "another", "at the end only"),
         ([5, 6, 4, 9, 0, 4, 7, 8, 0], "two", "another", "between"),
     ],

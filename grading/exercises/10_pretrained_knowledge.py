@@ -86,6 +86,13 @@ def _own_generator(text: Tensor, rng: torch.Generator, block: int) -> Any:
     return corrupt_span(text, torch.Generator().manual_seed(random.randrange(2**31)), block)
 
 
+def _own_specials(text: Tensor, rng: torch.Generator, block: int) -> Any:
+    """Numbers mask and padding behind the characters."""
+    x, y = corrupt_span(text, rng, block)
+    mask = int(text.max()) + 1
+    return tuple(row.where(row != MASK, torch.tensor(mask)).where(row != PAD, torch.tensor(mask + 1)) for row in (x, y))
+
+
 def _span_asks(of: str, sizes: Callable[[random.Random], tuple[int, int]], take: str = "draws") -> Any:
     """Returns what asks for texts of n different numbers and blocks, `(n, block)` from `sizes`."""
 
@@ -250,6 +257,12 @@ CORRUPT_SPAN = Exercise(
             "the padding is made of masks",
             "<mask> marks the gap and the content. Behind the content stands <pad>, which is not scored.",
             _corrupting(fill=MASK),
+        ),
+        Mistake(
+            "mask and padding have other numbers",
+            "The special tokens come first in every vocabulary of the course: <pad> is PAD (0) and <mask> is MASK (4), "
+            "whatever characters the text has. With other numbers the model reads letters where gaps are meant.",
+            _own_specials,
         ),
         Mistake(
             "chance does not come from rng",

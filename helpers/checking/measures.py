@@ -187,8 +187,9 @@ def _spans(ask: Ask, value: Any) -> dict[str, Any]:
         return {"y": "x one place ahead" if ahead else "x itself" if same else "something else"}
     parts = [_parts(torch.cat([x, y[-1:]]), mask, padding) for x, y in draws]  # of the whole, which x and y share
     if ask.beside["of"] == "pattern":
+        counts = {len(found) - 1 for found in parts}
         return {
-            "<mask>": "two" if all(len(found) == 3 for found in parts) else "another number",
+            "<mask>": {(0,): "none", (1,): "one", (2,): "two"}.get(tuple(counts), "not always two"),
             "order": _order(text, parts),
             "padding": "at the end only" if not any(padding in found for one in parts for found in one) else "between",
         }

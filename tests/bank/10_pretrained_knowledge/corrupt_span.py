@@ -235,7 +235,7 @@ def corrupt_span(text, rng, block):
     return whole[:-1], whole[1:]
 
 
-# %% wrong: numbers of another vocabulary, padding and mask behind the letters ->
+# %% wrong: numbers of another vocabulary, padding and mask behind the letters -> mask and padding have other numbers
 def corrupt_span(text, rng, block):
     def draw(low, high):
         return int(torch.randint(low, high + 1, (), generator=rng))
