@@ -188,8 +188,9 @@ def _spans(ask: Ask, value: Any) -> dict[str, Any]:
     parts = [_parts(torch.cat([x, y[-1:]]), mask, padding) for x, y in draws]  # of the whole, which x and y share
     if ask.beside["of"] == "pattern":
         counts = {len(found) - 1 for found in parts}
+        told = {0: "none", 1: "one", 2: "two"}.get(min(counts), "") if len(counts) == 1 else ""
         return {
-            "<mask>": {(0,): "none", (1,): "one", (2,): "two"}.get(tuple(counts), "not always two"),
+            "<mask>": told or "not always two",
             "order": _order(text, parts),
             "padding": "at the end only" if not any(padding in found for one in parts for found in one) else "between",
         }

@@ -65,9 +65,7 @@ def masked_lm_loss(model, tokens, target, lengths):
 # %% wrong: text by text -> the mean of the texts' means
 def masked_lm_loss(model, tokens, target, lengths):
     logits = model(tokens, lengths)
-    losses = [
-        nn.functional.cross_entropy(row, goal) for row, goal in zip(logits, target) if (goal != IGNORE).any()
-    ]
+    losses = [nn.functional.cross_entropy(row, goal) for row, goal in zip(logits, target) if (goal != IGNORE).any()]
     return torch.stack(losses).mean() if losses else torch.tensor(0.0)
 
 

@@ -255,7 +255,9 @@ def compare_tasks(tokens, places):
                     group = groups.setdefault(known(sentence, i, place), {})
                     group[place] = group.get(place, 0) + 1
         right = sum(max(group.values()) for group in groups.values())
-        shares[name] = sum(sum(g.values()) for g in groups.values() if len(g) == 1) / sum(sum(g.values()) for g in groups.values())
+        shares[name] = sum(sum(g.values()) for g in groups.values() if len(g) == 1) / sum(
+            sum(g.values()) for g in groups.values()
+        )
     return shares
 
 

@@ -63,7 +63,13 @@ def corrupt_span(text, rng, block):
     kept = text[: draw(min(4, len(text)), min(len(text), block - 1))]
     length = draw(1, max(1, len(kept) // 2 - 1))
     start = draw(0, len(kept) - length)
-    line = [*kept[:start].tolist(), MASK, *kept[start + length :].tolist(), MASK, *kept[start : start + length].tolist()]
+    line = [
+        *kept[:start].tolist(),
+        MASK,
+        *kept[start + length :].tolist(),
+        MASK,
+        *kept[start : start + length].tolist(),
+    ]
     x = torch.tensor((line + [PAD] * block)[:block])
     return x, x.clone()
 
@@ -76,7 +82,13 @@ def corrupt_span(text, rng, block):
     kept = text[: draw(min(4, len(text)), min(len(text), block - 1))]
     length = draw(1, max(1, len(kept) // 2 - 1))
     start = draw(0, len(kept) - length)
-    line = [*kept[:start].tolist(), MASK, *kept[start + length :].tolist(), MASK, *kept[start : start + length].tolist()]
+    line = [
+        *kept[:start].tolist(),
+        MASK,
+        *kept[start + length :].tolist(),
+        MASK,
+        *kept[start : start + length].tolist(),
+    ]
     whole = torch.tensor((line + [PAD] * block)[: block + 1])
     return whole[1:], whole[:-1]
 

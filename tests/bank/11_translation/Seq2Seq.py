@@ -20,6 +20,7 @@ class Seq2Seq(nn.Module):
     def forward(self, source, source_lengths, target):
         return self.decode(target, self.encode(source, source_lengths))
 
+
 # %% right: a context that is filled, a mask of one's own
 class Seq2Seq(nn.Module):
     def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
@@ -43,6 +44,7 @@ class Seq2Seq(nn.Module):
     def forward(self, source, source_lengths, target):
         context = self.encode(source, source_lengths)
         return self.decode(target, context)
+
 
 # %% right: one memory, step by step
 class Seq2Seq(nn.Module):
@@ -68,6 +70,7 @@ class Seq2Seq(nn.Module):
         steps = [self.decode(target[:, : n + 1], context)[:, n] for n in range(target.size(1))]
         return torch.stack(steps, dim=1)
 
+
 # %% right: built on the ready one
 class Seq2Seq(EncoderDecoder):
     def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
@@ -75,6 +78,7 @@ class Seq2Seq(EncoderDecoder):
 
     def forward(self, source, source_lengths, target):
         return super().forward(source, target, source_lengths)
+
 
 # %% wrong: encodes in the loop -> the memory is recomputed at every step
 class Seq2Seq(nn.Module):
@@ -101,13 +105,12 @@ class Seq2Seq(nn.Module):
             rows.append(self.decode(target[:, :n], self.encode(source, source_lengths))[:, -1])
         return torch.stack(rows, dim=1)
 
+
 # %% wrong: causal as it comes -> the encoder reads from left to right only
 class Seq2Seq(nn.Module):
     def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
         super().__init__()
-        self.encoder = TransformerBase(
-            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, norm_first=True
-        )
+        self.encoder = TransformerBase(source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, norm_first=True)
         self.decoder = TransformerBase(
             target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True, cross=True
         )
@@ -122,6 +125,7 @@ class Seq2Seq(nn.Module):
 
     def forward(self, source, source_lengths, target):
         return self.decode(target, self.encode(source, source_lengths))
+
 
 # %% wrong: nobody is causal -> the decoder sees the words that it is to guess
 class Seq2Seq(nn.Module):
@@ -145,6 +149,7 @@ class Seq2Seq(nn.Module):
     def forward(self, source, source_lengths, target):
         return self.decode(target, self.encode(source, source_lengths))
 
+
 # %% wrong: lengths are not used -> the padding of the source is read, twice
 class Seq2Seq(nn.Module):
     def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
@@ -166,6 +171,7 @@ class Seq2Seq(nn.Module):
 
     def forward(self, source, source_lengths, target):
         return self.decode(target, self.encode(source, source_lengths))
+
 
 # %% wrong: no mask for the memory -> cross-attention reads the padding of the source
 class Seq2Seq(nn.Module):
@@ -189,6 +195,7 @@ class Seq2Seq(nn.Module):
     def forward(self, source, source_lengths, target):
         return self.decode(target, self.encode(source, source_lengths))
 
+
 # %% wrong: no lengths for the encoder -> the encoder reads its own padding
 class Seq2Seq(nn.Module):
     def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
@@ -210,6 +217,7 @@ class Seq2Seq(nn.Module):
 
     def forward(self, source, source_lengths, target):
         return self.decode(target, self.encode(source, source_lengths))
+
 
 # %% wrong: hidden states -> there is no head
 class Seq2Seq(nn.Module):
@@ -233,6 +241,7 @@ class Seq2Seq(nn.Module):
     def forward(self, source, source_lengths, target):
         return self.decode(target, self.encode(source, source_lengths))
 
+
 # %% wrong: log_softmax at the end -> log-probabilities in place of logits
 class Seq2Seq(nn.Module):
     def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
@@ -255,6 +264,7 @@ class Seq2Seq(nn.Module):
     def forward(self, source, source_lengths, target):
         return self.decode(target, self.encode(source, source_lengths))
 
+
 # %% wrong: softmax at the end -> probabilities in place of logits
 class Seq2Seq(nn.Module):
     def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
@@ -276,6 +286,7 @@ class Seq2Seq(nn.Module):
 
     def forward(self, source, source_lengths, target):
         return self.decode(target, self.encode(source, source_lengths))
+
 
 # %% wrong: feeds itself -> the decoder reads its own words
 class Seq2Seq(nn.Module):
@@ -304,6 +315,7 @@ class Seq2Seq(nn.Module):
             read = torch.cat([read, logits[:, -1].argmax(dim=-1, keepdim=True)], dim=1)
         return logits
 
+
 # %% wrong: only the last word -> only the last place is answered
 class Seq2Seq(nn.Module):
     def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
@@ -325,6 +337,7 @@ class Seq2Seq(nn.Module):
 
     def forward(self, source, source_lengths, target):
         return self.decode(target, self.encode(source, source_lengths))[:, -1]
+
 
 # %% wrong: no cross-attention ->
 class Seq2Seq(nn.Module):
@@ -348,6 +361,7 @@ class Seq2Seq(nn.Module):
     def forward(self, source, source_lengths, target):
         return self.decode(target, self.encode(source, source_lengths))
 
+
 # %% wrong: the mask is inverted ->
 class Seq2Seq(nn.Module):
     def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
@@ -370,6 +384,7 @@ class Seq2Seq(nn.Module):
     def forward(self, source, source_lengths, target):
         return self.decode(target, self.encode(source, source_lengths))
 
+
 # %% wrong: post-norm ->
 class Seq2Seq(nn.Module):
     def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
@@ -391,6 +406,7 @@ class Seq2Seq(nn.Module):
 
     def forward(self, source, source_lengths, target):
         return self.decode(target, self.encode(source, source_lengths))
+
 
 # %% wrong: the head has the source's vocabulary ->
 class Seq2Seq(nn.Module):

@@ -7,6 +7,7 @@ def alignment(model, source, words):
     attention = model.decoder.layers[-1].cross_attention
     return context.maps[attention][0].mean(dim=0)
 
+
 # %% right: one row more, then cut
 def alignment(model, source, words):
     maps = {}
@@ -16,6 +17,7 @@ def alignment(model, source, words):
         model.decode(torch.tensor([SOS] + words).unsqueeze(0), context)
     weights = maps[model.decoder.layers[-1].cross_attention]  # (1, h, n + 1, m)
     return weights.mean(dim=1).squeeze(0)[: len(words)]
+
 
 # %% right: word by word
 @torch.no_grad()
@@ -29,6 +31,7 @@ def alignment(model, source, words):
         rows.append(sum(heads[k, -1] for k in range(len(heads))) / len(heads))
     return torch.stack(rows)
 
+
 # %% wrong: feeds the words -> a row for each word read, not written
 @torch.no_grad()
 def alignment(model, source, words):
@@ -38,6 +41,7 @@ def alignment(model, source, words):
     attention = model.decoder.layers[-1].cross_attention
     return context.maps[attention][0].mean(dim=0)
 
+
 # %% wrong: feeds all of them -> one row too many
 @torch.no_grad()
 def alignment(model, source, words):
@@ -46,6 +50,7 @@ def alignment(model, source, words):
     model.decode(torch.tensor([[SOS, *words]]), context)
     attention = model.decoder.layers[-1].cross_attention
     return context.maps[attention][0].mean(dim=0)
+
 
 # %% wrong: cuts the first row -> one row too many, the first is cut
 def alignment(model, source, words):
@@ -57,6 +62,7 @@ def alignment(model, source, words):
     weights = maps[model.decoder.layers[-1].cross_attention]  # (1, h, n + 1, m)
     return weights.mean(dim=1).squeeze(0)[1:]
 
+
 # %% wrong: self-attention -> self-attention in place of cross-attention
 @torch.no_grad()
 def alignment(model, source, words):
@@ -65,6 +71,7 @@ def alignment(model, source, words):
     model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
     attention = model.decoder.layers[-1].attention
     return context.maps[attention][0].mean(dim=0)
+
 
 # %% wrong: layer 0 -> the first layer
 @torch.no_grad()
@@ -75,6 +82,7 @@ def alignment(model, source, words):
     attention = model.decoder.layers[0].cross_attention
     return context.maps[attention][0].mean(dim=0)
 
+
 # %% wrong: all layers -> the mean over the layers too
 @torch.no_grad()
 def alignment(model, source, words):
@@ -83,6 +91,7 @@ def alignment(model, source, words):
     model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
     maps = [context.maps[layer.cross_attention][0] for layer in model.decoder.layers]
     return torch.stack(maps).mean(dim=(0, 1))
+
 
 # %% wrong: head 0 -> one head only
 @torch.no_grad()
@@ -93,6 +102,7 @@ def alignment(model, source, words):
     attention = model.decoder.layers[-1].cross_attention
     return context.maps[attention][0, 0]
 
+
 # %% wrong: sum of heads -> the heads are summed
 @torch.no_grad()
 def alignment(model, source, words):
@@ -101,6 +111,7 @@ def alignment(model, source, words):
     model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
     attention = model.decoder.layers[-1].cross_attention
     return context.maps[attention][0].sum(dim=0)
+
 
 # %% wrong: transposed -> rows and columns are exchanged
 @torch.no_grad()
@@ -111,6 +122,7 @@ def alignment(model, source, words):
     attention = model.decoder.layers[-1].cross_attention
     return context.maps[attention][0].mean(dim=0).T
 
+
 # %% wrong: all heads -> the heads are still there
 @torch.no_grad()
 def alignment(model, source, words):
@@ -120,6 +132,7 @@ def alignment(model, source, words):
     attention = model.decoder.layers[-1].cross_attention
     return context.maps[attention][0]
 
+
 # %% wrong: the largest place in place of the weights ->
 @torch.no_grad()
 def alignment(model, source, words):
@@ -128,6 +141,7 @@ def alignment(model, source, words):
     model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
     attention = model.decoder.layers[-1].cross_attention
     return context.maps[attention][0].mean(dim=0).argmax(dim=-1)
+
 
 # %% wrong: the batch is still there ->
 @torch.no_grad()

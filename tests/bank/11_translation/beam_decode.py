@@ -22,6 +22,7 @@ def beam_decode(model, source, width, max_len):
         found.append(beam_decode(model, source, 1, max_len))
     return max(found, key=lambda pair: pair[1])
 
+
 # %% right: all beams in one batch
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
@@ -45,6 +46,7 @@ def beam_decode(model, source, width, max_len):
         return found + [(t[1:].tolist(), s.item() / max_len) for t, s in zip(tokens, sums)]
 
     return max(search(width) + search(1), key=lambda pair: pair[1])
+
 
 # %% right: a heap, two widths
 def beam_decode(model, source, width, max_len):
@@ -72,6 +74,7 @@ def beam_decode(model, source, width, max_len):
                     break
     return best_words, best_score
 
+
 # %% wrong: without greedy -> greedy may be better
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
@@ -93,6 +96,7 @@ def beam_decode(model, source, width, max_len):
         words = tokens[1:]
         found.append(([word for word in words if word != EOS], total / len(words)))
     return max(found, key=lambda pair: pair[1])
+
 
 # %% wrong: width 1 -> the width is not used
 @torch.no_grad()
@@ -118,6 +122,7 @@ def beam_decode(model, source, width, max_len):
         found.append(beam_decode(model, source, 1, max_len))
     return max(found, key=lambda pair: pair[1])
 
+
 # %% wrong: argmax only -> the width is not used
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
@@ -128,6 +133,7 @@ def beam_decode(model, source, width, max_len):
         tokens.append(int(logs.argmax()))
         total += float(logs.max())
     return [word for word in tokens[1:] if word != EOS], total / (len(tokens) - 1)
+
 
 # %% wrong: sums -> scores are not divided by the length
 @torch.no_grad()
@@ -153,6 +159,7 @@ def beam_decode(model, source, width, max_len):
         found.append(beam_decode(model, source, 1, max_len))
     return max(found, key=lambda pair: pair[1])
 
+
 # %% wrong: eos not counted -> <eos> is not counted in the length
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
@@ -176,6 +183,7 @@ def beam_decode(model, source, width, max_len):
     if width > 1:
         found.append(beam_decode(model, source, 1, max_len))
     return max(found, key=lambda pair: pair[1])
+
 
 # %% wrong: never finished -> it does not stop at <eos>
 @torch.no_grad()
@@ -202,6 +210,7 @@ def beam_decode(model, source, width, max_len):
         found.append(beam_decode(model, source, 1, max_len))
     return max(found, key=lambda pair: pair[1])
 
+
 # %% wrong: beams at the end only -> finished sentences are forgotten
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
@@ -225,6 +234,7 @@ def beam_decode(model, source, width, max_len):
     if width > 1:
         found.append(beam_decode(model, source, 1, max_len))
     return max(found, key=lambda pair: pair[1])
+
 
 # %% wrong: first to end -> the first sentence that ends is taken
 @torch.no_grad()
@@ -250,6 +260,7 @@ def beam_decode(model, source, width, max_len):
         found.append(beam_decode(model, source, 1, max_len))
     return max(found, key=lambda pair: pair[1])
 
+
 # %% wrong: softmax -> probabilities are added
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
@@ -273,6 +284,7 @@ def beam_decode(model, source, width, max_len):
     if width > 1:
         found.append(beam_decode(model, source, 1, max_len))
     return max(found, key=lambda pair: pair[1])
+
 
 # %% wrong: no softmax -> logits are added
 @torch.no_grad()
@@ -298,6 +310,7 @@ def beam_decode(model, source, width, max_len):
         found.append(beam_decode(model, source, 1, max_len))
     return max(found, key=lambda pair: pair[1])
 
+
 # %% wrong: eos kept -> <eos> is kept as a word
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
@@ -321,6 +334,7 @@ def beam_decode(model, source, width, max_len):
     if width > 1:
         found.append(beam_decode(model, source, 1, max_len))
     return max(found, key=lambda pair: pair[1])
+
 
 # %% wrong: words only -> only the sentence is returned
 @torch.no_grad()
@@ -346,6 +360,7 @@ def beam_decode(model, source, width, max_len):
         greedy = beam_decode(model, source, 1, max_len)
     return max(found, key=lambda pair: pair[1])[0]
 
+
 # %% wrong: divides by the square of the length ->
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
@@ -369,6 +384,7 @@ def beam_decode(model, source, width, max_len):
     if width > 1:
         found.append(beam_decode(model, source, 1, max_len))
     return max(found, key=lambda pair: pair[1])
+
 
 # %% wrong: sos kept ->
 @torch.no_grad()

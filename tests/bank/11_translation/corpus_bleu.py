@@ -18,6 +18,7 @@ def corpus_bleu(hypotheses, references):
     penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
     return 100 * penalty * math.prod(precisions) ** 0.25
 
+
 # %% right: dicts and logarithms
 def ngrams(words, n):
     counts = {}
@@ -48,10 +49,13 @@ def corpus_bleu(hypotheses, references):
     bp = min(1.0, math.exp(1 - r / c))
     return bp * math.exp(logs / 4) * 100
 
+
 # %% right: a pool from which matches are taken
 def corpus_bleu(hypotheses, references):
     special = ("<pad>", "<sos>", "<eos>")
-    pairs = [([w for w in h if w not in special], [w for w in r if w not in special]) for h, r in zip(hypotheses, references)]
+    pairs = [
+        ([w for w in h if w not in special], [w for w in r if w not in special]) for h, r in zip(hypotheses, references)
+    ]
     counts = torch.zeros(4, 2, dtype=torch.float64)
     for hyp, ref in pairs:
         for n in range(4):
@@ -66,6 +70,7 @@ def corpus_bleu(hypotheses, references):
         return 0.0
     c, r = sum(len(h) for h, _ in pairs), sum(len(r) for _, r in pairs)
     return float(100 * min(1, math.exp(1 - r / c)) * (counts[:, 0] / counts[:, 1]).log().mean().exp())
+
 
 # %% wrong: the mean over sentences -> the mean of the sentences' BLEU
 def bleu_of_some(hypotheses, references):
@@ -92,6 +97,7 @@ def corpus_bleu(hypotheses, references):
     each = [bleu_of_some([h], [r]) for h, r in zip(hypotheses, references)]
     return sum(each) / len(each)
 
+
 # %% wrong: no penalty -> no brevity penalty
 def corpus_bleu(hypotheses, references):
     special = {"<pad>", "<sos>", "<eos>"}
@@ -111,6 +117,7 @@ def corpus_bleu(hypotheses, references):
     precisions = [r / t for r, t in zip(right, total)]
     penalty = 1.0
     return 100 * penalty * math.prod(precisions) ** 0.25
+
 
 # %% wrong: c over r -> the brevity penalty is c / r
 def corpus_bleu(hypotheses, references):
@@ -132,6 +139,7 @@ def corpus_bleu(hypotheses, references):
     penalty = min(1.0, written / wanted)
     return 100 * penalty * math.prod(precisions) ** 0.25
 
+
 # %% wrong: not clipped -> no clipping
 def corpus_bleu(hypotheses, references):
     special = {"<pad>", "<sos>", "<eos>"}
@@ -151,6 +159,7 @@ def corpus_bleu(hypotheses, references):
     precisions = [r / t for r, t in zip(right, total)]
     penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
     return 100 * penalty * math.prod(precisions) ** 0.25
+
 
 # %% wrong: special tokens kept -> special tokens are kept
 def corpus_bleu(hypotheses, references):
@@ -172,6 +181,7 @@ def corpus_bleu(hypotheses, references):
     penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
     return 100 * penalty * math.prod(precisions) ** 0.25
 
+
 # %% wrong: up to bigrams -> n-grams up to 2 only
 def corpus_bleu(hypotheses, references):
     special = {"<pad>", "<sos>", "<eos>"}
@@ -191,6 +201,7 @@ def corpus_bleu(hypotheses, references):
     precisions = [r / t for r, t in zip(right, total)]
     penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
     return 100 * penalty * math.prod(precisions) ** 0.5
+
 
 # %% wrong: range(1, 4) -> n-grams up to 3 only
 def ngrams(words, n):
@@ -222,6 +233,7 @@ def corpus_bleu(hypotheses, references):
     bp = min(1.0, math.exp(1 - r / c))
     return bp * math.exp(logs / 3) * 100
 
+
 # %% wrong: arithmetic -> the arithmetic mean
 def corpus_bleu(hypotheses, references):
     special = {"<pad>", "<sos>", "<eos>"}
@@ -242,6 +254,7 @@ def corpus_bleu(hypotheses, references):
     penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
     return 100 * penalty * sum(precisions) / 4
 
+
 # %% wrong: adds one -> smoothed counts
 def corpus_bleu(hypotheses, references):
     special = {"<pad>", "<sos>", "<eos>"}
@@ -259,6 +272,7 @@ def corpus_bleu(hypotheses, references):
     precisions = [(r + 1) / (t + 1) for r, t in zip(right, total)]
     penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
     return 100 * penalty * math.prod(precisions) ** 0.25
+
 
 # %% wrong: recall -> hypotheses and references are exchanged
 def corpus_bleu(hypotheses, references):
@@ -280,6 +294,7 @@ def corpus_bleu(hypotheses, references):
     penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
     return 100 * penalty * math.prod(precisions) ** 0.25
 
+
 # %% wrong: a share -> a share in place of per cent
 def corpus_bleu(hypotheses, references):
     special = {"<pad>", "<sos>", "<eos>"}
@@ -299,6 +314,7 @@ def corpus_bleu(hypotheses, references):
     precisions = [r / t for r, t in zip(right, total)]
     penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
     return penalty * math.prod(precisions) ** 0.25
+
 
 # %% wrong: oov is removed as well ->
 def corpus_bleu(hypotheses, references):
@@ -320,6 +336,7 @@ def corpus_bleu(hypotheses, references):
     penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
     return 100 * penalty * math.prod(precisions) ** 0.25
 
+
 # %% wrong: the fourth root is forgotten ->
 def corpus_bleu(hypotheses, references):
     special = {"<pad>", "<sos>", "<eos>"}
@@ -339,6 +356,7 @@ def corpus_bleu(hypotheses, references):
     precisions = [r / t for r, t in zip(right, total)]
     penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
     return 100 * penalty * math.prod(precisions)
+
 
 # %% wrong: no guard against zero ->
 def ngrams(words, n):
@@ -367,6 +385,7 @@ def corpus_bleu(hypotheses, references):
         logs += math.log(matches / possible)
     bp = min(1.0, math.exp(1 - r / c))
     return bp * math.exp(logs / 4) * 100
+
 
 # %% wrong: brevity sentence by sentence -> the brevity penalty looks at each sentence
 def corpus_bleu(hypotheses, references):

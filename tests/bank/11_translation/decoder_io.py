@@ -8,6 +8,7 @@ def decoder_io(target):
         say.append(words + [EOS] + [IGNORE] * missing)
     return torch.tensor(read), torch.tensor(say)
 
+
 # %% right: pad_sequence
 from torch.nn.utils.rnn import pad_sequence
 
@@ -15,7 +16,10 @@ from torch.nn.utils.rnn import pad_sequence
 def decoder_io(target):
     read = [torch.tensor([SOS, *words]) for words in target]
     say = [torch.tensor([*words, EOS]) for words in target]
-    return pad_sequence(read, batch_first=True, padding_value=PAD), pad_sequence(say, batch_first=True, padding_value=IGNORE)
+    return pad_sequence(read, batch_first=True, padding_value=PAD), pad_sequence(
+        say, batch_first=True, padding_value=IGNORE
+    )
+
 
 # %% right: one tensor, shifted
 def decoder_io(target):
@@ -28,6 +32,7 @@ def decoder_io(target):
     say[say == PAD] = IGNORE
     return read, say
 
+
 # %% wrong: the same twice -> the output is not shifted
 def decoder_io(target):
     n = max(len(words) for words in target)
@@ -38,6 +43,7 @@ def decoder_io(target):
         say.append([SOS] + words + [IGNORE] * missing)
     return torch.tensor(read), torch.tensor(say)
 
+
 # %% wrong: pads the output with PAD -> the padding is scored
 from torch.nn.utils.rnn import pad_sequence
 
@@ -45,7 +51,10 @@ from torch.nn.utils.rnn import pad_sequence
 def decoder_io(target):
     read = [torch.tensor([SOS, *words]) for words in target]
     say = [torch.tensor([*words, EOS]) for words in target]
-    return pad_sequence(read, batch_first=True, padding_value=PAD), pad_sequence(say, batch_first=True, padding_value=PAD)
+    return pad_sequence(read, batch_first=True, padding_value=PAD), pad_sequence(
+        say, batch_first=True, padding_value=PAD
+    )
+
 
 # %% wrong: the target of a slice, pad kept -> the padding is scored
 def decoder_io(target):
@@ -57,6 +66,7 @@ def decoder_io(target):
     read[read == EOS] = PAD
     return read, say
 
+
 # %% wrong: IGNORE everywhere -> the input is filled with IGNORE
 def decoder_io(target):
     n = max(len(words) for words in target)
@@ -66,6 +76,7 @@ def decoder_io(target):
         read.append([SOS] + words + [IGNORE] * missing)
         say.append(words + [EOS] + [IGNORE] * missing)
     return torch.tensor(read), torch.tensor(say)
+
 
 # %% wrong: eos in the last column -> <eos> stands at the end of the padding
 def decoder_io(target):
@@ -77,6 +88,7 @@ def decoder_io(target):
         say.append(words + [IGNORE] * missing + [EOS])
     return torch.tensor(read), torch.tensor(say)
 
+
 # %% wrong: no eos -> <eos> is lost
 def decoder_io(target):
     n = max(len(words) for words in target)
@@ -87,12 +99,14 @@ def decoder_io(target):
         say.append(words + [IGNORE] * (missing + 1))
     return torch.tensor(read), torch.tensor(say)
 
+
 # %% wrong: shifts the words themselves -> <eos> is lost, and the last word is not read
 def decoder_io(target):
     n = max(len(words) for words in target)
     read = [([SOS] + words)[:-1] + [PAD] * (n - len(words)) for words in target]
     say = [words + [IGNORE] * (n - len(words)) for words in target]
     return torch.tensor(read), torch.tensor(say)
+
 
 # %% wrong: eos is read -> <eos> is in the input too
 from torch.nn.utils.rnn import pad_sequence
@@ -101,7 +115,10 @@ from torch.nn.utils.rnn import pad_sequence
 def decoder_io(target):
     read = [torch.tensor([SOS, *words, EOS]) for words in target]
     say = [torch.tensor([*words, EOS]) for words in target]
-    return pad_sequence(read, batch_first=True, padding_value=PAD), pad_sequence(say, batch_first=True, padding_value=IGNORE)
+    return pad_sequence(read, batch_first=True, padding_value=PAD), pad_sequence(
+        say, batch_first=True, padding_value=IGNORE
+    )
+
 
 # %% wrong: the wrong order -> input and output are exchanged
 def decoder_io(target):
@@ -113,6 +130,7 @@ def decoder_io(target):
         say.append(words + [EOS] + [IGNORE] * missing)
     return torch.tensor(say), torch.tensor(read)
 
+
 # %% wrong: a slice of the padded batch leaves eos in the input ->
 def decoder_io(target):
     longest = max(map(len, target))
@@ -123,6 +141,7 @@ def decoder_io(target):
     say[say == PAD] = IGNORE
     return read, say
 
+
 # %% wrong: lists in place of tensors ->
 def decoder_io(target):
     n = max(len(words) for words in target)
@@ -132,6 +151,7 @@ def decoder_io(target):
         read.append([SOS] + words + [PAD] * missing)
         say.append(words + [EOS] + [IGNORE] * missing)
     return read, say
+
 
 # %% wrong: padding on the left ->
 def decoder_io(target):

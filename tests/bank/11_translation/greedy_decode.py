@@ -13,6 +13,7 @@ def greedy_decode(model, source, source_lengths, max_len):
         sentences.append(row)
     return sentences
 
+
 # %% right: with kept keys and values
 def greedy_decode(model, source, source_lengths, max_len):
     with torch.no_grad():
@@ -33,6 +34,7 @@ def greedy_decode(model, source, source_lengths, max_len):
                 break
     return sentences
 
+
 # %% right: until all have ended
 @torch.no_grad()
 def greedy_decode(model, source, source_lengths, max_len):
@@ -45,6 +47,7 @@ def greedy_decode(model, source, source_lengths, max_len):
         ended |= word == EOS
     sentences = written[:, 1:].tolist()
     return [words[: words.index(EOS)] if EOS in words else words for words in sentences]
+
 
 # %% wrong: encodes in the loop -> the memory is recomputed at every step
 @torch.no_grad()
@@ -61,6 +64,7 @@ def greedy_decode(model, source, source_lengths, max_len):
         sentences.append(row)
     return sentences
 
+
 # %% wrong: removes eos and goes on -> it does not stop at <eos>
 @torch.no_grad()
 def greedy_decode(model, source, source_lengths, max_len):
@@ -71,6 +75,7 @@ def greedy_decode(model, source, source_lengths, max_len):
         written = torch.cat([written, word], dim=1)
     return [[word for word in row if word != EOS] for row in written[:, 1:].tolist()]
 
+
 # %% wrong: everything -> everything is kept, <eos> and what follows
 @torch.no_grad()
 def greedy_decode(model, source, source_lengths, max_len):
@@ -80,6 +85,7 @@ def greedy_decode(model, source, source_lengths, max_len):
         word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
         written = torch.cat([written, word], dim=1)
     return written[:, 1:].tolist()
+
 
 # %% wrong: eos included -> <eos> is kept as a word
 @torch.no_grad()
@@ -96,6 +102,7 @@ def greedy_decode(model, source, source_lengths, max_len):
         sentences.append(row)
     return sentences
 
+
 # %% wrong: stops with any -> all stop when the first one does
 @torch.no_grad()
 def greedy_decode(model, source, source_lengths, max_len):
@@ -108,6 +115,7 @@ def greedy_decode(model, source, source_lengths, max_len):
         ended |= word == EOS
     sentences = written[:, 1:].tolist()
     return [words[: words.index(EOS)] if EOS in words else words for words in sentences]
+
 
 # %% wrong: no lengths -> the padding of the source is read
 @torch.no_grad()
@@ -124,6 +132,7 @@ def greedy_decode(model, source, source_lengths, max_len):
         sentences.append(row)
     return sentences
 
+
 # %% wrong: starts with eos -> it begins with <eos>
 @torch.no_grad()
 def greedy_decode(model, source, source_lengths, max_len):
@@ -138,6 +147,7 @@ def greedy_decode(model, source, source_lengths, max_len):
             row = row[: row.index(EOS)]
         sentences.append(row)
     return sentences
+
 
 # %% wrong: starts with zeros -> it begins with <pad>
 @torch.no_grad()
@@ -154,6 +164,7 @@ def greedy_decode(model, source, source_lengths, max_len):
         sentences.append(row)
     return sentences
 
+
 # %% wrong: reads place 0 -> the first place is read at every step
 @torch.no_grad()
 def greedy_decode(model, source, source_lengths, max_len):
@@ -168,6 +179,7 @@ def greedy_decode(model, source, source_lengths, max_len):
             row = row[: row.index(EOS)]
         sentences.append(row)
     return sentences
+
 
 # %% wrong: counts sos -> one word too few
 @torch.no_grad()
@@ -184,6 +196,7 @@ def greedy_decode(model, source, source_lengths, max_len):
         sentences.append(row)
     return sentences
 
+
 # %% wrong: one more -> one word too many
 @torch.no_grad()
 def greedy_decode(model, source, source_lengths, max_len):
@@ -196,6 +209,7 @@ def greedy_decode(model, source, source_lengths, max_len):
         ended |= word == EOS
     sentences = written[:, 1:].tolist()
     return [words[: words.index(EOS)] if EOS in words else words for words in sentences]
+
 
 # %% wrong: keeps sos -> <sos> is kept as a word
 @torch.no_grad()
@@ -211,6 +225,7 @@ def greedy_decode(model, source, source_lengths, max_len):
             row = row[: row.index(EOS)]
         sentences.append(row)
     return sentences
+
 
 # %% wrong: cache, but all words fed -> with a cache, old words are fed again
 @torch.no_grad()
@@ -228,6 +243,7 @@ def greedy_decode(model, source, source_lengths, max_len):
         sentences.append(row)
     return sentences
 
+
 # %% wrong: calls the model as one -> the memory is recomputed at every step
 @torch.no_grad()
 def greedy_decode(model, source, source_lengths, max_len):
@@ -236,6 +252,7 @@ def greedy_decode(model, source, source_lengths, max_len):
         logits = model(source, written, source_lengths)
         written = torch.cat([written, logits[:, -1:].argmax(dim=-1)], dim=1)
     return [(row + [EOS])[: (row + [EOS]).index(EOS)] for row in written[:, 1:].tolist()]
+
 
 # %% wrong: the lowest logit ->
 @torch.no_grad()
@@ -251,6 +268,7 @@ def greedy_decode(model, source, source_lengths, max_len):
             row = row[: row.index(EOS)]
         sentences.append(row)
     return sentences
+
 
 # %% wrong: a tensor ->
 @torch.no_grad()

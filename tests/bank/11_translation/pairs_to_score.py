@@ -3,6 +3,7 @@ def pairs_to_score(corpus):
     known = {source for source, _ in corpus["train"]}
     return [pair for pair in corpus["test"] if pair[0] not in known]
 
+
 # %% right: a loop
 def pairs_to_score(corpus):
     kept = []
@@ -15,47 +16,57 @@ def pairs_to_score(corpus):
             kept.append((source, target))
     return kept
 
+
 # %% right: a dict of what is known
 def pairs_to_score(corpus):
     known = dict(corpus["train"])
     return list(filter(lambda pair: known.get(pair[0]) is None, corpus["test"]))
 
+
 # %% wrong: train -> scored on training pairs
 def pairs_to_score(corpus):
     return corpus["train"]
+
 
 # %% wrong: valid -> scored on the validation pairs
 def pairs_to_score(corpus):
     return corpus["valid"]
 
+
 # %% wrong: test as it is -> copies of training pairs are kept
 def pairs_to_score(corpus):
     return list(corpus["test"])
+
 
 # %% wrong: set of pairs -> whole pairs are compared
 def pairs_to_score(corpus):
     known = set(corpus["train"])
     return [pair for pair in corpus["test"] if pair not in known]
 
+
 # %% wrong: by the French -> the French is compared
 def pairs_to_score(corpus):
     known = {target for _, target in corpus["train"]}
     return [(source, target) for source, target in corpus["test"] if target not in known]
+
 
 # %% wrong: the wrong half -> the copies are what is kept
 def pairs_to_score(corpus):
     known = {source for source, _ in corpus["train"]}
     return [pair for pair in corpus["test"] if pair[0] in known]
 
+
 # %% wrong: either side known ->
 def pairs_to_score(corpus):
     known = {text for pair in corpus["train"] for text in pair}
     return [pair for pair in corpus["test"] if pair[0] not in known and pair[1] not in known]
 
+
 # %% wrong: sources only ->
 def pairs_to_score(corpus):
     known = {source for source, _ in corpus["train"]}
     return [source for source, _ in corpus["test"] if source not in known]
+
 
 # %% wrong: everything together ->
 def pairs_to_score(corpus):
