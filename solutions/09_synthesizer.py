@@ -814,7 +814,7 @@ class OnlyItself(nn.Module):
 
     def __init__(self, d_model: int, n_heads: int, max_len: int) -> None:
         super().__init__()
-        self.value, self.output = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+        self.value, self.output = (nn.Linear(d_model, d_model) for _ in range(2))
 
     def forward(self, x: Tensor) -> Tensor:
         return self.output(self.value(x))
