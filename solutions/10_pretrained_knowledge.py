@@ -416,7 +416,7 @@ print(pd.DataFrame(told).T)
 #
 # ### Essay: why does reading help?
 #
-# In at most eight lines: **the fine-tuning is the same for both models. What does the pretrained one bring along, where is it, and why can 100 questions about other people bring it out?** Use two numbers from the figure, and say what the third group of people is good for in this argument.
+# In at most eight lines: **both models learn from the same 100 questions. What does the pretrained one bring along, where is it, and why can 100 questions about other people bring it out?** Use two numbers from the figure, and say what the third group of people is good for in this argument.
 
 # %% [markdown] essay="pretraining_essay" points=2
 # **Rubric** (2 points in all)
@@ -607,8 +607,8 @@ for seed, model in enumerate(answering["has read"]):
 print(pd.DataFrame(rows).round(2).to_string(index=False))
 
 # %% [markdown]
-# - **Among people like those of dev**, the risk of the answers given lies far below that of answering all, and about where it was promised, with the scatter that fifty people bring. (A promise with a margin needs more people, or a lower `max_risk`.)
-# - **Among people never read about**, the same threshold lets many pass, and nearly all of these answers are wrong. The rule is not broken: it never promised anything about them. A threshold holds for people *drawn like those it was chosen on*, and dev held nobody who is unknown.
+# - **Among people like those of dev**, the promise is kept: about a third of them get an answer, and the risk lies far below that of answering all. That it lies below a quarter by so much is luck of the cut: fifty people chose the threshold and fifty measured it, and a few answers more or less move it by 0.1.
+# - **Among people never read about**, the same threshold still lets a part pass, up to a quarter, and nearly all of these answers are wrong. The rule is not broken: it never promised anything about them. A threshold holds for people *drawn like those it was chosen on*, and dev held nobody who is unknown.
 #
 # That is the practical lesson. Users do ask about people whom no text mentions, and no error says so. Put such people into dev, and the rule becomes cautious, as cautious as their share in dev is true to life.
 #
