@@ -779,6 +779,13 @@ def _without_root(scores: Scores) -> str:
     return _smallest_above(scores, lambda best, _: _mean(best) - statistics.stdev(best["dev_bleu"]))
 
 
+def _divided_by_n(scores: Scores) -> str:
+    def limit(best: Row, _: Row) -> float:
+        return _mean(best) - statistics.pstdev(best["dev_bleu"]) / math.sqrt(len(best["dev_bleu"]))
+
+    return _smallest_above(scores, limit)
+
+
 def _own_error(scores: Scores) -> str:
     return _smallest_above(scores, lambda best, own: _mean(best) - _standard_error(own))
 
@@ -826,6 +833,11 @@ CLEAR = [(1, 0.0, 1.0, 1.0, 0.0), (3, 8.0, 1.0, 2.0, 0.0), (6, 3.0, 1.0, 9.0, 0.
 NEAR = [(1, 0.0, 1.0, 0.0, 0.0), (2, 9.7, 2.0, 7.8, 0.0), (3, 10.0, 2.0, 8.0, 0.0), (6, 9.9, 2.0, 7.9, 0.0)]
 BETWEEN = [(1, 8.6, 1.0, 0.0, 0.0), (2, 9.7, 0.2, 0.0, 0.0), (6, 10.0, 2.0, 9.0, 0.0)]
 OWN = [(1, 9.0, 6.0, 0.0, 0.0), (3, 9.85, 0.4, 3.0, 0.0), (6, 10.0, 0.6, 5.0, 0.0)]
+DIVISOR = [
+    (1, 9.15, 1.0, 0.0, 0.0),
+    (3, 9.8, 0.4, 3.0, 0.0),
+    (6, 10.0, 2.0, 5.0, 0.0),
+]  # the limit is 9.11; with n, 9.20
 LUCKY = [(1, 4.0, 1.0, 2.0, 12.0), (3, 9.9, 1.0, 3.0, 0.0), (6, 10.0, 1.0, 5.0, 0.0)]
 
 
@@ -856,7 +868,7 @@ CHOOSE_SETTING = Exercise(
             1,
             "The standard error is that of the best setting's mean: its standard deviation (with n - 1) divided by the "
             "root of n, its number of runs. Use means, not single runs.",
-            *_choices(BETWEEN, OWN, LUCKY),
+            *_choices(BETWEEN, OWN, LUCKY, DIVISOR),
         ),
     ],
     [
@@ -889,6 +901,11 @@ CHOOSE_SETTING = Exercise(
             "the standard deviation is taken for the standard error",
             "The mean of n runs moves less than a single run: divide the standard deviation by the root of n.",
             _without_root,
+        ),
+        Mistake(
+            "the standard deviation is divided by n",
+            "A few runs lie closer to their own mean than to the true one: divide by n - 1 (numpy wants ddof=1).",
+            _divided_by_n,
         ),
         Mistake(
             "each setting brings its own standard error",

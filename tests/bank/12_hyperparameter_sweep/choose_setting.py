@@ -144,3 +144,14 @@ def choose_setting(scores):
 def choose_setting(scores):
     best = max(scores, key=lambda name: sum(scores[name]["dev_bleu"]))
     print(best)
+
+
+# %% wrong: the deviation of a whole population -> the standard deviation is divided by n
+def choose_setting(scores):
+    from math import sqrt
+    from statistics import mean, pstdev
+
+    best = max(scores.values(), key=lambda row: mean(row["dev_bleu"]))
+    limit = mean(best["dev_bleu"]) - pstdev(best["dev_bleu"]) / sqrt(len(best["dev_bleu"]))
+    near = [name for name in scores if mean(scores[name]["dev_bleu"]) >= limit]
+    return min(near, key=lambda name: scores[name]["parameters"])
