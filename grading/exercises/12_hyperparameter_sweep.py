@@ -781,7 +781,7 @@ def _without_root(scores: Scores) -> str:
 
 def _divided_by_n(scores: Scores) -> str:
     def limit(best: Row, _: Row) -> float:
-        return _mean(best) - statistics.pstdev(best["dev_bleu"]) / math.sqrt(len(best["dev_bleu"]))
+        return _mean(best) - float(statistics.pstdev(best["dev_bleu"])) / math.sqrt(len(best["dev_bleu"]))
 
     return _smallest_above(scores, limit)
 
