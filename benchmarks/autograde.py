@@ -5,7 +5,9 @@
     python benchmarks/autograde.py --growth 50 500 2000           # the safe way alone: does the cost grow linearly?
 
 Run it on a quiet machine: processor time is that of the whole machine, since the sandboxed processes are killed when
-they are no longer needed, and a killed process takes its times with it.
+they are no longer needed, and a killed process takes its times with it. Memory is the highest sum, over all processes
+of a run but the one that writes the gradebook, of their share of it (a page that several share counts once in all),
+looked at every half second.
 """
 
 import argparse
@@ -16,10 +18,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,10 +34,11 @@ from grading.build import ROOT
 
 @dataclass
 class Spent:
-    """What a block of code took: `wall` and `cpu` in seconds."""
+    """What a block of code took: `wall` and `cpu` in seconds, `memory` in bytes at most."""
 
     wall: float = 0.0
     cpu: float = 0.0
+    memory: int = 0
 
 
 def busy() -> float:
@@ -44,11 +48,38 @@ def busy() -> float:
     return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
 
 
+def memory_below(process: int) -> int:
+    """Returns the memory of all processes below one (bytes); a page that several share counts once in all."""
+    parents: dict[int, list[int]] = defaultdict(list)
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has just ended
+            parents[int(path.read_text().rpartition(")")[2].split()[1])].append(int(path.parent.name))
+    total, below = 0, list(parents[process])
+    while below:
+        one = below.pop()
+        below += parents[one]
+        with suppress(OSError):
+            lines = Path(f"/proc/{one}/smaps_rollup").read_text().splitlines()
+            total += sum(int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:"))
+    return total
+
+
 @contextmanager
 def spending() -> Iterator[Spent]:
     """Measures the block."""
-    spent, wall, cpu = Spent(), time.perf_counter(), busy()
-    yield spent
+    spent, wall, cpu, over = Spent(), time.perf_counter(), busy(), threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.5):
+            spent.memory = max(spent.memory, memory_below(os.getpid()))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield spent
+    finally:
+        over.set()
+        watcher.join()
     spent.wall, spent.cpu = time.perf_counter() - wall, busy() - cpu
 
 
@@ -99,13 +130,13 @@ def marks(course: Path, assignment: str) -> dict[str, float]:
         return {one.student_id: float(one.score) for one in gradebook.assignment_submissions(assignment)}
 
 
-def line(name: str, spent: Spent, count: int, against: Spent | None = None, base: int = 1) -> str:
+def line(name: str, spent: Spent, count: int, workers: int = 1, against: Spent | None = None, base: int = 1) -> str:
     """Returns a row of the table; `against` took its time for `base` submissions."""
     rate, cpu = 60 * count / spent.wall, spent.cpu / count
     ratios = ("", "")
     if against is not None:
         ratios = (f"{rate / (60 * base / against.wall):.1f}", f"{against.cpu / base / cpu:.1f}")
-    return f"| {name} | {rate:.0f} | {cpu:.2f} | {ratios[0]} | {ratios[1]} |"
+    return f"| {name} | {rate:.0f} | {cpu:.2f} | {ratios[0]} | {ratios[1]} | {spent.memory / workers / 2**20:.0f} |"
 
 
 def compare(assignment: str, count: int, plain_count: int, workers: list[int], experiments: bool) -> None:
@@ -115,14 +146,16 @@ def compare(assignment: str, count: int, plain_count: int, workers: list[int], e
         few, course = Path(name) / "plain", Path(name) / "safe"
         make_class(few, assignment, plain_count)
         spent_plain, marks_plain = plain(few, assignment, experiments)
-        head = "| way | submissions/min | CPU s per submission | times plain, by the clock | times plain, per core |"
-        print(f"{head}\n|---|---|---|---|---|\n{line('plain nbgrader', spent_plain, plain_count)}", flush=True)
+        head = ["way", "submissions/min", "CPU s per submission", "times plain, by the clock", "times plain, per core"]
+        head.append("MB per worker")
+        print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
+        print(line("plain nbgrader", spent_plain, plain_count), flush=True)
         for number in workers:
             shutil.rmtree(course, ignore_errors=True)
             make_class(course, assignment, count)
             spent, outcomes = safe(course, assignment, number)
             way = f"safe, {number} worker{'s' * (number > 1)}"
-            print(line(way, spent, count, spent_plain, plain_count), flush=True)
+            print(line(way, spent, count, number, spent_plain, plain_count), flush=True)
         found = marks(course, assignment)
         different = {s: (mark, found.get(s)) for s, mark in marks_plain.items() if found.get(s) != mark}
         print(f"The same marks in {len(marks_plain) - len(different)} of {len(marks_plain)}.", *different.items())
@@ -136,14 +169,16 @@ def compare(assignment: str, count: int, plain_count: int, workers: list[int], e
 
 def growth(assignment: str, counts: list[int], workers: int) -> None:
     """Prints submissions per minute for classes of different sizes."""
-    print("| submissions | submissions/min | CPU s per submission | gradebook, ms |\n|---|---|---|---|")
+    print("| submissions | submissions/min | CPU s per submission | gradebook, ms | MB per worker |")
+    print("|---|---|---|---|---|")
     for count in counts:
         with tempfile.TemporaryDirectory(prefix="benchmark-") as name:
             make_class(Path(name), assignment, count)
             spent, outcomes = safe(Path(name), assignment, workers)
             book = statistics.mean(outcome.seconds.get("gradebook and files", 0.0) for outcome in outcomes)
             rate, cpu = 60 * count / spent.wall, spent.cpu / count
-            print(f"| {count} | {rate:.0f} | {cpu:.2f} | {1000 * book:.0f} |", flush=True)
+            memory = spent.memory / workers / 2**20
+            print(f"| {count} | {rate:.0f} | {cpu:.2f} | {1000 * book:.0f} | {memory:.0f} |", flush=True)
 
 
 def main() -> None:

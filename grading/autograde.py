@@ -33,6 +33,7 @@ from helpers.checking.serve import ChannelError
 from helpers.device import available_cores
 
 TRIES = 3  # a submission whose worker dies this often could not be graded
+WORKER_BYTES = 2 << 30  # of memory that a worker may take; the student's processes have a limit of their own
 
 
 @dataclass
@@ -59,6 +60,7 @@ def _start_worker(run: int, zygote: Zygote, masters: dict[str, Master]) -> None:
     global _start, _masters
     sandbox.die_with(run)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run, which then ends its workers
+    sandbox.limit_growth(WORKER_BYTES)
     torch.set_num_threads(1)
     _start, _masters = partial(Students, zygote), masters
 

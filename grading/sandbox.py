@@ -148,6 +148,13 @@ def die_with(parent: int) -> None:
             os._exit(1)  # it ended before the line above
 
 
+def limit_growth(more: int) -> None:
+    """Limits the memory that this process, and each that it starts, may still take, to `more` bytes; on Linux only."""
+    if sys.platform.startswith("linux"):
+        limit = (_kilobytes("/proc/self/status", (b"VmData:",)) << 10) + more
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
 def _unshare() -> bool:
     """Leaves the machine's namespaces, and says whether that was done with root's rights or as an ordinary user."""
     wanted = NEWNS | NEWPID | NEWNET | NEWIPC | NEWUTS

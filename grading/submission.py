@@ -153,7 +153,8 @@ def _load(path: Path) -> dict[str, Any]:
         notebook = json.loads(data)  # UTF-8, with or without a mark, or UTF-16, as some editors write
     except (UnicodeDecodeError, ValueError, RecursionError) as problem:
         raise UnreadableError(
-            f"{path.name} is damaged: it is not a notebook (not valid JSON); ask for it again."
+            f"{path.name} is damaged: it is not a notebook (not valid JSON); ask for it again, "
+            "or see what `python -m grading doctor` can save of it."
         ) from problem
     if isinstance(notebook, dict) and isinstance(notebook.get("worksheets"), list):  # format 3, of 2013
         sheets = [sheet.get("cells") for sheet in notebook["worksheets"] if isinstance(sheet, dict)]

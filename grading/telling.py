@@ -55,7 +55,10 @@ class Log:
     def close(self) -> None:
         """Closes the file."""
         if self._file is not None:
-            self._file.close()
+            try:
+                self._file.close()
+            except OSError as problem:
+                print(f"the log file lacks its end: {problem}", file=sys.stderr)
 
 
 def strays(course: Path, known: Sequence[str]) -> list[tuple[str, str]]:

@@ -42,9 +42,7 @@ except ModuleNotFoundError:  # in Colab: install the course's helpers, once
     import sys
 
     address = "git+{repository}"
-    subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--quiet", address], check=True
-    )
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
 
 import torch
 
@@ -122,7 +120,7 @@ check(batch_shape)
 #
 # - It calls your function on a few small examples, in stages from easy to hard. **The first stage that fails says where to look.**
 # - If it recognises the mistake, it says which one it is. That is the only hint you need to ask for: run the check.
-# - It never changes your variables, and stops after two seconds if your function does not come back.
+# - It never changes your variables, and stops after a few seconds if your function does not come back.
 # - You may run it as often as you like; only what you hand in counts. Your mark comes from *other* inputs, drawn for you: an answer that fits
 #   only the examples will not do.
 # - Points are given by stage, so half an answer is worth handing in.

@@ -40,9 +40,7 @@ except ModuleNotFoundError:  # in Colab: install the course's helpers, once
     import sys
 
     address = "git+{repository}"
-    subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--quiet", address], check=True
-    )
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
 
 import sympy
 import torch
@@ -141,9 +139,7 @@ plots.show(
 # Could we not take the softmax first and put zeros into the future afterwards? Look at the sums of the rows:
 
 # %% experiment
-too_late = torch.softmax(scores, dim=-1) * (
-    mask == 0
-)  # the future is removed after the softmax
+too_late = torch.softmax(scores, dim=-1) * (mask == 0)  # the future is removed after the softmax
 
 print("weights:\n", too_late.round(decimals=2))
 print("sums of the rows:", too_late.sum(dim=-1).round(decimals=2))
@@ -169,9 +165,7 @@ def causal_mask(size: int) -> Tensor:
     """
     ### BEGIN SOLUTION
     blocked = torch.full((size, size), -torch.inf)
-    return torch.triu(
-        blocked, diagonal=1
-    )  # keeps what lies above the diagonal, zeros elsewhere
+    return torch.triu(blocked, diagonal=1)  # keeps what lies above the diagonal, zeros elsewhere
     ### END SOLUTION
 
 
@@ -214,9 +208,7 @@ def attention_weights(scores: Tensor, mask: Tensor) -> Tensor:
         Weights `(..., n, n)`; each row sums to 1.
     """
     ### BEGIN SOLUTION
-    return torch.softmax(
-        scores + mask, dim=-1
-    )  # (..., n, n), the last axis runs over the keys
+    return torch.softmax(scores + mask, dim=-1)  # (..., n, n), the last axis runs over the keys
     ### END SOLUTION
 
 
@@ -239,9 +231,7 @@ from ipywidgets import IntSlider, interact
 
 def show_weights(size: int) -> None:
     """Draws mask and weights for `size` tokens."""
-    numbers = torch.randn(12, 12, generator=torch.Generator().manual_seed(1))[
-        :size, :size
-    ]
+    numbers = torch.randn(12, 12, generator=torch.Generator().manual_seed(1))[:size, :size]
     weights = attention_weights(numbers, causal_mask(size))
     figure, (left, right) = plots.panels(2, width=3.8, height=3.6)
     plots.matrix(causal_mask(size), "mask", axes=left)
@@ -526,9 +516,7 @@ def padding_mask(lengths: Tensor, size: int) -> Tensor:
     """
     ### BEGIN SOLUTION
     places = torch.arange(size)  # (size,)
-    return places >= lengths.clamp(min=1).unsqueeze(
-        1
-    )  # (b, size), each row against its own length
+    return places >= lengths.clamp(min=1).unsqueeze(1)  # (b, size), each row against its own length
     ### END SOLUTION
 
 

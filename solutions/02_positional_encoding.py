@@ -42,7 +42,8 @@ except ModuleNotFoundError:  # in Colab: install the course's helpers, once
     import subprocess
     import sys
 
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "git+{repository}"], check=True)
+    address = "git+{repository}"
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
 
 import torch
 from torch import Tensor, nn
@@ -90,9 +91,11 @@ with torch.no_grad():
 figure, axes = plots.panels(2, width=3.6, height=3.2)
 for place, sentence, square in zip(axes, (chat_first, souris_first), states):
     plots.matrix(
-        square, sentence, rows=sentence.split(), axes=place, row_label="word", column_label="number of the hidden state"
+        square, sentence, rows=sentence.split(), axes=place,
+        row_label="word", column_label="number of the hidden state",
     )
-alt = "Two matrices of hidden states, a row for each word. The row of each word is the same in both; only their order differs."
+alt = ("Two matrices of hidden states, a row for each word. "
+       "The row of each word is the same in both; only their order differs.")
 plots.show(figure, alt)
 print(f"largest difference between the two rows of souris: {(states[0, 4] - states[1, 1]).abs().max():.1f}")
 
@@ -190,13 +193,15 @@ for name, options in kinds.items():
 # %% experiment
 figure, axes = plots.panels(4, width=2.3, height=2.6)
 for place, p in zip(axes, (0, 1, 2, 100)):
-    hands = {f"speed {speed:g}": torch.tensor([p * speed, p * speed + torch.pi / 2]).sin() for speed in (1, 0.01)}
+    hands = {f"speed {speed:g}": torch.tensor([p * speed, p * speed + torch.pi / 2]).sin()
+             for speed in (1, 0.01)}
     plots.clock(hands, f"place {p}", axes=place)
     place.set(xlabel="sine", ylabel="cosine" if p == 0 else "")
 figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
 alt = (
-    "Four clocks. At place 0 both hands point up. At 1 and 2 the fast hand has turned by 57 and 115 degrees, the slow "
-    "one hardly. At 100 the slow hand stands at 57 degrees, where the fast one stood at place 1."
+    "Four clocks. At place 0 both hands point up. "
+    "At 1 and 2 the fast hand has turned by 57 and 115 degrees, the slow one hardly. "
+    "At 100 the slow hand stands at 57 degrees, where the fast one stood at place 1."
 )
 plots.show(figure, alt)
 
@@ -211,8 +216,8 @@ plots.show(figure, alt)
 def sinusoidal_encoding(max_len: int, d_model: int) -> Tensor:
     """Returns the sinusoidal positions, floating point numbers of shape `(max_len, d_model)`.
 
-    Row p is the place p, from 0. Columns 2i and 2i + 1 hold the sine and the cosine of p / 10000^(2i / d_model).
-    d_model is even.
+    Row p is the place p, from 0. Columns 2i and 2i + 1 hold the sine and the cosine of
+    p / 10000^(2i / d_model). d_model is even.
 
     Example: sinusoidal_encoding(2, 4) is [[0, 1, 0, 1], [0.8415, 0.5403, 0.0100, 0.9999]].
     """
@@ -236,10 +241,13 @@ table = sinusoidal_encoding(64, 64)  # (64, 64)
 likeness = table @ table.T  # (64, 64), the dot product of every two places
 
 figure, (left, right) = plots.panels(2, width=4.6, height=4.2)
-plots.matrix(sinusoidal_encoding(16, 16), "16 places, 16 columns", axes=left, row_label="place p", column_label="column")
+plots.matrix(sinusoidal_encoding(16, 16), "16 places, 16 columns", axes=left,
+             row_label="place p", column_label="column")
 lines = {"with place 20": likeness[20].tolist(), "with place 40": likeness[40].tolist()}
-plots.curves(lines, range(64), title="How alike are two places?", x_label="place", y_label="dot product", axes=right)
-alt = f"Left, a striped table. Right, two curves of the same shape, with peaks of {likeness[20, 20]:.0f} at place 20 and at place 40."
+plots.curves(lines, range(64), title="How alike are two places?",
+             x_label="place", y_label="dot product", axes=right)
+alt = ("Left, a striped table. Right, two curves of the same shape, "
+       f"with peaks of {likeness[20, 20]:.0f} at place 20 and at place 40.")
 plots.show(figure, alt)
 
 # %% [markdown]
@@ -274,9 +282,10 @@ given = {
 figure, axes = plots.panels(3)
 for place, (name, result) in zip(axes, given.items()):
     plots.matrix(
-        result[..., 0], name, digits=0, axes=place, limits=(0, 2), row_label="sentence", column_label="word",
+        result[..., 0], name, digits=0, axes=place, limits=(0, 2), row_label="sentence", column_label="word"
     )
-plots.show(figure, "First: every sentence has the places 0, 1, 2. The two others: 0, 0, 0, then 1, 1, 1, then 2, 2, 2.")
+plots.show(figure, "First: every sentence has the places 0, 1, 2. "
+           "The two others: 0, 0, 0, then 1, 1, 1, then 2, 2, 2.")
 
 # %% [markdown]
 # In the two squares on the right each sentence has *one* place for all its words. No error so far, because $b = n = 3$. And with two sentences?
@@ -301,7 +310,8 @@ def add_positions(x: Tensor, encoding: Tensor) -> Tensor:
         x: word vectors, `(b, n, d)`: b sentences of n words.
         encoding: one row for each place, `(max_len, d)` with max_len at least n.
 
-    Example: with x of zeros `(2, 3, 1)` and the encoding [[0], [1], [2], [3]], both sentences become [[0], [1], [2]].
+    Example: with x of zeros `(2, 3, 1)` and the encoding [[0], [1], [2], [3]],
+    both sentences become [[0], [1], [2]].
     """
     ### BEGIN SOLUTION
     n = x.shape[1]
@@ -323,7 +333,9 @@ class SmallEncoder(nn.Module):
     def __init__(self, add) -> None:
         super().__init__()
         self.add, self.embedding = add, nn.Embedding(5, 16)
-        self.layer = nn.TransformerEncoderLayer(16, nhead=2, dim_feedforward=16, dropout=0.0, batch_first=True)
+        self.layer = nn.TransformerEncoderLayer(
+            16, nhead=2, dim_feedforward=16, dropout=0.0, batch_first=True
+        )
 
     def forward(self, tokens: Tensor) -> Tensor:
         return self.layer(self.add(self.embedding(tokens)))  # (b, n, 16)
@@ -380,7 +392,8 @@ def show_hands(place: int, offset: int) -> None:
         axis.set(xlabel="sine", ylabel="cosine" if axis is axes[0] else "")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     turns = ", ".join(f"{offset * speed * 180 / torch.pi:.1f}" for speed in speeds.tolist())
-    plots.show(figure, f"From place {place} to place {place + offset} the four hands turn by {turns} degrees.")
+    plots.show(figure, f"From place {place} to place {place + offset} "
+               f"the four hands turn by {turns} degrees.")
 
 
 interact(
@@ -407,8 +420,8 @@ show_hands(9, 2)
 def shift_matrix(offset: int, d_model: int) -> Tensor:
     """Returns the matrix R `(d_model, d_model)` with R @ PE[p] = PE[p + offset] for every place p.
 
-    PE is your sinusoidal_encoding: pairs (sine, cosine) in columns 2i and 2i + 1, of speed 1 / 10000^(2i / d_model).
-    The offset may be negative.
+    PE is your sinusoidal_encoding: pairs (sine, cosine) in columns 2i and 2i + 1, of speed
+    1 / 10000^(2i / d_model). The offset may be negative.
 
     Example: shift_matrix(1, 2) is [[0.5403, 0.8415], [-0.8415, 0.5403]], the cosine and sine of 1.
     """
@@ -433,7 +446,8 @@ queries = 2 * table @ shift_matrix(-2, 64).T  # (12, 64), each is (twice) the ke
 weights = torch.softmax(queries @ table.T, dim=-1)  # (12, 12)
 
 axes = plots.matrix(weights, "A head that looks two places back", limits=(0, 1))
-plots.show(axes.figure, plots.describe_matrix(weights, "From row 2 on, each row looks mostly two places back. Weights"))
+plots.show(axes.figure,
+           plots.describe_matrix(weights, "From row 2 on, each row looks mostly two places back. Weights"))
 print(f"mean weight on the place two before, rows 2 to 11: {weights.diagonal(-2).mean():.1f}")
 
 # %% [markdown]
@@ -467,16 +481,17 @@ class LearnedPositions(nn.Module):
     Args:
         max_len: number of places.
         d_model: width.
-        fixed: a ready table `(max_len, d_model)`, for example sinusoids, which is used as it is and never trains.
-            Without it, the table starts at random and trains.
+        fixed: a ready table `(max_len, d_model)`, for example sinusoids, which is used as it is and
+            never trains. Without it, the table starts at random and trains.
 
-    The table `(max_len, d_model)` is called `table`: an `nn.Parameter` when it trains, a buffer when `fixed` is given.
-    Nothing else is stored as parameter or buffer.
+    The table `(max_len, d_model)` is called `table`: an `nn.Parameter` when it trains, a buffer when
+    `fixed` is given. Nothing else is stored as parameter or buffer.
 
     Called on x `(b, n, d_model)`, the module returns x plus the first n rows, `(b, n, d_model)`.
     It raises ValueError when n is larger than max_len.
 
-    Example: LearnedPositions(10, 4) has 40 trainable numbers; LearnedPositions(10, 4, sinusoidal_encoding(10, 4)) has none.
+    Example: LearnedPositions(10, 4) has 40 trainable numbers;
+    LearnedPositions(10, 4, sinusoidal_encoding(10, 4)) has none.
     """
 
     def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
@@ -492,7 +507,8 @@ class LearnedPositions(nn.Module):
         ### BEGIN SOLUTION
         n, max_len = x.shape[1], len(self.table)
         if n > max_len:
-            raise ValueError(f"{n} words are more than the {max_len} positions of the table: cut them, or make it longer")
+            raise ValueError(f"{n} words are more than the {max_len} positions of the table: "
+                             "cut them, or make it longer")
         return add_positions(x, self.table)
         ### END SOLUTION
 
@@ -551,10 +567,12 @@ print("has row p moved?", moved.tolist())
 
 # %% exercise="alibi_bias"
 def alibi_bias(n_heads: int, size: int) -> Tensor:
-    """Returns the bias that ALiBi adds to the scores of a causal model, floating point, `(n_heads, size, size)`.
+    """Returns the bias that ALiBi adds to the scores of a causal model,
+    floating point, `(n_heads, size, size)`.
 
     Row i looks, column j is looked at. In head k (k = 0, 1, ...):
-    -slope_k * (i - j) where j <= i, with slope_k = 2^(-8 (k + 1) / n_heads), and minus infinity where j > i.
+    -slope_k * (i - j) where j <= i, with slope_k = 2^(-8 (k + 1) / n_heads),
+    and minus infinity where j > i.
 
     Example: alibi_bias(8, 3)[0] is [[0, -inf, -inf], [-0.5, 0, -inf], [-1, -0.5, 0]].
     """
@@ -578,7 +596,8 @@ weights = torch.softmax(alibi_bias(8, 32), dim=-1)[:, -1]  # (8, 32), the last r
 distances = list(range(32))
 lines = {f"head {k}, slope 1/{2 ** (k + 1)}": weights[k].flip(0).tolist() for k in (0, 2, 4, 7)}
 axes = plots.curves(
-    lines, distances, title="Equal scores under ALiBi", x_label="distance back (words)", y_label="weight of the word"
+    lines, distances, title="Equal scores under ALiBi",
+    x_label="distance back (words)", y_label="weight of the word",
 )
 plots.show(axes.figure, plots.describe_curves(lines, distances, "distance"))
 
@@ -609,12 +628,13 @@ def rotary(x: Tensor, positions: Tensor) -> Tensor:
     """Returns x with the queries and the keys turned by their positions, and the values as they are.
 
     Args:
-        x: queries x[0], keys x[1] and values x[2], in one tensor `(3, b, h, n, d)`; d is even and belongs to one head.
+        x: queries x[0], keys x[1] and values x[2], in one tensor `(3, b, h, n, d)`;
+            d is even and belongs to one head.
         positions: the place of each token, `(n,)`, whole numbers, in any order.
 
     Returns:
-        `(3, b, h, n, d)`. Of a query or key at place p, pair i, which is (a, b) in the columns 2i and 2i + 1,
-        becomes (a cos t - b sin t, a sin t + b cos t) with t = p / 10000^(2i / d).
+        `(3, b, h, n, d)`. Of a query or key at place p, pair i, which is (a, b) in the columns
+        2i and 2i + 1, becomes (a cos t - b sin t, a sin t + b cos t) with t = p / 10000^(2i / d).
 
     Example: a query [1, 0] at place 1 becomes [0.5403, 0.8415].
     """
@@ -650,7 +670,8 @@ for start in starts:
     added.append(((query + table[start + 5]) @ (key + table[start])).item())
 lines = {"rotary": turned, "sinusoids added": added}
 axes = plots.curves(
-    lines, starts, title="The same two words, five places apart", x_label="place of the key", y_label="score"
+    lines, starts, title="The same two words, five places apart",
+    x_label="place of the key", y_label="score",
 )
 plots.show(axes.figure, plots.describe_curves(lines, starts, "place", digits=2))
 
@@ -698,7 +719,8 @@ TRAINED, VOCABULARY, CHAT, SOURIS, QUESTION = 16, 12, 0, 1, 2  # words 3 to 11 a
 
 
 def place_animals(places: Tensor, length: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Returns sentences `(b, length)` with chat and souris at `places` `(b, 2)`, and which is first: 0 or 1."""
+    """Returns sentences `(b, length)` with chat and souris at `places` `(b, 2)`,
+    and which is first: 0 or 1."""
     words = torch.randint(3, VOCABULARY, (len(places), length), generator=generator)
     words.scatter_(1, places, torch.tensor([CHAT, SOURIS]).expand(len(places), 2))
     words[:, -1] = QUESTION
@@ -722,7 +744,8 @@ def train(positions: str, seed: int, n_layers: int = 1, steps: int = 500) -> Cla
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
     base = TransformerBase(
-        VOCABULARY, d_model=32, n_layers=n_layers, n_heads=4, dropout=0.0, positions=positions, max_len=4 * TRAINED
+        VOCABULARY, d_model=32, n_layers=n_layers, n_heads=4, dropout=0.0,
+        positions=positions, max_len=4 * TRAINED,
     )
     model = Classifier(base)  # reads the hidden state of the last token
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
@@ -742,7 +765,8 @@ def train(positions: str, seed: int, n_layers: int = 1, steps: int = 500) -> Cla
 @torch.no_grad()
 def accuracies(models: list[Classifier], tests: list[tuple[Tensor, Tensor]]) -> Tensor:
     """Returns the share of right answers of each model on each test, (models, tests)."""
-    right = [[(model(words).argmax(dim=-1) == first).float().mean() for words, first in tests] for model in models]
+    right = [[(model(words).argmax(dim=-1) == first).float().mean() for words, first in tests]
+             for model in models]
     return torch.tensor(right)
 
 
@@ -780,7 +804,8 @@ for kind in kinds:
 
 # %% measured
 def draw_within(start: int, stop: int) -> tuple[Tensor, Tensor]:
-    """Returns 64-word sentences with both animals at places from `start` to `stop` - 1, and which is first."""
+    """Returns 64-word sentences with both animals at places from `start` to `stop` - 1,
+    and which is first."""
     generator = torch.Generator().manual_seed(start)
     shuffled = torch.rand(500, stop - start, generator=generator).argsort(dim=1)
     return place_animals(start + shuffled[:, :2], 64, generator)
@@ -792,11 +817,12 @@ by_part = torch.stack([accuracies(models[kind], part_tests).mean(dim=0) for kind
 
 figure, (place,) = plots.panels(1, width=4.4, height=3.8)
 plots.matrix(
-    by_part, "Accuracy at 64 words (mean of 4 seeds)", rows=kinds[1:], columns=list(parts), digits=2, axes=place,
-    row_label="positions", column_label="where both animals stand", limits=(0, 1),
+    by_part, "Accuracy at 64 words (mean of 4 seeds)", rows=kinds[1:], columns=list(parts), digits=2,
+    axes=place, row_label="positions", column_label="where both animals stand", limits=(0, 1),
 )
 place.tick_params(axis="x", rotation=0)
-alt = [f"{kind}: " + ", ".join(f"{v:.2f} ({n})" for v, n in zip(row, parts)) for kind, row in zip(kinds[1:], by_part)]
+alt = [f"{kind}: " + ", ".join(f"{v:.2f} ({n})" for v, n in zip(row, parts))
+       for kind, row in zip(kinds[1:], by_part)]
 plots.show(figure, "; ".join(alt))
 
 # %% [markdown]

@@ -111,15 +111,18 @@ for d in widths:
 
 figure, axes = plots.panels(2, width=4.4)
 for d in widths:
-    axes[0].hist(raw[d].numpy(), bins=80, range=(-50, 50), histtype="step", linewidth=1.6, density=True, label=f"d = {d}")
+    axes[0].hist(raw[d].numpy(), bins=80, range=(-50, 50),
+                 histtype="step", linewidth=1.6, density=True, label=f"d = {d}")
     scaled = raw[d] / d**0.5
-    axes[1].hist(scaled.numpy(), bins=80, range=(-5, 5), histtype="step", linewidth=1.6, density=True, label=f"d = {d}")
+    axes[1].hist(scaled.numpy(), bins=80, range=(-5, 5),
+                 histtype="step", linewidth=1.6, density=True, label=f"d = {d}")
 axes[0].set(title="scores as they are", xlabel="query · key", ylabel="share of scores per unit")
 axes[1].set(title="scores divided by √d", xlabel="query · key / √d", ylabel="share of scores per unit")
 axes[0].legend(frameon=False)
 axes[1].legend(frameon=False)
 spread = ", ".join(f"{raw[d].std():.1f} at d = {d}" for d in widths)
-plots.show(figure, f"Left: the wider the vectors, the wider the histogram of scores; standard deviation {spread}. "
+plots.show(figure, "Left: the wider the vectors, the wider the histogram of scores; "
+           f"standard deviation {spread}. "
            "Right: divided by the root of d, the four histograms nearly lie on top of each other.")
 print("standard deviation of the scores:", spread)
 
@@ -203,13 +206,15 @@ def entropy(weights: Tensor) -> Tensor:
 
 
 def response(weights: Tensor) -> Tensor:
-    """Returns the size of the derivatives of a softmax, `(..., n)` to `(...)`: w_i (1 - w_i) and -w_i w_j."""
+    """Returns the size of the derivatives of a softmax, `(..., n)` to `(...)`:
+    w_i (1 - w_i) and -w_i w_j."""
     derivatives = torch.diag_embed(weights) - weights.unsqueeze(-1) * weights.unsqueeze(-2)  # (..., n, n)
     return derivatives.flatten(-2).norm(dim=-1)
 
 
 divisors = [1, 2, 4, 8, 16, 32, 64, 128]
-all_weights = {divisor: torch.softmax(raw_scores / divisor, dim=-1) for divisor in divisors}  # (500, 8) each
+# (500, 8) each
+all_weights = {divisor: torch.softmax(raw_scores / divisor, dim=-1) for divisor in divisors}
 entropies = [entropy(all_weights[divisor]).median().item() for divisor in divisors]
 responses = [response(all_weights[divisor]).median().item() for divisor in divisors]
 typical = int(entropy(all_weights[1]).argsort()[250])  # a query in the middle, to look at
@@ -218,15 +223,16 @@ typical = int(entropy(all_weights[1]).argsort()[250])  # a query in the middle, 
 def show_weights(divisor: int, axes) -> None:
     """Draws the weights of one typical query as bars."""
     axes.bar(range(8), all_weights[divisor][typical].numpy(), color=plots.COLOURS[0])
-    axes.set(title=f"scores divided by {divisor}", xlabel="key", ylabel="weight", ylim=(0, 1), xticks=range(8))
+    axes.set(title=f"scores divided by {divisor}", xlabel="key", ylabel="weight",
+             ylim=(0, 1), xticks=range(8))
 
 
 def show_curves(axes, mark: int) -> None:
     """Draws entropy and response over all divisors, with a line at one of them."""
     lines = {"entropy": ("bits", entropies), "response": ("norm of the derivatives", responses)}
     for place, (title, (label, values)) in zip(axes, lines.items()):
-        plots.curves({"median of 500": values}, divisors, title=title, x_label="scores divided by", y_label=label,
-                     axes=place, log_x=True)
+        plots.curves({"median of 500": values}, divisors, title=title,
+                     x_label="scores divided by", y_label=label, axes=place, log_x=True)
         place.axvline(mark, color=plots.COLOURS[1], linestyle=":")
         place.set_ylim(bottom=0)
 
@@ -240,7 +246,8 @@ def show_scale(divisor: int) -> None:
     figure, axes = plots.panels(3, width=3.3, height=2.8)
     show_weights(divisor, axes[0])
     show_curves(axes[1:], divisor)
-    plots.show(figure, f"Scores divided by {divisor}: the largest weight is {all_weights[divisor][typical].max():.2f}.")
+    plots.show(figure, f"Scores divided by {divisor}: "
+               f"the largest weight is {all_weights[divisor][typical].max():.2f}.")
 
 
 interact(show_scale, divisor=SelectionSlider(options=divisors, value=8, description="divide by"));
@@ -250,14 +257,15 @@ interact(show_scale, divisor=SelectionSlider(options=divisors, value=8, descript
 figure, axes = plots.panels(3, width=3.3, height=2.6)
 for place, divisor in zip(axes, (1, 8, 64)):
     show_weights(divisor, place)
-largest = ", ".join(f"{all_weights[divisor][typical].max():.2f} divided by {divisor}" for divisor in (1, 8, 64))
+largest = ", ".join(f"{all_weights[divisor][typical].max():.2f} divided by {divisor}"
+                    for divisor in (1, 8, 64))
 plots.show(figure, f"Weights of one query on 8 keys, three times. The largest weight is {largest}.")
 
 figure, axes = plots.panels(2, width=4.2, height=2.8)
 show_curves(axes, 8)
 lines = {"the entropy": entropies, "the response": responses}
-plots.show(figure, plots.describe_curves(lines, divisors, "divisor", digits=2) + f" At divisor 8 they are {entropies[3]:.2f} "
-           f"and {responses[3]:.2f}.")
+plots.show(figure, plots.describe_curves(lines, divisors, "divisor", digits=2)
+           + f" At divisor 8 they are {entropies[3]:.2f} and {responses[3]:.2f}.")
 print("response, divided by", ", ".join(f"{d}: {value:.2f}" for d, value in zip(divisors, responses)))
 
 # %% [markdown]
@@ -299,7 +307,8 @@ def scaled_dot_product_attention(
         query: any leading axes, then n queries of width d: `(..., n, d)`.
         key: `(..., m, d)`, as many keys as there are values.
         value: `(..., m, d_v)`.
-        mask: added to the scaled scores before the softmax, `(n, m)` or any shape that fits; None adds nothing.
+        mask: added to the scaled scores before the softmax, `(n, m)` or any shape that fits;
+            None adds nothing.
 
     Example: with a single key (m = 1) all weights are 1, and each row of the output is its value.
     """
@@ -355,8 +364,9 @@ def tensor_shapes(b: int, n: int, d: int, h: int) -> dict[str, tuple[int, ...]]:
         h: the number of heads; d is a multiple of h.
 
     Returns:
-        A dict with the names "x", "query", "query_heads", "key_heads_turned", "scores", "weights", "mixed", "merged"
-        and "output", each with a tuple of whole numbers. Example: tensor_shapes(1, 2, 6, 3)["x"] is (1, 2, 6).
+        A dict with the names "x", "query", "query_heads", "key_heads_turned", "scores", "weights",
+        "mixed", "merged" and "output", each with a tuple of whole numbers.
+        Example: tensor_shapes(1, 2, 6, 3)["x"] is (1, 2, 6).
     """
     ### BEGIN SOLUTION
     width = d // h  # numbers of one token in one head
@@ -389,8 +399,8 @@ for length in lengths:
     millions["weights"].append(sizes["weights"])
     millions["the rest of the dict"].append(sum(sizes.values()) - sizes["weights"] - sizes["scores"])
 axes = plots.curves(
-    millions, lengths, title="The weights take over", x_label="tokens n", y_label="numbers to keep (millions)", log_x=True,
-    log_y=True,
+    millions, lengths, title="The weights take over",
+    x_label="tokens n", y_label="numbers to keep (millions)", log_x=True, log_y=True,
 )
 plots.show(axes.figure, plots.describe_curves(millions, lengths, "length"))
 
@@ -415,12 +425,14 @@ names = {"row_label": "token", "column_label": "place", "digits": 0, "limits": (
 plots.matrix(x[0], "x: token and place", axes=axes[0], **names)
 plots.matrix(wanted[0], "head 0, as wanted", axes=axes[1], **names)
 plots.matrix(wanted[1], "head 1, as wanted", axes=axes[2], **names)
-plots.matrix(wrong[0, 0], "head 0, only reshaped", axes=axes[3], row_label="row", column_label="place", digits=0, limits=(0, 40))
-plots.show(figure, "Four matrices. Head 0 as wanted holds 0, 1, 2 in its first row and 10, 11, 12 in its second. Only reshaped, "
-           "it holds 0, 1, 2 and then 3, 4, 5: both rows are token 0, and the tokens 2 and 3 are in the other head.")
+plots.matrix(wrong[0, 0], "head 0, only reshaped", axes=axes[3],
+             row_label="row", column_label="place", digits=0, limits=(0, 40))
+plots.show(figure, "Four matrices. Head 0 as wanted holds 0, 1, 2 in its first row "
+           "and 10, 11, 12 in its second. Only reshaped, it holds 0, 1, 2 and then 3, 4, 5: "
+           "both rows are token 0, and the tokens 2 and 3 are in the other head.")
 
 # %% [markdown]
-# The right-hand picture has the right shape, and torch does not complain. But But its row 1 is not token 1. Head 0 never sees
+# The right-hand picture has the right shape, and torch does not complain. But its row 1 is not token 1. Head 0 never sees
 # the second half of the sentence, and for a causal model the mask of row 1 is put on numbers of token 0. Nothing stops such a model from running. No
 # check of shapes finds the mistake, only looking at the numbers does.
 #
@@ -465,7 +477,8 @@ torch.manual_seed(0)
 x = torch.randn(2, 5, 12)
 for h in (1, 2, 3, 4, 6, 12):
     there = split_heads(x, h)
-    print(f"h = {h:2}: {tuple(there.shape)}, there and back is the same: {torch.equal(merge_heads(there), x)}")
+    print(f"h = {h:2}: {tuple(there.shape)}, "
+          f"there and back is the same: {torch.equal(merge_heads(there), x)}")
 
 # %% [markdown]
 # ## 6. Exercise: multi-head attention
@@ -501,7 +514,8 @@ class MultiHeadAttention(nn.Module):
     def forward(self, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
         """Returns `(b, n, d)`: what each token of `x` `(b, n, d)` reads in `source` `(b, m, d)`.
 
-        The mask is added to the scores `(b, h, n, m)`; it is `(n, m)`, or `(b, 1, 1, m)` for padding, or None.
+        The mask is added to the scores `(b, h, n, m)`;
+        it is `(n, m)`, or `(b, 1, 1, m)` for padding, or None.
         """
         ### BEGIN SOLUTION
         query = split_heads(self.query(x), self.n_heads)  # (b, h, n, d/h)
@@ -551,7 +565,8 @@ def one_head(attention: nn.Module, x: Tensor, source: Tensor, rows: slice) -> Te
 
 
 heads = [one_head(yours, x, source, slice(first, first + 8)) for first in (0, 8, 16)]
-print("three heads side by side:", torch.allclose(yours.output(torch.cat(heads, dim=-1)), yours(x, source), atol=1e-5))
+print("three heads side by side:",
+      torch.allclose(yours.output(torch.cat(heads, dim=-1)), yours(x, source), atol=1e-5))
 for h in (1, 2, 3, 4, 6):
     print(f"h = {h}: {sum(p.numel() for p in MultiHeadAttention(24, h).parameters())} parameters")
 
@@ -637,8 +652,8 @@ readers = {h: [train_reader(h, seed) for seed in range(3)] for h in head_counts}
 results = torch.tensor([[accuracies(reader) for reader in readers[h]] for h in head_counts])  # (5, runs, 3)
 lines = {name: results[:, :, place].T for place, name in enumerate(("word before", "word after", "verb"))}
 axes = plots.curves(
-    lines, head_counts, title="Three questions, one attention of width 24 (band: 3 runs)", x_label="number of heads",
-    y_label="share of right answers",
+    lines, head_counts, title="Three questions, one attention of width 24 (band: 3 runs)",
+    x_label="number of heads", y_label="share of right answers",
 )
 axes.set_ylim(0, 1.05)
 axes.set_xticks(head_counts)
@@ -672,11 +687,15 @@ maps = head_maps(readers[3][0], tokens)[0]  # (3, 8, 8)
 
 figure, axes = plots.panels(3, width=3.7, height=3.7)
 for number in range(3):
-    plots.matrix(maps[number], f"head {number}", rows=sentence, columns=sentence, axes=axes[number], limits=(0, 1))
+    plots.matrix(maps[number], f"head {number}", rows=sentence, columns=sentence,
+                 axes=axes[number], limits=(0, 1))
 inner = range(1, 7)
-shares = {"before": maps[:, inner, range(6)], "after": maps[:, inner, range(2, 8)], "verb": maps[:, inner, 3]}
-told = "\n".join(f"{name:6} {[round(share, 2) for share in each.mean(dim=-1).tolist()]}" for name, each in shares.items())
-told = f"mean weight that head 0, head 1 and head 2 put on the word before, the word after and the verb:\n{told}"
+shares = {"before": maps[:, inner, range(6)], "after": maps[:, inner, range(2, 8)],
+          "verb": maps[:, inner, 3]}
+told = "\n".join(f"{name:6} {[round(share, 2) for share in each.mean(dim=-1).tolist()]}"
+                 for name, each in shares.items())
+told = ("mean weight that head 0, head 1 and head 2 put on "
+        f"the word before, the word after and the verb:\n{told}")
 plots.show(figure, told)
 print(told)
 
@@ -688,7 +707,7 @@ print(told)
 #
 # ### Essay: why several heads?
 #
-# In 6 to 10 sentences: why does a Transformer have several heads, and not one wide one? Say what a single head cannot do, and use the
+# In 6 to 10 sentences, in English or in French: why does a Transformer have several heads, and not one wide one? Say what a single head cannot do, and use the
 # experiment above. Say what more heads cost, in parameters and in the width of a head. And why not as many heads as there are numbers, $h = d$?
 
 # %% [markdown] essay="heads_essay" points=2
@@ -735,7 +754,8 @@ def through_depth(residual: bool) -> list[float]:
 
 
 cosines = {"replaced: attention(x)": through_depth(False), "added: x + attention(x)": through_depth(True)}
-axes = plots.curves(cosines, range(13), title="Ten tokens on their way up", x_label="attentions passed", y_label="mean cosine")
+axes = plots.curves(cosines, range(13), title="Ten tokens on their way up",
+                    x_label="attentions passed", y_label="mean cosine")
 plots.show(axes.figure, plots.describe_curves(cosines, range(13), "attention", digits=2))
 
 # %% [markdown]
@@ -782,8 +802,9 @@ class SpareAttention(Attention):
 class EncoderLayer(nn.Module):
     """An encoder layer: self-attention, then feed-forward, each with residual and norm.
 
-    Its parts are called attention, attention_norm, feed_forward and feed_forward_norm: a MultiHeadAttention (or
-    SpareAttention), an nn.LayerNorm(d_model), a FeedForward and another nn.LayerNorm(d_model). No dropout.
+    Its parts are called attention, attention_norm, feed_forward and feed_forward_norm:
+    a MultiHeadAttention (or SpareAttention), an nn.LayerNorm(d_model), a FeedForward
+    and another nn.LayerNorm(d_model). No dropout.
 
     Args of the constructor:
         norm_first: False for post-norm, norm(x + part(x)); True for pre-norm, x + part(norm(x)).
@@ -823,7 +844,8 @@ for norm_first in (False, True):
     ready = Layer(24, 3, 48, dropout=0.0, pre=norm_first, cross=False)
     layer = EncoderLayer(24, 3, 48, norm_first)
     layer.load_state_dict(ready.state_dict())
-    print(f"norm_first={norm_first}: equal to the layer in helpers:", torch.allclose(layer(x), ready(x, Context()), atol=1e-5))
+    print(f"norm_first={norm_first}: equal to the layer in helpers:",
+          torch.allclose(layer(x), ready(x, Context()), atol=1e-5))
 
 # %% [markdown]
 # ### Post-norm and pre-norm, seen from inside
@@ -850,12 +872,15 @@ def inside(norm_first: bool) -> tuple[list[float], list[float]]:
 # %% experiment
 found = {"post-norm": inside(False), "pre-norm": inside(True)}
 figure, places = plots.panels(2, width=4.2)
-titles = {"size of a token's numbers": "root of the mean square", "gradient of each layer": "norm of the gradient"}
+titles = {"size of a token's numbers": "root of the mean square",
+          "gradient of each layer": "norm of the gradient"}
 for which, (title, label) in enumerate(titles.items()):
     lines = {name: values[which] for name, values in found.items()}
     plots.curves(lines, range(1, 13), title=title, x_label="layer", y_label=label, axes=places[which])
     places[which].set_ylim(bottom=0)
-plots.show(figure, " ".join(plots.describe_curves({k: v[i] for k, v in found.items()}, range(1, 13), "layer", 2) for i in (0, 1)))
+plots.show(figure, " ".join(
+    plots.describe_curves({k: v[i] for k, v in found.items()}, range(1, 13), "layer", 2) for i in (0, 1)
+))
 
 # %% [markdown]
 # Post-norm keeps the tokens at size 1 and has its largest gradients near the top; in pre-norm the numbers grow and the
@@ -891,7 +916,8 @@ after[:, :4] = before[:, :4]  # the two sentences differ in their last token onl
 
 with torch.no_grad():
     for name, upper_mask in {"both layers": future, "the first layer only": None}.items():
-        change = second(first(before, future), upper_mask) - second(first(after, future), upper_mask)  # (1, 5, d)
+        # (1, 5, d)
+        change = second(first(before, future), upper_mask) - second(first(after, future), upper_mask)
         print(f"mask in {name}: the first four tokens change by {change[:, :4].abs().max().item():.3f}")
 
 # %% [markdown]
@@ -902,7 +928,8 @@ with torch.no_grad():
 
 # %% exercise="Encoder"
 class Encoder(nn.Module):
-    """A stack of n_layers encoder layers (post-norm), each with weights of its own, in an nn.ModuleList `layers`."""
+    """A stack of n_layers encoder layers (post-norm), each with weights of its own,
+    in an nn.ModuleList `layers`."""
 
     def __init__(self, d_model: int, n_heads: int, d_feedforward: int, n_layers: int) -> None:
         super().__init__()
@@ -911,7 +938,8 @@ class Encoder(nn.Module):
         ### END SOLUTION
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Returns `(b, n, d)` for `x` `(b, n, d)`: each layer reads what the one before has made, with the mask."""
+        """Returns `(b, n, d)` for `x` `(b, n, d)`:
+        each layer reads what the one before has made, with the mask."""
         ### BEGIN SOLUTION
         for layer in self.layers:
             x = layer(x, mask)
@@ -1000,7 +1028,8 @@ for norm_first in (False, True):
     ready = Layer(24, 3, 48, dropout=0.0, pre=norm_first, cross=True)
     layer = DecoderLayer(24, 3, 48, norm_first)
     layer.load_state_dict(ready.state_dict())
-    same = torch.allclose(layer(x, memory, future), ready(x, Context(mask=future, memory=memory)), atol=1e-5)
+    same = torch.allclose(layer(x, memory, future),
+                          ready(x, Context(mask=future, memory=memory)), atol=1e-5)
     print(f"norm_first={norm_first}: equal to the layer in helpers:", same)
 
 # %% [markdown]
@@ -1020,7 +1049,8 @@ source = torch.randint(50, (1, 12))  # one sentence of 12 tokens; the model is u
 
 @torch.no_grad()
 def write(steps: int, once: bool) -> Tensor:
-    """Returns the tokens written, `(1, steps + 1)`, with one run of the encoder or with one for each step."""
+    """Returns the tokens written, `(1, steps + 1)`,
+    with one run of the encoder or with one for each step."""
     target = torch.zeros(1, 1, dtype=torch.long)
     context = translator.encode(source) if once else None
     for _ in range(steps):
@@ -1043,7 +1073,8 @@ for once in (False, True):
     start = perf_counter()
     for _ in range(5):
         write(20, once)
-    print("memory kept:  " if once else "memory remade:", f"{200 * (perf_counter() - start):.0f} ms for 20 words")
+    print("memory kept:  " if once else "memory remade:",
+          f"{200 * (perf_counter() - start):.0f} ms for 20 words")
 
 # %% [markdown]
 # ## What to remember

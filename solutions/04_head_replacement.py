@@ -73,7 +73,8 @@ def draw_boxes(axes, title: str, boxes: list[str]) -> None:
     for height, text in enumerate(boxes):
         colour = plots.COLOURS[1] if "head" in text else plots.COLOURS[0] if "base" in text else "#eeeeee"
         box = {"boxstyle": "round,pad=0.5", "facecolor": colour, "edgecolor": "#555555"}
-        axes.text(0.5, height, text, ha="center", va="center", bbox=box, color="black" if colour == "#eeeeee" else "white")
+        axes.text(0.5, height, text, ha="center", va="center", bbox=box,
+                  color="black" if colour == "#eeeeee" else "white")
         if height:
             axes.annotate("", (0.5, height - 0.26), (0.5, height - 0.74), arrowprops={"arrowstyle": "->"})
     axes.set(title=title, xlim=(0, 1), ylim=(-0.6, 5.6))
@@ -81,10 +82,14 @@ def draw_boxes(axes, title: str, boxes: list[str]) -> None:
 
 
 figure, (left, right) = plots.panels(2, width=3.6, height=4.2)
-draw_boxes(left, "language model", ["tokens (b, n)", "base", "hidden (b, n, D)", "head: D to V", "output (b, n, V)"])
-draw_boxes(right, "classifier", ["tokens (b, n)", "base", "hidden (b, n, D)", "last real row (b, D)", "head: D to C", "output (b, C)"])
-plots.show(figure, "Two columns of boxes. Both start with tokens (b, n), the base and hidden states (b, n, D). The language model "
-           "has a head from D to V on every row; the classifier takes the last real row and has a head from D to C.")
+draw_boxes(left, "language model", ["tokens (b, n)", "base", "hidden (b, n, D)",
+                                    "head: D to V", "output (b, n, V)"])
+draw_boxes(right, "classifier", ["tokens (b, n)", "base", "hidden (b, n, D)",
+                                 "last real row (b, D)", "head: D to C", "output (b, C)"])
+plots.show(figure, "Two columns of boxes. "
+           "Both start with tokens (b, n), the base and hidden states (b, n, D). "
+           "The language model has a head from D to V on every row; "
+           "the classifier takes the last real row and has a head from D to C.")
 
 # %% [markdown]
 # ### By hand: how large is a head?
@@ -151,8 +156,8 @@ def small_language_model(seed: int = 0) -> LanguageModel:
 
 cpu = torch.device("cpu")  # our models are so small that a graphics card would not help
 copying_model = small_language_model()
-history = train(copying_model, Batches(sample, same_twice, 2048), "language_model", epochs=2, learning_rate=1e-2,
-                device=cpu, progress=False, log_every=6)
+history = train(copying_model, Batches(sample, same_twice, 2048), "language_model",
+                epochs=2, learning_rate=1e-2, device=cpu, progress=False, log_every=6)
 print("loss:", history["loss"].round(1).tolist())
 
 # %% measured
@@ -186,7 +191,8 @@ def lm_pair(tokens: list[int]) -> tuple[list[int], list[int]]:
         tokens: the n words of a text as numbers, without special tokens; n may be 0.
 
     Returns:
-        The input, `<sos>` and the words, and the target, the words and `<eos>`: two new lists of n + 1 numbers.
+        The input, `<sos>` and the words, and the target, the words and `<eos>`:
+        two new lists of n + 1 numbers.
 
     Example: lm_pair([7, 5, 9]) is ([SOS, 7, 5, 9], [7, 5, 9, EOS]).
     """
@@ -210,11 +216,11 @@ def encode_pair(row: dict) -> Example:
 
 read_once = Split("reviews_fr/read", "train", corpus["unlabelled"].rows.sample(3000, random_state=0))
 language_model = small_language_model()
-history = train(language_model, Batches(read_once, encode_pair, 2048), "language_model", epochs=1, learning_rate=3e-3,
-                device=cpu, progress=False, log_every=20)
+history = train(language_model, Batches(read_once, encode_pair, 2048), "language_model",
+                epochs=1, learning_rate=3e-3, device=cpu, progress=False, log_every=20)
 plots.show(
-    plots.curves({"loss": history["loss"]}, history["step"].tolist(), title="The language model learns", x_label="step",
-                 y_label="loss (nats per word)").figure,
+    plots.curves({"loss": history["loss"]}, history["step"].tolist(), title="The language model learns",
+                 x_label="step", y_label="loss (nats per word)").figure,
     plots.describe_curves({"loss": history["loss"]}, history["step"].tolist(), "step", digits=1),
 )
 print("the model with the shift writes:", continued(language_model, "ce roman est"))
@@ -237,10 +243,12 @@ is_padding = batch.tokens == PAD  # (8, n)
 
 figure, (axes,) = plots.panels(1, width=8.4, height=2.0)
 axes.imshow(~is_padding, cmap="Blues", vmin=-0.3, vmax=1.4, aspect="auto")
-axes.set(title="Eight reviews in one batch: dark is a word, light is padding", xlabel="place in the batch (tokens)", ylabel="review", yticks=range(8))
-axes.axvspan(batch.tokens.shape[1] - 1.5, batch.tokens.shape[1] - 0.5, fill=False, edgecolor=plots.COLOURS[1], linewidth=2.5)
-plots.show(figure, f"Eight rows of lengths {batch.lengths.tolist()}, padded to {batch.tokens.shape[1]}. The last column is marked: it holds a "
-           f"word in {int((~is_padding[:, -1]).sum())} of 8 rows.")
+axes.set(title="Eight reviews in one batch: dark is a word, light is padding",
+         xlabel="place in the batch (tokens)", ylabel="review", yticks=range(8))
+axes.axvspan(batch.tokens.shape[1] - 1.5, batch.tokens.shape[1] - 0.5,
+             fill=False, edgecolor=plots.COLOURS[1], linewidth=2.5)
+plots.show(figure, f"Eight rows of lengths {batch.lengths.tolist()}, padded to {batch.tokens.shape[1]}. "
+           f"The last column is marked: it holds a word in {int((~is_padding[:, -1]).sum())} of 8 rows.")
 print("lengths:", batch.lengths.tolist())
 
 # %% [markdown]
@@ -248,9 +256,11 @@ print("lengths:", batch.lengths.tolist())
 
 # %% experiment
 for name in ("train", "valid", "test"):
-    in_eights = Batches(corpus[name], for_classifier(vocabulary), token_budget=10**9, batch_size=8, grouped=False)
+    in_eights = Batches(corpus[name], for_classifier(vocabulary),
+                        token_budget=10**9, batch_size=8, grouped=False)
     padded = [(one.tokens[:, -1] == PAD) for one in in_eights]  # (8,) for each batch
-    print(f"{name}: the last row is padding for {torch.cat(padded).float().mean():.0%} of {len(corpus[name])} reviews")
+    print(f"{name}: the last row is padding for {torch.cat(padded).float().mean():.0%} "
+          f"of {len(corpus[name])} reviews")
 
 # %% [markdown]
 # About seven of eight, as one would think: in each batch only the longest has a word there.
@@ -304,16 +314,20 @@ from ipywidgets import IntSlider, interact
 def show_rules(length: int) -> None:
     """Draws how much of each row the three rules take, for a review of `length` tokens."""
     review = ["<sos>", *vocabulary.split("Ce roman est long, mais je le relirai !")][:length]
-    hidden = torch.eye(12).unsqueeze(0)  # (1, 12, 12): row i has a 1 at i, so a rule's result shows what it takes
+    # (1, 12, 12): row i has a 1 at i, so a rule's result shows what it takes
+    hidden = torch.eye(12).unsqueeze(0)
     taken = [rule(hidden, torch.tensor([length]))[0] for rule in (last_row, last_token, mean_of_tokens)]
     figure, (axes,) = plots.panels(1, width=8.4, height=2.4)
-    plots.matrix(torch.stack(taken), f"What each rule takes of a review of {length} tokens", rows=["last row", "last real token", "mean"],
-                 columns=review + ["<pad>"] * (12 - length), row_label="", column_label="token", digits=2, axes=axes, limits=(0, 1))
-    plots.show(figure, f"Of {length} tokens and {12 - length} paddings, the last row takes place 11, your function place "
-               f"{int(taken[1].argmax())}, the mean takes {float(taken[2].max()):.2f} of each real token.")
+    plots.matrix(torch.stack(taken), f"What each rule takes of a review of {length} tokens",
+                 rows=["last row", "last real token", "mean"], columns=review + ["<pad>"] * (12 - length),
+                 row_label="", column_label="token", digits=2, axes=axes, limits=(0, 1))
+    plots.show(figure, f"Of {length} tokens and {12 - length} paddings, the last row takes place 11, "
+               f"your function place {int(taken[1].argmax())}, "
+               f"the mean takes {float(taken[2].max()):.2f} of each real token.")
 
 
-interact(show_rules, length=IntSlider(value=6, min=1, max=11, description="length", continuous_update=False));
+interact(show_rules,
+         length=IntSlider(value=6, min=1, max=11, description="length", continuous_update=False));
 
 # %% experiment
 # The same picture for those who only read: a review of six tokens.
@@ -331,8 +345,10 @@ with torch.no_grad():
     together = language_model.base(batch.tokens)[:1]  # (1, width of the batch, D)
 
 length = batch.lengths[:1]
-print("last real token, the same alone and in the batch:", torch.allclose(last_token(alone, length), last_token(together, length), atol=1e-4))
-print("last row, the same alone and in the batch:       ", torch.allclose(last_row(alone, length), last_row(together, length), atol=1e-4))
+print("last real token, the same alone and in the batch:",
+      torch.allclose(last_token(alone, length), last_token(together, length), atol=1e-4))
+print("last row, the same alone and in the batch:       ",
+      torch.allclose(last_row(alone, length), last_row(together, length), atol=1e-4))
 
 # %% [markdown]
 # ## 4. A new head
@@ -360,13 +376,13 @@ def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
     """Returns a classifier with the base of a language model and a new head.
 
     Args:
-        model: has `model.base` (a TransformerBase) and `model.head`. It is left as it was, and nothing that later
-            happens to the classifier, such as training, may change it.
+        model: has `model.base` (a TransformerBase) and `model.head`. It is left as it was, and
+            nothing that later happens to the classifier, such as training, may change it.
         n_classes: number of outputs of the new head.
 
     Returns:
-        A `Classifier` of helpers.models. Its base gives the same hidden states as the model's, of whatever make that
-        base is; its head is new. Everything in it can learn.
+        A `Classifier` of helpers.models. Its base gives the same hidden states as the model's,
+        of whatever make that base is; its head is new. Everything in it can learn.
     """
     ### BEGIN SOLUTION
     base = copy.deepcopy(model.base)  # weights and make, in memory of its own
@@ -383,7 +399,8 @@ check(replace_head)
 
 # %% measured
 few_labels = Batches(corpus.train, for_classifier(vocabulary), token_budget=1024)
-unread = Split("reviews_fr/unread", "valid", corpus["unlabelled"].rows.drop(read_once.rows.index).sample(200, random_state=1))
+unread = Split("reviews_fr/unread", "valid",
+               corpus["unlabelled"].rows.drop(read_once.rows.index).sample(200, random_state=1))
 
 
 def perplexity_after_training(model: LanguageModel, classifier: Classifier) -> float:
@@ -395,8 +412,10 @@ def perplexity_after_training(model: LanguageModel, classifier: Classifier) -> f
 before = evaluate(language_model, Batches(unread, encode_pair), "language_model")["perplexity"]
 lender = copy.deepcopy(language_model)
 print(f"perplexity of the language model before:          {before:.0f}")
-print(f"after a classifier with its own base has trained: {perplexity_after_training(language_model, replace_head(language_model, 2)):.0f}")
-print(f"after a classifier with a shared base has trained: {perplexity_after_training(lender, Classifier(lender.base, 2)):.0f}")
+print("after a classifier with its own base has trained: "
+      f"{perplexity_after_training(language_model, replace_head(language_model, 2)):.0f}")
+print("after a classifier with a shared base has trained: "
+      f"{perplexity_after_training(lender, Classifier(lender.base, 2)):.0f}")
 
 # %% [markdown]
 # With a shared base the language model is spoiled, and no line of your program mentions it.
@@ -422,7 +441,8 @@ before = copy.deepcopy(classifier.base.state_dict())
 
 answer = classifier.base.load_state_dict(checkpoint, strict=False)  # no error!
 
-changed = [name for name, weight in classifier.base.state_dict().items() if not torch.equal(weight, before[name])]
+changed = [name for name, weight in classifier.base.state_dict().items()
+           if not torch.equal(weight, before[name])]
 print("weights of the base that have changed:", len(changed), "of", len(before))
 print("names that were not found, for example:", answer.missing_keys[0])
 print("names that nobody wanted, for example: ", answer.unexpected_keys[0])
@@ -445,23 +465,27 @@ def load_base(model: Classifier, checkpoint: dict[str, Tensor]) -> Classifier:
 
     Args:
         model: has `model.base` and `model.head`; it may be changed in place, or a changed copy be returned.
-        checkpoint: the state dict of a language model: names that begin with `base.` and with `head.`. It stays as it
-            is, and shares no memory with the model.
+        checkpoint: the state dict of a language model: names that begin with `base.` and with `head.`.
+            It stays as it is, and shares no memory with the model.
 
     Raises:
-        ValueError: when names or shapes of the checkpoint's base are not exactly those of the model's (a layer too few or too
-            many, another width, names without `base.`). The model is then as it was before.
+        ValueError: when names or shapes of the checkpoint's base are not exactly those of the model's
+            (a layer too few or too many, another width, names without `base.`).
+            The model is then as it was before.
     """
     ### BEGIN SOLUTION
     wanted = model.base.state_dict()
-    given = {name.removeprefix("base."): weight for name, weight in checkpoint.items() if name.startswith("base.")}
+    given = {name.removeprefix("base."): weight
+             for name, weight in checkpoint.items() if name.startswith("base.")}
     unpaired = sorted(wanted.keys() ^ given.keys())
     if unpaired:
         where = "model" if unpaired[0] in wanted else "checkpoint"
-        raise ValueError(f"the base does not fit: {len(unpaired)} names are on one side only, such as {unpaired[0]} of the {where}")
+        raise ValueError(f"the base does not fit: {len(unpaired)} names are on one side only, "
+                         f"such as {unpaired[0]} of the {where}")
     for name, weight in given.items():
         if weight.shape != wanted[name].shape:
-            raise ValueError(f"the base does not fit: {name} has shape {tuple(weight.shape)}, expected {tuple(wanted[name].shape)}")
+            raise ValueError(f"the base does not fit: {name} has shape {tuple(weight.shape)}, "
+                             f"expected {tuple(wanted[name].shape)}")
     model.base.load_state_dict(given)  # copies the numbers
     return model
     ### END SOLUTION
@@ -477,7 +501,8 @@ check(load_base)
 # %% experiment
 loaded = load_base(classifier, checkpoint).eval()
 with torch.no_grad():
-    same = torch.allclose(loaded.base(batch.tokens, batch.lengths), language_model.base(batch.tokens, batch.lengths))
+    same = torch.allclose(loaded.base(batch.tokens, batch.lengths),
+                          language_model.base(batch.tokens, batch.lengths))
 print("the same hidden states as the language model:", same)
 
 misfits = {
@@ -560,12 +585,13 @@ free, frozen = movement(copy.deepcopy(fresh)), movement(freeze_base(copy.deepcop
 figure, places = plots.panels(2, width=4.2, height=4.6)
 for axes, title, moved in zip(places, ("everything learns", "the base is frozen"), (free, frozen)):
     axes.barh(list(moved), list(moved.values()), color=[plots.COLOURS["head" in part] for part in moved])
-    axes.set(title=title, xlabel="distance moved in one pass", xlim=(0, 1.05 * max([*free.values(), *frozen.values()])))
+    axes.set(title=title, xlabel="distance moved in one pass",
+             xlim=(0, 1.05 * max([*free.values(), *frozen.values()])))
     axes.invert_yaxis()
 places[1].set_yticks([])
 moving = [sum(value > 0 for value in moved.values()) for moved in (free, frozen)]
-plots.show(figure, f"Bars, one for each part of the model. Left, everything learns: {moving[0]} of {len(free)} parts move. "
-           f"Right, frozen base: {moving[1]} part moves, the head.")
+plots.show(figure, "Bars, one for each part of the model. Left, everything learns: "
+           f"{moving[0]} of {len(free)} parts move. Right, frozen base: {moving[1]} part moves, the head.")
 
 # %% [markdown]
 # On the right everything but the head stands still: not "moves little", but exactly 0. On the left all parts move, the embedding furthest, because it is by far the largest. That is the freedom
@@ -585,11 +611,13 @@ RULES = {"last row": last_row, "last real token": last_token, "mean of the real 
 
 def score_with(rule):
     """Returns what `train` needs to score a classifier that reads its row by this rule."""
-    return lambda model, batch: (model.head(rule(model.base(batch.tokens, batch.lengths), batch.lengths)), batch.target)
+    return lambda model, batch: (model.head(rule(model.base(batch.tokens, batch.lengths), batch.lengths)),
+                                 batch.target)
 
 
 def learning_curve(rule, seed: int, epochs: int = 5) -> tuple[Classifier, Split, list[float]]:
-    """Trains on 200 reviews and returns the model, the other 100 reviews, and the accuracy on them after each epoch."""
+    """Trains on 200 reviews and returns the model, the other 100 reviews,
+    and the accuracy on them after each epoch."""
     mixed = corpus.train.rows.sample(frac=1, random_state=seed)
     learn, held_out = (Split("reviews_fr/cut", role, rows.reset_index(drop=True))
                        for role, rows in (("train", mixed[:200]), ("valid", mixed[200:])))
@@ -597,7 +625,8 @@ def learning_curve(rule, seed: int, epochs: int = 5) -> tuple[Classifier, Split,
     model, encode, score = replace_head(language_model, 2), for_classifier(vocabulary), score_with(rule)
     eights = {"token_budget": 10**9, "batch_size": 8, "grouped": False}
     tested = Batches(held_out, encode, **eights)
-    history = train(model, Batches(learn, encode, **eights, seed=seed), score, epochs=epochs, seed=seed, device=cpu, progress=False,
+    history = train(model, Batches(learn, encode, **eights, seed=seed), score,
+                    epochs=epochs, seed=seed, device=cpu, progress=False,
                     after_epoch=lambda: {"held_out": evaluate(model, tested, score)["accuracy"]})
     return model, held_out, history["held_out"].tolist()
 
@@ -608,8 +637,8 @@ runs = {name: [learning_curve(rule, seed) for seed in seeds] for name, rule in R
 # %% measured
 curves = {name: [curve for _, _, curve in found] for name, found in runs.items()}  # (seeds, epochs) each
 epochs = range(1, 6)
-axes = plots.curves(curves, epochs, title="Reviews the model has not seen: mean and range of five seeds", x_label="passes over 200 reviews",
-                    y_label="share of right answers")
+axes = plots.curves(curves, epochs, title="Reviews the model has not seen: mean and range of five seeds",
+                    x_label="passes over 200 reviews", y_label="share of right answers")
 axes.set(ylim=(0.3, 1.0), xticks=list(epochs))
 axes.axhline(0.5, color="#555555", linestyle=":")
 plots.show(axes.figure, plots.describe_curves(curves, epochs, "pass", digits=2))
@@ -632,12 +661,15 @@ for name, values in curves.items():
 def classes(model: Classifier, rule, split: Split, together: int) -> Tensor:
     """Returns the class of each review when `together` reviews share a batch, `(reviews,)`."""
     model.eval()
-    batches = Batches(split, for_classifier(vocabulary), token_budget=10**9, batch_size=together, grouped=False)
-    return torch.cat([model.head(rule(model.base(b.tokens, b.lengths), b.lengths)).argmax(dim=-1) for b in batches])
+    batches = Batches(split, for_classifier(vocabulary),
+                      token_budget=10**9, batch_size=together, grouped=False)
+    return torch.cat([model.head(rule(model.base(b.tokens, b.lengths), b.lengths)).argmax(dim=-1)
+                      for b in batches])
 
 
 for name, found in runs.items():
-    changed = [int((classes(model, RULES[name], split, 8) != classes(model, RULES[name], split, 1)).sum()) for model, split, _ in found]
+    changed = [int((classes(model, RULES[name], split, 8) != classes(model, RULES[name], split, 1)).sum())
+               for model, split, _ in found]
     print(f"{name:24} answers out of 100 that change with the company, for each seed: {changed}")
 
 # %% [markdown]

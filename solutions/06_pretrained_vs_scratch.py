@@ -82,7 +82,8 @@ from helpers.training import predict, schedule
 # %% experiment
 corpus = load("reviews_fr")  # invented reviews; load("cls_books") for the real ones
 
-SMALL = {"d_model": 64, "n_layers": 1, "n_heads": 2, "dropout": 0.0, "norm_first": True, "positions": "alibi"}
+SMALL = {"d_model": 64, "n_layers": 1, "n_heads": 2, "dropout": 0.0, "norm_first": True,
+         "positions": "alibi"}
 LARGE = {"d_model": 200, "n_layers": 4, "n_heads": 2, "dropout": 0.1}
 invented = corpus.name == "reviews_fr"
 model_options = SMALL if invented else LARGE
@@ -116,7 +117,8 @@ def words_of(split: Split) -> set[str]:
 test_words = words_of(corpus.test)
 for name, split in (("labelled", corpus.train), ("unlabelled", unlabelled)):
     unseen = test_words - words_of(split)
-    print(f"of {len(test_words):,} different words of the test, {len(unseen):4,} are not in the {name} reviews")
+    print(f"of {len(test_words):,} different words of the test, "
+          f"{len(unseen):4,} are not in the {name} reviews")
 
 # %% [markdown]
 # Many words of the test never come with a label, and these are mostly the words that matter: adjectives that praise or blame. The unlabelled reviews have them all, and there they stand
@@ -139,7 +141,8 @@ for name, split in (("labelled", corpus.train), ("unlabelled", unlabelled)):
 # In a batch, short texts are padded. torch gives the loss 0 at a padded place (`ignore_index`), which is right in a *sum*. And in a mean?
 
 # %% experiment
-losses = torch.tensor([[1.4, 1.4, 1.4, 1.4, 1.4, 1.4], [1.4, 1.4, 0.0, 0.0, 0.0, 0.0]])  # (2, 6), four places of padding
+losses = torch.tensor([[1.4, 1.4, 1.4, 1.4, 1.4, 1.4],
+                       [1.4, 1.4, 0.0, 0.0, 0.0, 0.0]])  # (2, 6), four places of padding
 token_counts = torch.tensor([6, 2])
 
 print(f"mean over the table:     perplexity {losses.mean().exp():.2f}")
@@ -158,8 +161,8 @@ def perplexity(losses: Tensor, token_counts: Tensor) -> float:
     """Returns the exponential of the mean loss over all tokens of all texts.
 
     Args:
-        losses: the loss at each place in nats, `(b, n)`. In row k the first token_counts[k] numbers belong to the
-            text; those that follow belong to the padding and mean nothing.
+        losses: the loss at each place in nats, `(b, n)`. In row k the first token_counts[k] numbers
+            belong to the text; those that follow belong to the padding and mean nothing.
         token_counts: how many tokens each text has, `(b,)`, at least one each.
 
     Example: perplexity(torch.tensor([[0.693, 2.079, 9.0]]), torch.tensor([2])) is about 4.
@@ -188,11 +191,12 @@ def token_losses(model: LanguageModel, batch: Batch) -> Tensor:
     """Returns the loss at each place in nats, `(b, n)`, fifty texts at a time to save memory."""
     model.eval()
     parts = zip(batch.tokens.split(50), batch.target.split(50))
-    return torch.cat([F.cross_entropy(model(tokens.to(device)).transpose(1, 2).cpu(), target, ignore_index=IGNORE,
-                                      reduction="none") for tokens, target in parts])
+    return torch.cat([F.cross_entropy(model(tokens.to(device)).transpose(1, 2).cpu(), target,
+                                      ignore_index=IGNORE, reduction="none") for tokens, target in parts])
 
 
-for_reading = for_language_model(vocabulary, max_len=512)  # the pair of notebook 04: <sos> A B and A B <eos>
+# the pair of notebook 04: <sos> A B and A B <eos>
+for_reading = for_language_model(vocabulary, max_len=512)
 reading = Batches(unlabelled, for_reading, token_budget=700 if invented else 8192)
 unread = Batches(Split(f"{corpus.name}/unread", "valid", corpus.valid.rows), for_reading)
 unread = unread.collate(range(len(corpus.valid)))  # the validation reviews as one batch
@@ -200,7 +204,8 @@ unread = unread.collate(range(len(corpus.valid)))  # the validation reviews as o
 torch.manual_seed(0)
 language_model = LanguageModel(new_base()).to(device)
 before_reading = copy.deepcopy(language_model)
-print(f"V = {V:,}; perplexity before it has read anything: {perplexity(token_losses(language_model, unread), unread.lengths):,.0f}")
+print(f"V = {V:,}; perplexity before it has read anything: "
+      f"{perplexity(token_losses(language_model, unread), unread.lengths):,.0f}")
 
 # %% [markdown]
 # ## 3. One step of training
@@ -253,12 +258,13 @@ print(f"loss of a model that knows nothing:          {math.log(849):.2f} nats")
 def train_step(model: nn.Module, batch: Batch, optimizer: torch.optim.Optimizer) -> float:
     """Makes one step of training and returns the mean loss of the batch before the step, in nats.
 
-    The model is put into training mode. The gradient of this batch alone is scaled down to length 1 where it is
-    longer (`nn.utils.clip_grad_norm_`), and the optimizer makes one step with it.
+    The model is put into training mode. The gradient of this batch alone is scaled down to length 1
+    where it is longer (`nn.utils.clip_grad_norm_`), and the optimizer makes one step with it.
 
     Args:
         model: called as model(batch.tokens, batch.lengths), it gives logits `(b, n, V)` or `(b, C)`.
-        batch: has tokens `(b, n)`, lengths `(b,)` and target `(b, n)` or `(b,)`, IGNORE where nothing is asked.
+        batch: has tokens `(b, n)`, lengths `(b,)` and target `(b, n)` or `(b,)`, IGNORE where nothing
+            is asked.
         optimizer: of the model's parameters; their gradients may be left over from an earlier step.
     """
     ### BEGIN SOLUTION
@@ -305,7 +311,8 @@ def pretrain(model: LanguageModel, epochs: int, learning_rate: float, log_every:
                 if bar.n % log_every == 0 or bar.n == total:
                     loss = sum(losses) / len(losses)
                     log.append({"step": bar.n, "loss": loss})
-                    tqdm.write(f"epoch {epoch}  step {bar.n:5,}  loss {loss:.3f}  perplexity {math.exp(loss):7.1f}")
+                    tqdm.write(f"epoch {epoch}  step {bar.n:5,}  loss {loss:.3f}  "
+                               f"perplexity {math.exp(loss):7.1f}")
                     losses.clear()
             log[-1]["valid"] = perplexity(token_losses(model, unread), unread.lengths)
             tqdm.write(f"epoch {epoch}  done          validation perplexity {log[-1]['valid']:7.1f}")
@@ -348,17 +355,22 @@ plots.show(axes.figure, plots.describe_curves(curve, steps, "step", digits=2)
 
 # %% exercise="generate"
 @torch.no_grad()
-def generate(model: LanguageModel, vocabulary: Vocabulary, prompt: str, max_len: int, temperature: float) -> list[int]:
+def generate(model: LanguageModel, vocabulary: Vocabulary, prompt: str, max_len: int,
+             temperature: float) -> list[int]:
     """Returns the numbers of a text: the words of the prompt, and those that the model writes after them.
 
     Args:
-        model: called on tokens `(1, n)` that begin with <sos>, it gives logits `(1, n, V)`. It is in evaluation mode.
-        prompt: the beginning of a text; it may be empty and may hold words that the vocabulary does not know.
-        max_len: the most numbers that are returned, those of the prompt counted; a longer prompt comes back as it is.
+        model: called on tokens `(1, n)` that begin with <sos>, it gives logits `(1, n, V)`. It is in
+            evaluation mode.
+        prompt: the beginning of a text; it may be empty and may hold words that the vocabulary does
+            not know.
+        max_len: the most numbers that are returned, those of the prompt counted; a longer prompt
+            comes back as it is.
         temperature: divides the logits before the softmax; 0 means: always the most probable word.
 
     Returns:
-        At most max_len numbers, without <sos>. The first <eos> that the model writes ends the text and is left out.
+        At most max_len numbers, without <sos>. The first <eos> that the model writes ends the text
+        and is left out.
     """
     ### BEGIN SOLUTION
     text = vocabulary.encode(prompt)
@@ -394,7 +406,9 @@ def written(model: LanguageModel, prompt: str, temperature: float, max_len: int 
 def as_page(table: pd.DataFrame):
     """Shows a table of texts: wide columns, aligned to the left."""
     left = "text-align: left; vertical-align: top"
-    return table.style.format(escape="html").hide(axis="index").set_table_styles([{"selector": "th, td", "props": left}])
+    return table.style.format(escape="html").hide(axis="index").set_table_styles(
+        [{"selector": "th, td", "props": left}]
+    )
 
 
 prompts = ["Ce roman est", "L'héroïne m'a", "J'ai lu ce quokka", ""]
@@ -470,7 +484,8 @@ check(accuracy)
 
 # %% measured
 for_classes = for_classifier(vocabulary, max_len=512)
-valid, test = ([batch.to(device) for batch in Batches(split, for_classes, 8192)] for split in (corpus.valid, corpus.test))
+valid, test = ([batch.to(device) for batch in Batches(split, for_classes, 8192)]
+               for split in (corpus.valid, corpus.test))
 
 
 def new_classifier(way: str, seed: int) -> Classifier:
@@ -522,13 +537,13 @@ def compare(records: list[dict]) -> dict[str, dict]:
 
     Args:
         records: one for each epoch of each run, in any order, such as
-            {"way": "scratch", "seed": 0, "epoch": 1, "valid": 0.61, "test": 0.58}. Epochs are counted from 1, and
-            all runs of a way have the same number of them.
+            {"way": "scratch", "seed": 0, "epoch": 1, "valid": 0.61, "test": 0.58}. Epochs are counted
+            from 1, and all runs of a way have the same number of them.
 
     Returns:
-        For each way a dict: "mean", "low" and "high" are lists with one number for each epoch, of the validation
-        accuracies over the seeds; "test" is the mean over the seeds of the test accuracy at the epoch that is the
-        best in validation in that run (the first such epoch).
+        For each way a dict: "mean", "low" and "high" are lists with one number for each epoch, of the
+        validation accuracies over the seeds; "test" is the mean over the seeds of the test accuracy at
+        the epoch that is the best in validation in that run (the first such epoch).
     """
     ### BEGIN SOLUTION
     results = {}
@@ -538,7 +553,8 @@ def compare(records: list[dict]) -> dict[str, dict]:
             if record["way"] == way:
                 runs.setdefault(record["seed"], []).append(record)
         epochs = [[record["valid"] for record in same_epoch] for same_epoch in zip(*runs.values())]
-        chosen = [max(run, key=lambda record: record["valid"]) for run in runs.values()]  # max takes the first
+        # max takes the first
+        chosen = [max(run, key=lambda record: record["valid"]) for run in runs.values()]
         results[way] = {
             "mean": [sum(values) / len(values) for values in epochs],
             "low": [min(values) for values in epochs],
@@ -588,7 +604,8 @@ means = {way: results[way]["mean"] for way in WAYS}
 axes = plots.curves(means, epochs, title="Validation: mean of five seeds, band from lowest to highest",
                     x_label="epoch", y_label="share of right answers")
 for colour, way in zip(plots.COLOURS, WAYS):
-    axes.fill_between(epochs, results[way]["low"], results[way]["high"], color=colour, alpha=0.18, linewidth=0)
+    axes.fill_between(epochs, results[way]["low"], results[way]["high"],
+                      color=colour, alpha=0.18, linewidth=0)
 axes.axhline(bayes["valid"], color="#777777", linestyle="--", label="naive Bayes")
 axes.set(ylim=(0.3, 1.0), xticks=list(epochs))
 axes.legend(loc="center right")
@@ -680,9 +697,10 @@ def show_seeds(tried: int) -> None:
     axes.plot(range(1, tried + 1), scores, "o", color=plots.COLOURS[0])
     axes.plot(luckiest + 1, scores[luckiest], "s", color=plots.COLOURS[1], markersize=9)
     axes.axhline(0.57, color="#777777", linestyle="--")
-    axes.set(title=f"The best of {tried}: {scores[luckiest]:.3f}. The truth: 0.570", xlabel="seed", ylabel="score on 200 reviews",
-             xlim=(0, 41), ylim=(0.46, 0.68))
-    plots.show(figure, f"Scores of {tried} seeds of one model, from {scores.min():.3f} to {scores.max():.3f}; the truth is 0.570.")
+    axes.set(title=f"The best of {tried}: {scores[luckiest]:.3f}. The truth: 0.570",
+             xlabel="seed", ylabel="score on 200 reviews", xlim=(0, 41), ylim=(0.46, 0.68))
+    plots.show(figure, f"Scores of {tried} seeds of one model, "
+               f"from {scores.min():.3f} to {scores.max():.3f}; the truth is 0.570.")
 
 
 slider = IntSlider(value=5, min=1, max=40, description="seeds tried", continuous_update=False)
@@ -737,9 +755,9 @@ def label_efficiency(records: list[dict], wanted: float) -> dict[str, dict]:
         wanted: the accuracy that one would like to have, between 0 and 1.
 
     Returns:
-        For each way a dict: "labels" are its numbers of labels in ascending order; "accuracy" are the means over the
-        seeds in the same order; "needed" is the smallest number of labels whose mean accuracy is at least wanted, or
-        None where there is none.
+        For each way a dict: "labels" are its numbers of labels in ascending order; "accuracy" are the
+        means over the seeds in the same order; "needed" is the smallest number of labels whose mean
+        accuracy is at least wanted, or None where there is none.
     """
     ### BEGIN SOLUTION
     results = {}
@@ -761,10 +779,11 @@ check(label_efficiency)
 
 # %% measured
 found = label_efficiency(label_records, wanted=0.8)
-by_seed = {way: [[r["accuracy"] for r in label_records if (r["way"], r["seed"]) == (way, seed)] for seed in range(3)]
-           for way in found}
+by_seed = {way: [[r["accuracy"] for r in label_records if (r["way"], r["seed"]) == (way, seed)]
+                 for seed in range(3)] for way in found}
 by_seed = dict(sorted(by_seed.items(), reverse=True))
-axes = plots.curves(by_seed, list(COUNTS), title="Test accuracy by number of labels: mean and range of three seeds",
+axes = plots.curves(by_seed, list(COUNTS),
+                    title="Test accuracy by number of labels: mean and range of three seeds",
                     x_label="labelled reviews", y_label="share of right answers", log_x=True)
 axes.set(xticks=list(COUNTS), ylim=(0.4, 1.0))
 axes.minorticks_off()
@@ -791,8 +810,8 @@ def errors_by_length(logits: Tensor, labels: Tensor, lengths: Tensor, edges: lis
         logits: `(b, C)`; the class with the largest number is the model's answer.
         labels: the right classes, `(b,)`.
         lengths: how long the texts are, `(b,)`.
-        edges: k + 1 whole numbers in ascending order; bin j holds the texts with edges[j] <= length < edges[j + 1].
-            Texts outside all bins do not count.
+        edges: k + 1 whole numbers in ascending order; bin j holds the texts with
+            edges[j] <= length < edges[j + 1]. Texts outside all bins do not count.
 
     Returns:
         Floating point numbers between 0 and 1, and NaN for a bin without texts.
@@ -813,11 +832,14 @@ check(errors_by_length)
 # %% measured
 labels = torch.tensor(corpus.test["label"])
 lengths = torch.tensor([len(vocabulary.split(text)) for text in corpus.test["text"]])
-cuts = torch.quantile(lengths.float(), torch.linspace(0, 1, 7)).int().tolist()  # six bins, about as many texts in each
+# six bins, about as many texts in each
+cuts = torch.quantile(lengths.float(), torch.linspace(0, 1, 7)).int().tolist()
 edges = [*cuts[:-1], cuts[-1] + 1]
 
-logits = {way: [predict(models[way, seed], Batches(corpus.test, for_classes, 8192)) for seed in SEEDS] for way in WAYS}
-shares = {way: [errors_by_length(found, labels, lengths, edges).tolist() for found in logits[way]] for way in WAYS}
+logits = {way: [predict(models[way, seed], Batches(corpus.test, for_classes, 8192)) for seed in SEEDS]
+          for way in WAYS}
+shares = {way: [errors_by_length(found, labels, lengths, edges).tolist() for found in logits[way]]
+          for way in WAYS}
 middles = [(low + high - 1) / 2 for low, high in zip(edges, edges[1:])]
 axes = plots.curves(shares, middles, title="Errors by length of the review: mean and range of five seeds",
                     x_label="words in the review (middle of the bin)", y_label="share of wrong answers")
@@ -830,14 +852,16 @@ plots.show(axes.figure, plots.describe_curves(shares, middles, "words", digits=1
 # The most instructive mistakes are those of which the model is sure. Here are the worst of the pretrained model; the confidence is the mean probability over the five seeds. Read them before you read on: what do they have in common?
 
 # %% measured
-probabilities = torch.stack([found.softmax(dim=-1) for found in logits["pretrained"]]).mean(dim=0)  # (reviews, 2)
+probabilities = torch.stack([found.softmax(dim=-1)
+                             for found in logits["pretrained"]]).mean(dim=0)  # (reviews, 2)
 confidence, answer = probabilities.max(dim=-1)
 wrong = (answer != labels).nonzero().squeeze(1)
 worst = wrong[confidence[wrong].argsort(descending=True)][:5].tolist()
 names = ["negative", "positive"]
 print(f"{len(wrong)} of {len(labels):,} reviews are misread by the five models together")
 page = {"it is": [names[labels[n]] for n in worst], "the models say": [names[answer[n]] for n in worst],
-        "confidence": [f"{confidence[n]:.3f}" for n in worst], "review": [corpus.test["text"][n] for n in worst]}
+        "confidence": [f"{confidence[n]:.3f}" for n in worst],
+        "review": [corpus.test["text"][n] for n in worst]}
 as_page(pd.DataFrame(page))
 
 # %% measured
@@ -869,13 +893,13 @@ real = {
     "pretrained": [[66.6, 71.3, 73.8, 73.5, 74.3], [63.7, 74.6, 74.6, 74.6, 75.4]],
     "frozen": [[55.2, 61.5, 62.0, 62.2, 62.8], [57.5, 60.8, 62.3, 54.8, 63.1]],
 }
-axes = plots.curves(real, range(1, 6), title="1,600 real reviews: mean and range of two seeds", x_label="epoch",
-                    y_label="test accuracy (%)")
+axes = plots.curves(real, range(1, 6), title="1,600 real reviews: mean and range of two seeds",
+                    x_label="epoch", y_label="test accuracy (%)")
 axes.axhline(81.0, color="#555555", linestyle="--", label="naive Bayes")
 axes.set_xticks(range(1, 6))
 axes.legend(frameon=False)
-alt = ("Test accuracy after each of five epochs. Pretrained rises from 65 to 75 %, scratch from 60 to 74 %, frozen from 56 to "
-       "63 %. Naive Bayes is above all of them, at 81 %.")
+alt = ("Test accuracy after each of five epochs. Pretrained rises from 65 to 75 %, "
+       "scratch from 60 to 74 %, frozen from 56 to 63 %. Naive Bayes is above all of them, at 81 %.")
 plots.show(axes.figure, alt)
 
 # %% [markdown]
@@ -898,7 +922,7 @@ plots.show(axes.figure, alt)
 # **Misconceptions that cost marks**: "scratch is too small, or trained too little" (it fits its training reviews perfectly); "the pretrained model has seen the labels"; "a higher mean is always better, whatever the bands"; "validation accuracy is what one reports".
 
 # %% [markdown]
-# **Second.** A report says: *"We fine-tuned for 20 epochs and tried eight learning rates and ten seeds. The best model reaches 83.1 % on the test set, against 79.5 % for the same model from scratch (one run, default learning rate). So pretraining gains 3.6 points."* In at most eight lines: **name what is wrong, and say for each point what you would do instead.**
+# **Second.** A report says: *"We fine-tuned for 20 epochs and tried eight learning rates and ten seeds. The best model reaches 83.1 % on the test set, against 79.5 % for the same model from scratch (one run, default learning rate). So pretraining gains 3.6 points."* In at most eight lines, in English or in French: **name what is wrong, and say for each point what you would do instead.**
 
 # %% [markdown] essay="report_essay" points=2
 # **Rubric** (half a point for each of four, 2 points in all)

@@ -105,8 +105,10 @@ n = len(sentence)
 figure, axes = plots.panels(2, width=4.0, height=3.8)
 for place, kind in zip(axes, ("causal", "masked")):
     seen = torch.tensor([[j in visible_positions(kind, i, n) for j in range(n)] for i in range(n)])
-    plots.matrix(seen, f"{kind}: {int(seen.sum())} of {n * n} pairs", rows=sentence, columns=sentence, axes=place)
-plots.show(figure, "Two squares of 7 by 7 tokens. Causal: the lower triangle with its diagonal is filled, 28 of 49. Masked: all 49.")
+    plots.matrix(seen, f"{kind}: {int(seen.sum())} of {n * n} pairs",
+                 rows=sentence, columns=sentence, axes=place)
+plots.show(figure, "Two squares of 7 by 7 tokens. "
+           "Causal: the lower triangle with its diagonal is filled, 28 of 49. Masked: all 49.")
 
 # %% [markdown]
 # *How many layers does it take until a causal model sees the right side as well?* No number is enough. Layer 2 of token $i$ reads layer 1 of tokens $0$ to $i$, and these
@@ -173,8 +175,10 @@ def as_tokens(text: str, vocabulary: Vocabulary) -> Tensor:
 council = pairs[(pairs["pair"] == 1) & (pairs["language"] == "en")]
 feared, advocated = (as_tokens(text, words) for text in council["sentence"])
 they = int(council["position"].iloc[0]) + 1  # <sos> stands before the first word
-print("at", words.tokens[feared[they]], "in the causal model, the same state:    ", same_state(causal, feared, advocated, they))
-print("at", words.tokens[feared[they]], "reading both sides, the same state:     ", same_state(both_sides, feared, advocated, they))
+print("at", words.tokens[feared[they]], "in the causal model, the same state:    ",
+      same_state(causal, feared, advocated, they))
+print("at", words.tokens[feared[they]], "reading both sides, the same state:     ",
+      same_state(both_sides, feared, advocated, they))
 
 # %% experiment
 with torch.no_grad():
@@ -187,12 +191,15 @@ figure, (axes,) = plots.panels(1, width=8.6, height=3.8)
 for offset, (name, distance) in zip((-0.2, 0.2), apart.items()):
     axes.bar(torch.arange(len(labels)) + offset, distance, 0.4, label=name, color=plots.COLOURS[offset > 0])
 axes.axvline(they, color="#555555", linestyle=":", zorder=0)
-axes.set(title="How far apart are the states of the two sentences?", ylabel="largest difference", xticks=range(len(labels)))
+axes.set(title="How far apart are the states of the two sentences?",
+         ylabel="largest difference", xticks=range(len(labels)))
 axes.set_xticklabels(labels, rotation=45, ha="right")
 axes.legend()
-plots.show(figure, "Bars for each token. Causal: 0 up to and including they, above 0 from the word that differs on. Both sides: above 0 at every token.")
+plots.show(figure, "Bars for each token. Causal: 0 up to and including they, "
+           "above 0 from the word that differs on. Both sides: above 0 at every token.")
 print("largest difference up to they, causal:     ", float(apart["causal"][: they + 1].max()))
-print("smallest difference up to they, both sides: more than 0.01:", bool(apart["both sides"][: they + 1].min() > 0.01))
+print("smallest difference up to they, both sides: more than 0.01:",
+      bool(apart["both sides"][: they + 1].min() > 0.01))
 
 # %% [markdown]
 # Zero. Not "about zero": the very same numbers, because the very same computation was done. With both sides every state has moved, even that of `<sos>`.
@@ -204,7 +211,8 @@ rows = []
 for (number, language), two in pairs.groupby(["pair", "language"]):
     first, second = (as_tokens(text, words) for text in two["sentence"])
     place = int(two["position"].iloc[0]) + 1
-    rows.append({"language": language, "the same beginning": torch.equal(first[: place + 1], second[: place + 1]),
+    rows.append({"language": language,
+                 "the same beginning": torch.equal(first[: place + 1], second[: place + 1]),
                  "causal: same state": same_state(causal, first, second, place),
                  "both sides: same state": same_state(both_sides, first, second, place)})
 proof = pd.DataFrame(rows).groupby("language").sum().assign(pairs=24)
@@ -338,8 +346,8 @@ check(masked_lm_loss)
 # %% experiment
 greetings = [f"{hello} {who}" for hello in ("Salut", "Bonjour", "Bonsoir")
              for who in ("les copains", "les voisins", "mes amis", "tout le monde")]
-questions = [*["comment allez-vous"] * 3, "où allez-vous", "où habitez-vous", "que faites-vous", "que dites-vous",
-             "quand partez-vous", "quand revenez-vous", "pourquoi riez-vous"]
+questions = [*["comment allez-vous"] * 3, "où allez-vous", "où habitez-vous", "que faites-vous",
+             "que dites-vous", "quand partez-vous", "quand revenez-vous", "pourquoi riez-vous"]
 known = [hello for hello in greetings if hello != "Salut les copains"]
 texts = pd.DataFrame({"text": [f"{hello}, {question} ?" for hello in known for question in questions] * 4})
 small_talk = Split("greetings", "train", texts)
@@ -370,7 +378,8 @@ cpu = torch.device("cpu")  # these models are so small that a graphics card woul
 def print_log(name: str, history: pd.DataFrame) -> None:
     """Prints the history of a training, a line for each entry."""
     for row in history.to_dict("records"):
-        print(f"{name:10} epoch {row['epoch']:3.0f}  step {row['step']:5.0f}  loss {row['loss']:.3f}  perplexity {row['perplexity']:7.1f}")
+        print(f"{name:10} epoch {row['epoch']:3.0f}  step {row['step']:5.0f}  "
+              f"loss {row['loss']:.3f}  perplexity {row['perplexity']:7.1f}")
 
 
 def small_models(vocab_size: int) -> tuple[LanguageModel, MaskedLanguageModel]:
@@ -450,7 +459,8 @@ def show_blank(place: int) -> None:
         axis.set(title=name, xlabel="probability", xlim=(0, 1))
         axis.invert_yaxis()
         said.append(f"{name}, first {names[0]}")
-    print(" ".join("___" if i == place else spoken.tokens[number] for i, number in enumerate(tokens) if 0 < i < len(tokens) - 1))
+    print(" ".join("___" if i == place else spoken.tokens[number]
+                   for i, number in enumerate(tokens) if 0 < i < len(tokens) - 1))
     plots.show(figure, f"Five words with their probability. {'; '.join(said)}.")
 
 
@@ -476,18 +486,22 @@ hidden[5] = MASK
 with torch.no_grad():
     heads = filler.base.attention_maps(hidden[None])[-1][0]  # (h, n, n)
     maps = {"causal": talker.base.attention_maps(tokens[None])[-1][0, 0],  # (n, n)
-            "both sides": heads[heads[:, 5, 6].argmax()]}  # (n, n), the head that looks most from place 5 at place 6
+            # (n, n), the head that looks most from place 5 at place 6
+            "both sides": heads[heads[:, 5, 6].argmax()]}
 
 figure, axes = plots.panels(2, width=4.7, height=4.4)
 for place, (name, weights), numbers in zip(axes, maps.items(), (tokens, hidden)):
     labels = [spoken.tokens[number] for number in numbers]
     plots.matrix(weights, name, rows=labels, columns=labels, axes=place, limits=(0, 1))
     row = 4 if name == "causal" else 5
-    place.add_patch(plots.plt.Rectangle((-0.5, row - 0.5), len(labels), 1, fill=False, edgecolor=plots.COLOURS[1], linewidth=2))
-plots.show(figure, "Two attention maps of 9 tokens. Causal: nothing above the diagonal. Both sides: weights everywhere; the row of the hidden word is marked.")
+    place.add_patch(plots.plt.Rectangle((-0.5, row - 0.5), len(labels), 1, fill=False,
+                                        edgecolor=plots.COLOURS[1], linewidth=2))
+plots.show(figure, "Two attention maps of 9 tokens. Causal: nothing above the diagonal. "
+           "Both sides: weights everywhere; the row of the hidden word is marked.")
 for name, weights in maps.items():
     print(f"{name}: {float(weights.triu(1).sum() / weights.sum()):.0%} of all weight goes to the right")
-print(f"the hidden word gives {float(maps['both sides'][5, 6]):.0%} of its attention to {spoken.tokens[hidden[6]]}")
+print(f"the hidden word gives {float(maps['both sides'][5, 6]):.0%} of its attention "
+      f"to {spoken.tokens[hidden[6]]}")
 
 # %% [markdown]
 # The masked model has found the verb on the right by itself: nobody has told it where to look, only which words were missing. (Much of the other weight goes to `<sos>`. A softmax must put its weight somewhere, and a head that has nothing to say often puts it on such a place.)
@@ -496,7 +510,7 @@ print(f"the hidden word gives {float(maps['both sides'][5, 6]):.0%} of its atten
 #
 # Now the 10,500 invented reviews. Both models have the same make (one layer of width 64), read the same texts three times, and are then asked for the same hidden words of reviews that they have not read.
 #
-# A word on cost. A causal model learns from *every* place of a text, a masked one only from those that were chosen. With 15 %, it needs more passes to learn as much. We have not the time, so we hide 30 % (there is nothing holy about 15: Wettig et al. 2023,
+# A word on cost. A causal model learns from *every* place of a text, a masked one only from those that were chosen. With 15 %, it needs more passes to learn as much. We do not have the time, so we hide 30 % (there is nothing holy about 15: Wettig et al. 2023,
 # [Should You Mask 15%?](https://arxiv.org/abs/2202.08005), find that more can be better), and let the masked model start from the word embeddings of the causal one. That is a help which it needs at this size.
 #
 # **Real reviews.** Replace `load("reviews_fr")` by `load("cls_books")` in the next cell, and sections 6, 8 and 9 run on real ones: 1,600 training reviews in 19,000 different pieces of words. The numbers are far lower then, and section 7 stays with the invented ones.
@@ -514,14 +528,16 @@ print(f"{len(read):,} reviews to read, {len(unread)} to be asked about, {V:,} to
 
 def new_base(causal: bool, n_layers: int = 1, vocab_size: int = V) -> TransformerBase:
     """Returns a base of width 64, with positions by distance (notebook 02)."""
-    return TransformerBase(vocab_size, 64, n_layers, 2, dropout=0.0, positions="alibi", causal=causal, norm_first=True)
+    return TransformerBase(vocab_size, 64, n_layers, 2, dropout=0.0, positions="alibi",
+                           causal=causal, norm_first=True)
 
 
 # %% measured
 torch.manual_seed(0)
 causal_reader = LanguageModel(new_base(causal=True))
 batches = Batches(read, for_language_model(vocabulary, max_len=128), 700)
-log = train(causal_reader, batches, "language_model", epochs=3, learning_rate=4e-3, device=cpu, log_every=len(batches) // 2 + 1)
+log = train(causal_reader, batches, "language_model", epochs=3, learning_rate=4e-3, device=cpu,
+            log_every=len(batches) // 2 + 1)
 print_log("causal", log)
 
 # %% measured
@@ -532,7 +548,8 @@ batches = Batches(read, whole(vocabulary), 700, change=hiding(V, 0.3))
 asked = next(iter(Batches(unread, whole(vocabulary), 2048, change=hiding(V, 0.15))))
 with torch.no_grad():
     before = masked_lm_loss(masked_reader, asked.tokens, asked.target, asked.lengths)
-log = train(masked_reader, batches, "language_model", epochs=3, learning_rate=4e-3, device=cpu, log_every=len(batches) // 2 + 1)
+log = train(masked_reader, batches, "language_model", epochs=3, learning_rate=4e-3, device=cpu,
+            log_every=len(batches) // 2 + 1)
 print_log("masked", log)
 with torch.no_grad():
     after = masked_lm_loss(masked_reader.eval(), asked.tokens, asked.target, asked.lengths)
@@ -570,8 +587,10 @@ print(f"hidden words guessed right, both sides:     {first_guess(masked_reader, 
 text = as_tokens(unread["text"][0], vocabulary)[None, :128]  # (1, n)
 with torch.no_grad():
     for name, model in (("causal", causal_reader), ("both sides", masked_reader)):
-        forwards, backwards = model.base(text), model.base(text.flip(1)).flip(1)  # (1, n, D), the same word in the same row
-        print(f"{name:10} the same states forwards and backwards:", torch.allclose(forwards, backwards, atol=1e-3))
+        # (1, n, D), the same word in the same row
+        forwards, backwards = model.base(text), model.base(text.flip(1)).flip(1)
+        print(f"{name:10} the same states forwards and backwards:",
+              torch.allclose(forwards, backwards, atol=1e-3))
 
 # %% [markdown]
 # So our masked model cannot know whether it reads *le roman* or *roman le*, and the little words that depend on order are out of its reach. The causal mask was not only a blindfold: it also told the order. (BERT uses learned positions, which tell the sides apart. "Go further" asks you to try such a model here. We keep ALiBi for the next experiment, because in three passes it learns best which words keep company, and these matter now.)
@@ -598,8 +617,10 @@ def choose_right(model: LanguageModel, rows: pd.DataFrame) -> float:
 
 if "blanks" in corpus.parts:  # the invented reviews only
     blanks = corpus["blanks"].rows
-    table = {name: {f"the {side} side tells": choose_right(model, blanks[blanks.side == side]) for side in ("left", "right")}
-             for name, model in (("left side only (causal)", causal_reader), ("both sides (masked)", masked_reader))}
+    table = {name: {f"the {side} side tells": choose_right(model, blanks[blanks.side == side])
+                    for side in ("left", "right")}
+             for name, model in (("left side only (causal)", causal_reader),
+                                 ("both sides (masked)", masked_reader))}
     print((100 * pd.DataFrame(table).T).round(0).astype(int).astype(str) + " %")
 
 # %% [markdown]
@@ -621,17 +642,20 @@ place_of, label_of = tested.rows["place"].to_numpy(), torch.tensor(tested["label
 def accuracy_by_place(causal: bool, n_layers: int, positions: str, seed: int) -> list[float]:
     """Trains on turning reviews and returns the accuracy on others for early, middle and late turns."""
     torch.manual_seed(seed)
-    base = TransformerBase(len(turn_words), 64, n_layers, 2, dropout=0.0, positions=positions, causal=causal, norm_first=True)
+    base = TransformerBase(len(turn_words), 64, n_layers, 2, dropout=0.0, positions=positions,
+                           causal=causal, norm_first=True)
     model, encode = Classifier(base), for_classifier(turn_words)
-    train(model, Batches(invented["turns_train"], encode, 512, seed=seed), "classifier", epochs=6, learning_rate=2e-3,
-          seed=seed, device=cpu, progress=False)
+    train(model, Batches(invented["turns_train"], encode, 512, seed=seed), "classifier", epochs=6,
+          learning_rate=2e-3, seed=seed, device=cpu, progress=False)
     right = predict(model, Batches(tested, encode, 8192)).argmax(dim=1) == label_of  # (900,)
     return [float(right[torch.tensor(place_of == place)].float().mean()) for place in PLACES]
 
 
-SETTINGS = {"one layer": (1, "sinusoidal"), "two layers": (2, "sinusoidal"), "two layers, no positions": (2, "none")}
+SETTINGS = {"one layer": (1, "sinusoidal"), "two layers": (2, "sinusoidal"),
+            "two layers, no positions": (2, "none")}
 runs = {(title, causal): [accuracy_by_place(causal, layers, positions, seed) for seed in range(3)]
-        for title, (layers, positions) in tqdm(SETTINGS.items(), file=sys.stdout) for causal in (True, False)}
+        for title, (layers, positions) in tqdm(SETTINGS.items(), file=sys.stdout)
+        for causal in (True, False)}
 
 # %% measured
 figure, axes = plots.panels(3, width=3.3, height=3.4)
@@ -639,16 +663,20 @@ for place, title in zip(axes, SETTINGS):
     for offset, causal in ((-0.2, True), (0.2, False)):
         found = torch.tensor(runs[title, causal])  # (seeds, 3)
         low, mean, high = found.amin(dim=0), found.mean(dim=0), found.amax(dim=0)
-        place.bar(torch.arange(3) + offset, mean, 0.4, yerr=torch.stack([mean - low, high - mean]).numpy(), capsize=3,
+        place.bar(torch.arange(3) + offset, mean, 0.4,
+                  yerr=torch.stack([mean - low, high - mean]).numpy(), capsize=3,
                   label="causal" if causal else "both sides", color=plots.COLOURS[not causal])
     place.set(title=title, xticks=range(3), xticklabels=PLACES, ylim=(0.5, 1.0), xlabel="where the turn is")
 axes[0].set_ylabel("share of right answers")
 axes[0].legend(loc="lower left")
 means = {key: torch.tensor(found).mean(dim=0) for key, found in runs.items()}
-told = [f"{title}, {'causal' if causal else 'both sides'}: " + ", ".join(f"{value:.2f}" for value in mean) for (title, causal), mean in means.items()]
-plots.show(figure, "Bars with the range of three seeds for early, middle and late turns. " + "; ".join(told) + ".")
+told = [f"{title}, {'causal' if causal else 'both sides'}: " + ", ".join(f"{value:.2f}" for value in mean)
+        for (title, causal), mean in means.items()]
+plots.show(figure, "Bars with the range of three seeds for early, middle and late turns. "
+           + "; ".join(told) + ".")
 print("\n".join(told))
-print("one layer, largest difference between causal and both sides:", float((means["one layer", True] - means["one layer", False]).abs().max()))
+print("one layer, largest difference between causal and both sides:",
+      float((means["one layer", True] - means["one layer", False]).abs().max()))
 
 # %% [markdown]
 # The story is not what happened. Three observations, from left to right:
@@ -667,24 +695,28 @@ print("one layer, largest difference between causal and both sides:", float((mea
 # `Classifier` takes the last real token. Either can serve in a model that reads both sides. Here: the labelled reviews of the corpus, the base fresh or pretrained, three seeds.
 
 # %% measured
-BASES = {"from scratch": new_base(causal=False), "causal, pretrained": causal_reader.base, "masked, pretrained": masked_reader.base}
+BASES = {"from scratch": new_base(causal=False), "causal, pretrained": causal_reader.base,
+         "masked, pretrained": masked_reader.base}
 encode = for_classifier(vocabulary, max_len=128)
 exam = Batches(corpus.test, encode, 8192)
 
 
 def fine_tuned(name: str, seed: int) -> list[float]:
-    """Trains a classifier on the labelled reviews and returns the accuracy on the test reviews after each pass."""
+    """Trains a classifier on the labelled reviews and returns the accuracy on the test reviews
+    after each pass."""
     torch.manual_seed(seed)
     base = new_base(causal=False) if name == "from scratch" else copy.deepcopy(BASES[name])
     model = Classifier(base)
-    history = train(model, Batches(corpus.train, encode, 512, seed=seed), "classifier", epochs=6, learning_rate=1e-3, seed=seed,
-                    device=cpu, progress=False, after_epoch=lambda: {"test": evaluate(model, exam, "classifier")["accuracy"]})
+    history = train(model, Batches(corpus.train, encode, 512, seed=seed), "classifier", epochs=6,
+                    learning_rate=1e-3, seed=seed, device=cpu, progress=False,
+                    after_epoch=lambda: {"test": evaluate(model, exam, "classifier")["accuracy"]})
     return history["test"].tolist()
 
 
 curves = {name: [fine_tuned(name, seed) for seed in range(3)] for name in tqdm(BASES, file=sys.stdout)}
-axes = plots.curves(curves, range(1, 7), title=f"{len(corpus.train)} labelled reviews: mean and range of three seeds", x_label="passes",
-                    y_label="share of right answers")
+axes = plots.curves(curves, range(1, 7),
+                    title=f"{len(corpus.train)} labelled reviews: mean and range of three seeds",
+                    x_label="passes", y_label="share of right answers")
 axes.axhline(0.5, color="#555555", linestyle=":")
 axes.set(ylim=(0.4, 1.0))
 plots.show(axes.figure, plots.describe_curves(curves, range(1, 7), "pass", digits=2))
@@ -758,7 +790,7 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 # **Misconceptions that cost marks**: "more layers let the causal model see the right side"; "the causal model cannot classify reviews that turn"; "different states prove that BERT understands the pronoun"; "all positions are scored"; "`<mask>` hides a word from attention" (it is visible, the *word* is not).
 
 # %% [markdown]
-# In at most ten lines: **a newspaper wants (a) to sort readers' letters into complaints and praise with 300 labelled letters, (b) to have a short answer written to each. For which of the two would you take a masked model, and what would you add to it? Why not for both?** Use numbers of this notebook.
+# In at most ten lines, in English or in French: **a newspaper wants (a) to sort readers' letters into complaints and praise with 300 labelled letters, (b) to have a short answer written to each. For which of the two would you take a masked model, and what would you add to it? Why not for both?** Use numbers of this notebook.
 
 # %% [markdown] essay="finetuning_essay" points=2
 # **Rubric** (2 points in all)

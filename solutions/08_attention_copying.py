@@ -122,18 +122,21 @@ def draw_triangle(axes, title: str) -> None:
     axes.plot(around[:, 0], around[:, 1], color="#888888", linewidth=1)
     for (x, y), name in zip(corners.tolist(), ["v_a", "v_b", "v_c"]):
         axes.annotate(name, (x, y), (x + (x - 0.5) * 0.1, y + (0.05 if y else -0.1)), ha="center")
-    axes.set(title=title, xlabel="first number of the output", ylabel="second number", xlim=(-0.15, 1.15), ylim=(-0.17, 1.03))
+    axes.set(title=title, xlabel="first number of the output", ylabel="second number",
+             xlim=(-0.15, 1.15), ylim=(-0.17, 1.03))
     axes.set_aspect("equal")
 
 
 three_keys = orthonormal_keys(3, 4)
 generator = torch.Generator().manual_seed(0)
-outputs = torch.stack([attend(4 * torch.randn(4, generator=generator), three_keys, corners) for _ in range(300)])
+outputs = torch.stack([attend(4 * torch.randn(4, generator=generator), three_keys, corners)
+                       for _ in range(300)])
 
 figure, (axes,) = plots.panels(1, width=4.2, height=3.8)
 draw_triangle(axes, "300 random queries: never outside")
 axes.plot(outputs[:, 0], outputs[:, 1], ".", color=plots.COLOURS[0], alpha=0.5)
-plots.show(figure, "The outputs of 300 random queries all lie inside the triangle of the three values, many near its corners and edges.")
+plots.show(figure, "The outputs of 300 random queries all lie inside the triangle of the three values, "
+           "many near its corners and edges.")
 
 # %% [markdown]
 # ## 2. Copying (part a)
@@ -194,13 +197,16 @@ figure, (axes,) = plots.panels(1, width=4.2, height=3.8)
 draw_triangle(axes, "Copying: the output walks into a corner")
 for j, (colour, marker) in enumerate(zip(plots.COLOURS, plots.MARKERS)):
     if j < 3:
-        path = torch.stack([attend(copy_query(three_keys, j, scale), three_keys, corners) for scale in scales])  # (6, 2)
+        path = torch.stack([attend(copy_query(three_keys, j, scale), three_keys, corners)
+                            for scale in scales])  # (6, 2)
         axes.plot(path[:, 0], path[:, 1], color=colour, marker=marker, markersize=5)
         if j == 2:
             for scale, (x, y) in list(zip(scales, path.tolist()))[:3]:
                 axes.annotate(f"scale {scale}", (x, y), (x + 0.03, y + 0.01), fontsize=8)
-shares = [f"{torch.softmax(three_keys @ copy_query(three_keys, 1, scale), dim=-1)[1]:.2f} at {scale}" for scale in scales]
-plots.show(figure, "Three paths from the middle of the triangle into its corners. Weight on the copied value by scale: " + ", ".join(shares) + ".")
+shares = [f"{torch.softmax(three_keys @ copy_query(three_keys, 1, scale), dim=-1)[1]:.2f} at {scale}"
+          for scale in scales]
+plots.show(figure, "Three paths from the middle of the triangle into its corners. "
+           "Weight on the copied value by scale: " + ", ".join(shares) + ".")
 
 # %% [markdown]
 # ### How many keys fit?
@@ -211,19 +217,23 @@ plots.show(figure, "Three paths from the middle of the triangle into its corners
 
 # %% experiment
 def weight_of_the_copy(count: int, width: int) -> float:
-    """Returns the weight on the wanted value among `count` random keys of length 1; the mean of 40 trials."""
+    """Returns the weight on the wanted value among `count` random keys of length 1;
+    the mean of 40 trials."""
     generator = torch.Generator().manual_seed(count + width)
     found = []
     for _ in range(40):
-        keys = torch.nn.functional.normalize(torch.randn(count, width, generator=generator), dim=1)  # (n, d)
+        # (n, d)
+        keys = torch.nn.functional.normalize(torch.randn(count, width, generator=generator), dim=1)
         found.append(torch.softmax(keys @ copy_query(keys, 0, 20.0), dim=-1)[0])
     return torch.stack(found).mean().item()
 
 
 counts = [2**power for power in range(1, 14)]
-copied = {f"width {width}": [weight_of_the_copy(count, width) for count in counts] for width in (4, 8, 16, 64)}
+copied = {f"width {width}": [weight_of_the_copy(count, width) for count in counts]
+          for width in (4, 8, 16, 64)}
 axes = plots.curves(
-    copied, counts, title="Random keys: a wide dictionary holds many", x_label="number of keys", y_label="weight on the wanted value", log_x=True,
+    copied, counts, title="Random keys: a wide dictionary holds many",
+    x_label="number of keys", y_label="weight on the wanted value", log_x=True,
 )
 plots.show(axes.figure, plots.describe_curves(copied, counts, "number of keys", digits=2))
 
@@ -260,10 +270,12 @@ check(average_query)
 figure, (axes,) = plots.panels(1, width=4.2, height=3.8)
 draw_triangle(axes, "Averaging: to the middle of an edge")
 for (first, second), colour, marker in zip([(0, 1), (1, 2), (0, 2)], plots.COLOURS, plots.MARKERS):
-    path = torch.stack([attend(average_query(three_keys, first, second, scale), three_keys, corners) for scale in scales])
+    path = torch.stack([attend(average_query(three_keys, first, second, scale), three_keys, corners)
+                        for scale in scales])
     axes.plot(path[:, 0], path[:, 1], color=colour, marker=marker, markersize=5)
 ends = attend(average_query(three_keys, 0, 1, 8.0), three_keys, corners)
-plots.show(figure, f"Three paths from the middle of the triangle to the middles of its edges; for v_a and v_b it ends at ({ends[0]:.2f}, {ends[1]:.2f}).")
+plots.show(figure, "Three paths from the middle of the triangle to the middles of its edges; "
+           f"for v_a and v_b it ends at ({ends[0]:.2f}, {ends[1]:.2f}).")
 
 # %% [markdown]
 # ## 4. Exactly how sharp?
@@ -293,7 +305,8 @@ check(average_weight)
 # Does the formula agree with the attention? And what is left over when the scale is very large?
 
 # %% experiment
-measured = attend(average_query(orthonormal_keys(10, 16), 2, 7, 4.0), orthonormal_keys(10, 16), torch.eye(10))
+measured = attend(average_query(orthonormal_keys(10, 16), 2, 7, 4.0),
+                  orthonormal_keys(10, 16), torch.eye(10))
 print(f"formula, s = 4 and n = 10: {float(average_weight().subs({s: 4, n: 10})):.4f}")
 print(f"measured:                  {measured[2]:.4f} and {measured[7]:.4f}")
 print("for a very large scale:   ", sympy.limit(average_weight(), s, sympy.oo))
@@ -325,9 +338,11 @@ check(needed_scale)
 
 # %% experiment
 counts = [2**power for power in range(2, 17)]
-curves = {f"error {error:g}": [needed_scale(count, error) for count in counts] for error in (0.1, 0.01, 0.001)}
+curves = {f"error {error:g}": [needed_scale(count, error) for count in counts]
+          for error in (0.1, 0.01, 0.001)}
 axes = plots.curves(
-    curves, counts, title="The scale that is needed grows with the logarithm", x_label="number of keys n", y_label="scale", log_x=True,
+    curves, counts, title="The scale that is needed grows with the logarithm",
+    x_label="number of keys n", y_label="scale", log_x=True,
 )
 plots.show(axes.figure, plots.describe_curves(curves, counts, "n"))
 print(f"twice as many keys: {needed_scale(65_536, 0.01) - needed_scale(32_768, 0.01):.2f} more")
@@ -344,7 +359,8 @@ print(f"twice as many keys: {needed_scale(65_536, 0.01) - needed_scale(32_768, 0
 
 # %% exercise="noisy_average_query"
 def noisy_average_query(means: Tensor, a: int, b: int, scale: float) -> Tensor:
-    """Returns a query `(d,)` with which attention averages the values a and b, for keys drawn around their means.
+    """Returns a query `(d,)` with which attention averages the values a and b,
+    for keys drawn around their means.
 
     Args:
         means: `(n, d)`, rows of length 1 at right angles; n <= d. The keys are these plus a little noise.
@@ -379,7 +395,8 @@ def draw_outputs(axes, scale: int) -> str:
     draw_triangle(axes, f"scale {scale}")
     axes.plot(outputs[:, 0], outputs[:, 1], ".", color=plots.COLOURS[1], alpha=0.5)
     (x, y), spread = outputs.mean(dim=0), outputs.std(dim=0)[0]
-    return f"Scale {scale}: outputs around ({x:.2f}, {y:.2f}), spread {spread:.2f} along the edge from v_a to v_b. "
+    return (f"Scale {scale}: outputs around ({x:.2f}, {y:.2f}), "
+            f"spread {spread:.2f} along the edge from v_a to v_b. ")
 
 
 def show_scale(scale: int) -> None:
@@ -388,7 +405,8 @@ def show_scale(scale: int) -> None:
     plots.show(figure, draw_outputs(axes, scale))
 
 
-interact(show_scale, scale=IntSlider(value=6, min=0, max=100, description="scale", continuous_update=False));
+interact(show_scale,
+         scale=IntSlider(value=6, min=0, max=100, description="scale", continuous_update=False));
 
 # %% experiment
 # The same picture for those who only read: 200 draws of the keys at each of three scales.
@@ -400,19 +418,23 @@ plots.show(figure, "200 draws of noisy keys. " + "".join(told))
 def mean_distance(noise: float, scale: float) -> float:
     """Returns how far, on average over 400 draws of 10 keys, the weights of a and b are from one half."""
     means = orthonormal_keys(10, 16)
-    samples = means + noise * torch.randn(400, 10, 16, generator=torch.Generator().manual_seed(6))  # (m, n, d)
+    # (m, n, d)
+    samples = means + noise * torch.randn(400, 10, 16, generator=torch.Generator().manual_seed(6))
     weights = attend(noisy_average_query(means, 0, 1, scale), samples, torch.eye(10))  # (m, n)
     return (weights[:, :2] - 0.5).abs().mean().item()
 
 
 scales = [2 ** (power / 2) for power in range(-2, 17)]
-curves = {f"noise {noise:g}": [mean_distance(noise, scale) for scale in scales] for noise in (0.2, 0.05, 0.01)}
+curves = {f"noise {noise:g}": [mean_distance(noise, scale) for scale in scales]
+          for noise in (0.2, 0.05, 0.01)}
 axes = plots.curves(
-    curves, scales, title="Too small leaks, too large amplifies", x_label="scale", y_label="mean distance from one half", log_x=True,
+    curves, scales, title="Too small leaks, too large amplifies",
+    x_label="scale", y_label="mean distance from one half", log_x=True,
 )
 plots.show(axes.figure, plots.describe_curves(curves, scales, "scale", digits=2))
 for name, distances in curves.items():
-    print(f"{name}: best scale about {scales[distances.index(min(distances))]:.0f}, distance {min(distances):.2f}")
+    print(f"{name}: best scale about {scales[distances.index(min(distances))]:.0f}, "
+          f"distance {min(distances):.2f}")
 
 # %% [markdown]
 # The valley has two walls. The left one is the same for all, and you have its formula. The right one comes the earlier the more noise there is. Averaging
@@ -455,14 +477,15 @@ def swing(samples: Tensor, queries: Tensor, a: int, b: int) -> float:
         queries: `(h, d)`, one query for each of the h heads.
         a, b: the places of the two values.
 
-    w_a and w_b are the weights on the values a and b in one draw, averaged over the heads. The variance is the mean
-    squared distance from the mean; dividing by m or by m - 1 are both accepted.
+    w_a and w_b are the weights on the values a and b in one draw, averaged over the heads.
+    The variance is the mean squared distance from the mean; dividing by m or by m - 1 are both accepted.
 
     Example: an output that is v_a in half of the draws and v_b in the others has a swing of 1.
     """
     ### BEGIN SOLUTION
     scores = samples @ queries.T  # (m, n, h)
-    weights = torch.softmax(scores, dim=1).mean(dim=-1)  # (m, n), softmax over the keys, then mean over the heads
+    # (m, n), softmax over the keys, then mean over the heads
+    weights = torch.softmax(scores, dim=1).mean(dim=-1)
     return (weights[:, a] - weights[:, b]).var().item()
     ### END SOLUTION
 
@@ -478,7 +501,8 @@ def draw_keys(means: Tensor, key: int, draws: int, seed: int = 7) -> tuple[Tenso
     """Returns draws of the keys `(m, n, d)` in which one key varies in length, and its lengths `(m,)`."""
     generator = torch.Generator().manual_seed(seed)
     lengths = 1 + math.sqrt(0.5) * torch.randn(draws, generator=generator)  # mean 1, variance 1/2
-    samples = means + 0.001 * torch.randn(draws, *means.shape, generator=generator)  # all keys: very little noise
+    # all keys: very little noise
+    samples = means + 0.001 * torch.randn(draws, *means.shape, generator=generator)
     samples[:, key] += (lengths[:, None] - 1) * means[key]
     return samples, lengths
 
@@ -487,7 +511,8 @@ def histogram(axes, place: Tensor, title: str, colour: str) -> None:
     """Draws how often the output lies where between v_b (-1) and v_a (+1)."""
     share = torch.full_like(place, 1 / len(place))
     axes.hist(place.numpy(), bins=41, range=(-1.025, 1.025), weights=share.numpy(), color=colour)
-    axes.set(title=title, xlabel="where the output is: -1 = v_b, 0 = average, +1 = v_a", ylabel="share of the draws", ylim=(0, 0.85))
+    axes.set(title=title, xlabel="where the output is: -1 = v_b, 0 = average, +1 = v_a",
+             ylabel="share of the draws", ylim=(0, 0.85))
 
 
 samples, lengths = draw_keys(means, 0, draws=4000)
@@ -498,7 +523,8 @@ figure, (axes,) = plots.panels(1, width=5.4, height=3.2)
 histogram(axes, one_head, "One head, asked for the average", plots.COLOURS[1])
 near = (one_head.abs() < 0.5).float().mean().item()
 plots.show(figure, f"Two heaps, at -1 and at +1; only {near:.0%} of the draws lie between -0.5 and 0.5.")
-print(f"mean {one_head.mean():.1f}, swing {swing(samples, query[None], 0, 1):.2f}, within 0.5 of the average: {near:.0%}")
+print(f"mean {one_head.mean():.1f}, swing {swing(samples, query[None], 0, 1):.2f}, "
+      f"within 0.5 of the average: {near:.0%}")
 
 # %% [markdown]
 # On average over the draws, the output is close to where it should be. But nobody reads an average over draws: each text is one draw, and in almost each of them the
@@ -516,12 +542,15 @@ print(f"mean {one_head.mean():.1f}, swing {swing(samples, query[None], 0, 1):.2f
 
 # %% exercise="two_head_queries"
 def two_head_queries(means: Tensor, a: int, b: int, scale: float) -> Tensor:
-    """Returns two queries `(2, d)`: the average of their outputs is close to the average of the values a and b.
+    """Returns two queries `(2, d)`:
+    the average of their outputs is close to the average of the values a and b.
 
     Args:
-        means: `(n, d)`, rows of length 1 at right angles; n <= d. Any key may be shorter or longer than its mean.
+        means: `(n, d)`, rows of length 1 at right angles; n <= d.
+            Any key may be shorter or longer than its mean.
         a, b: the places of the two values.
-        scale: how much higher the score of a head's key is than the others, when the key has length 1; about 20.
+        scale: how much higher the score of a head's key is than the others,
+            when the key has length 1; about 20.
     """
     ### BEGIN SOLUTION
     return scale * torch.stack([means[a], means[b]])  # (2, d), each head copies one value
@@ -536,7 +565,8 @@ check(two_head_queries)
 
 # %% experiment
 queries = two_head_queries(means, 0, 1, 10.0)  # (2, d)
-weights = (attend(queries[0], samples, torch.eye(5)) + attend(queries[1], samples, torch.eye(5))) / 2  # (m, n)
+# (m, n)
+weights = (attend(queries[0], samples, torch.eye(5)) + attend(queries[1], samples, torch.eye(5))) / 2
 two_heads = weights[:, 0] - weights[:, 1]
 one, two = swing(samples, query[None], 0, 1), swing(samples, queries, 0, 1)
 
@@ -544,8 +574,10 @@ figure, (left, right) = plots.panels(2, width=4.6, height=3.2)
 histogram(left, one_head, f"One head: swing {one:.2f}", plots.COLOURS[1])
 histogram(right, two_heads, f"Two heads, the same draws: swing {two:.2f}", plots.COLOURS[0])
 near_two = (two_heads.abs() < 0.1).float().mean().item()
-plots.show(figure, f"Left: two heaps at the ends. Right: {near_two:.0%} of the draws lie within 0.1 of the average, the others left of it.")
-print(f"within 0.1 of the average: {near_two:.0%}; the variance is {one / two:.0f} times smaller than with one head")
+plots.show(figure, "Left: two heaps at the ends. "
+           f"Right: {near_two:.0%} of the draws lie within 0.1 of the average, the others left of it.")
+print(f"within 0.1 of the average: {near_two:.0%}; "
+      f"the variance is {one / two:.0f} times smaller than with one head")
 
 # %% [markdown]
 # A large gain, at the price of one more query. But look at the right-hand picture again: it is not perfect. It is tempting to write that two heads *always* give the average, but some draws lie to the
@@ -553,14 +585,18 @@ print(f"within 0.1 of the average: {near_two:.0%}; the variance is {one / two:.0
 
 # %% experiment
 figure, (axes,) = plots.panels(1, width=6.4, height=3.6)
-axes.hist(lengths.numpy(), bins=60, weights=torch.full_like(lengths, 7 / len(lengths)).numpy(), bottom=-1.5, color="#dddddd")
+axes.hist(lengths.numpy(), bins=60, weights=torch.full_like(lengths, 7 / len(lengths)).numpy(),
+          bottom=-1.5, color="#dddddd")
 axes.plot(lengths, one_head, ".", color=plots.COLOURS[1], markersize=3, label="one head")
 axes.plot(lengths, two_heads, ".", color=plots.COLOURS[0], markersize=3, label="two heads")
-axes.set(title="Where the cliff is", xlabel="length of key a (negative: it points backwards)", ylabel="-1 = v_b, 0 = average, +1 = v_a", ylim=(-1.5, 1.2))
+axes.set(title="Where the cliff is", xlabel="length of key a (negative: it points backwards)",
+         ylabel="-1 = v_b, 0 = average, +1 = v_a", ylim=(-1.5, 1.2))
 axes.text(1.0, -1.45, "how often each length occurs", ha="center", fontsize=8, color="#333333")
 axes.legend(loc="upper left", frameon=False, markerscale=4)
 backwards = (lengths < 0).float().mean().item()
-plots.show(figure, f"One head: a cliff from -1 to +1 at length 1. Two heads: a step from {two_heads.min():.1f} to 0 near length 0; {backwards:.0%} of the lengths lie below 0.")
+plots.show(figure, "One head: a cliff from -1 to +1 at length 1. "
+           f"Two heads: a step from {two_heads.min():.1f} to 0 near length 0; "
+           f"{backwards:.0%} of the lengths lie below 0.")
 expected = 0.5 * math.erfc(1 / math.sqrt(0.5) / math.sqrt(2))
 print(f"draws with a negative length: {backwards:.1%} measured, {expected:.1%} expected")
 
@@ -634,7 +670,8 @@ check(self_attention_output)
 
 # %% experiment
 for length in (1, 2, 3):
-    print(f"beta = {length}:", {name: round(float(formula.subs(beta, length)), 4) for name, formula in self_attention_output().items()})
+    print(f"beta = {length}:", {name: round(float(formula.subs(beta, length)), 4)
+                                for name, formula in self_attention_output().items()})
 
 
 def coefficients(added: Tensor, u: Tensor) -> Tensor:
@@ -645,12 +682,15 @@ def coefficients(added: Tensor, u: Tensor) -> Tensor:
 
 
 u = 3.0 * orthonormal_keys(4, 6, seed=8)  # u_a, u_b, u_c, u_d, each of length 3
-mixtures = torch.stack([coefficients(added, u) for added in (0 * u[3], u[3], u[2])]).round(decimals=3) + 0.0  # (3, 4)
+# (3, 4)
+mixtures = torch.stack([coefficients(added, u) for added in (0 * u[3], u[3], u[2])]).round(decimals=3) + 0.0
 axes = plots.matrix(
-    mixtures, "What is in c2", rows=["x2 = u_a", "x2 = u_a + u_d", "x2 = u_a + u_c"], columns=["u_a", "u_b", "u_c", "u_d"],
+    mixtures, "What is in c2",
+    rows=["x2 = u_a", "x2 = u_a + u_d", "x2 = u_a + u_c"], columns=["u_a", "u_b", "u_c", "u_d"],
     row_label="", column_label="share of each vector", digits=3, limits=(0, 1),
 )
-plots.show(axes.figure, plots.describe_matrix(mixtures, "Shares of u_a to u_d in c2; almost no u_b in any row"))
+plots.show(axes.figure,
+           plots.describe_matrix(mixtures, "Shares of u_a to u_d in c2; almost no u_b in any row"))
 
 # %% [markdown]
 # No trace of $u_b$. With $u_a + u_d$, the score with $x_1$ rises from 0 to $\beta^2$, but the score of token 2 with *itself* rises to $2\beta^2$. With identity matrices a token always
@@ -687,15 +727,19 @@ def kqv_matrices(u_a: Tensor, u_b: Tensor, u_c: Tensor, u_d: Tensor) -> tuple[Te
     """Returns K, Q and V, each `(d, d)`, with c2 close to u_b and c1 close to u_b - u_c.
 
     Args:
-        u_a, u_b, u_c, u_d: `(d,)` each, at right angles and all of the same length, in any direction; d >= 4.
+        u_a, u_b, u_c, u_d: `(d,)` each, at right angles and all of the same length,
+            in any direction; d >= 4.
 
-    The tokens are x1 = u_d + u_b, x2 = u_a, x3 = u_c + u_b; matrices act from the left: k_i = K @ x_i, and so on.
+    The tokens are x1 = u_d + u_b, x2 = u_a, x3 = u_c + u_b;
+    matrices act from the left: k_i = K @ x_i, and so on.
     """
     ### BEGIN SOLUTION
     square = u_a @ u_a  # beta squared
     keys = torch.eye(len(u_a))
-    queries = (torch.outer(u_d, u_a) + torch.outer(u_c, u_d)) / square  # token 2 asks for u_d, token 1 for u_c
-    values = (torch.outer(u_b, u_b) - torch.outer(u_c, u_c)) / square  # keep u_b, turn u_c round, drop the rest
+    # token 2 asks for u_d, token 1 for u_c
+    queries = (torch.outer(u_d, u_a) + torch.outer(u_c, u_d)) / square
+    # keep u_b, turn u_c round, drop the rest
+    values = (torch.outer(u_b, u_b) - torch.outer(u_c, u_c)) / square
     return keys, queries, values
     ### END SOLUTION
 
@@ -723,7 +767,8 @@ plots.matrix(
     shares, "What comes out", rows=["c1", "c2", "c3"], columns=["u_a", "u_b", "u_c", "u_d"],
     row_label="", column_label="share of each vector", digits=2, axes=right, limits=(-1, 1),
 )
-plots.show(figure, plots.describe_matrix(weights, "Weights") + " " + plots.describe_matrix(shares, "Shares of each u in the outputs"))
+plots.show(figure, plots.describe_matrix(weights, "Weights")
+           + " " + plots.describe_matrix(shares, "Shares of each u in the outputs"))
 
 # %% [markdown]
 # You have programmed a layer of attention: two rules say who looks at whom, two others what is carried over. Token 3 was not mentioned in the task; can you explain its row? (What does

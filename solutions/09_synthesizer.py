@@ -88,7 +88,8 @@ def draw_inputs(axes, title: str, tokens: list[int]) -> None:
     score_box = {"boxstyle": "round,pad=0.4", "facecolor": "#ffffff", "edgecolor": plots.COLOURS[1]}
     axes.text(2, 1.6, "$s_{31}$", ha="center", va="center", fontsize=12, bbox=score_box)
     for place in tokens:
-        axes.annotate("", (2, 1.25), (place, 0.35), arrowprops={"arrowstyle": "->", "color": plots.COLOURS[0]})
+        axes.annotate("", (2, 1.25), (place, 0.35),
+                      arrowprops={"arrowstyle": "->", "color": plots.COLOURS[0]})
     axes.set(title=title, xlim=(-0.6, 4.6), ylim=(-0.5, 2.1))
     axes.axis("off")
 
@@ -96,8 +97,8 @@ def draw_inputs(axes, title: str, tokens: list[int]) -> None:
 figure, axes = plots.panels(3, width=3.2, height=1.9)
 for place, (title, tokens) in zip(axes, {"key-query": [3, 1], "dense": [3], "random": []}.items()):
     draw_inputs(place, title, tokens)
-plots.show(figure, "Three drawings of five tokens and the score s_31. Key-query: arrows from tokens 3 and 1. Dense: an arrow "
-           "from token 3 only. Random: no arrow.")
+plots.show(figure, "Three drawings of five tokens and the score s_31. "
+           "Key-query: arrows from tokens 3 and 1. Dense: an arrow from token 3 only. Random: no arrow.")
 
 # %% [markdown]
 # ### By hand, with two tokens
@@ -143,7 +144,8 @@ print("with it:", torch.equal(with_relu, x @ (A @ B)))
 
 # %% exercise="synthesizer_scores"
 def synthesizer_scores(x: Tensor, A: Tensor, b1: Tensor, B: Tensor, b2: Tensor) -> Tensor:
-    """Returns the scores `(n, n)` of one head of a dense synthesizer: relu(x A + b1) B + b2, cut to the length.
+    """Returns the scores `(n, n)` of one head of a dense synthesizer: relu(x A + b1) B + b2,
+    cut to the length.
 
     Args:
         x: the tokens of one sentence, `(n, d)`.
@@ -199,8 +201,8 @@ def merge_heads(x: Tensor) -> Tensor:
 class SynthesizerAttention(nn.Module):
     """The dense synthesizer, causal: `attention(x)`.
 
-    Its only parameters are nn.Linear(d_model, d_model) called hidden, value and output, `B` `(h, d/h, max_len)` and
-    `b2` `(h, max_len)`; it has no buffers.
+    Its only parameters are nn.Linear(d_model, d_model) called hidden, value and output,
+    `B` `(h, d/h, max_len)` and `b2` `(h, max_len)`; it has no buffers.
     """
 
     def __init__(self, d_model: int, n_heads: int, max_len: int) -> None:
@@ -250,9 +252,12 @@ def by_loops(attention: nn.Module, x: Tensor) -> Tensor:
             heads = []
             for k in range(h):
                 rows = slice(k * w, (k + 1) * w)  # of the layers: what belongs to head k
-                hidden = (attention.hidden.weight[rows] @ token + attention.hidden.bias[rows]).clamp(min=0)  # (w,)
-                powers = [torch.exp(hidden @ attention.B[k, :, j] + attention.b2[k, j]) for j in range(i + 1)]
-                values = [attention.value.weight[rows] @ sentence[j] + attention.value.bias[rows] for j in range(i + 1)]
+                hidden = (attention.hidden.weight[rows] @ token
+                          + attention.hidden.bias[rows]).clamp(min=0)  # (w,)
+                powers = [torch.exp(hidden @ attention.B[k, :, j] + attention.b2[k, j])
+                          for j in range(i + 1)]
+                values = [attention.value.weight[rows] @ sentence[j] + attention.value.bias[rows]
+                          for j in range(i + 1)]
                 heads.append(sum(power * value for power, value in zip(powers, values)) / sum(powers))
             result[s, i] = attention.output(torch.cat(heads))
     return result
@@ -287,7 +292,8 @@ print("key-query attention:  ", tuple(Attention(12, 3)(torch.randn(1, 10, 12), C
 class RandomSynthesizer(nn.Module):
     """The random synthesizer, causal: `attention(x)`.
 
-    Its only parameters are nn.Linear(d_model, d_model) called value and output, and `scores` `(h, max_len, max_len)`.
+    Its only parameters are nn.Linear(d_model, d_model) called value and output,
+    and `scores` `(h, max_len, max_len)`.
     """
 
     def __init__(self, d_model: int, n_heads: int, max_len: int) -> None:
@@ -310,7 +316,8 @@ class RandomSynthesizer(nn.Module):
         """Returns `(b, n, d)`: the weighted values of all heads, merged and projected."""
         ### BEGIN SOLUTION
         value = split_heads(self.value(x), self.n_heads)  # (b, h, n, d/h)
-        return self.output(merge_heads(self.weights(x) @ value))  # (b, n, d), the same weights for the whole batch
+        # (b, n, d), the same weights for the whole batch
+        return self.output(merge_heads(self.weights(x) @ value))
         ### END SOLUTION
 
 
@@ -363,10 +370,12 @@ def show_change(changed: int) -> None:
         plots.matrix(moved, f"{name}: change of the weights", axes=place, limits=(0, 0.3))
         rows = [i for i in range(8) if moved[i].max() > 1e-6]
         told.append(f"{name}: rows {rows}" if rows else f"{name}: no row")
-    plots.show(figure, f"How far each weight moves when token {changed} changes. Rows that move: {'; '.join(told)}.")
+    plots.show(figure, f"How far each weight moves when token {changed} changes. "
+               f"Rows that move: {'; '.join(told)}.")
 
 
-interact(show_change, changed=IntSlider(value=3, min=0, max=7, description="token", continuous_update=False));
+interact(show_change, changed=IntSlider(value=3, min=0, max=7, description="token",
+                                        continuous_update=False));
 
 # %% experiment
 # The same picture for those who only read: token 3 changes.
@@ -434,26 +443,32 @@ check(score_costs)
 costs, layer = score_costs(), {D: 512, A: 8}
 makers = {"key-query": ("query", "key"), "dense": ("hidden", "B", "b2"), "random": ("scores",)}
 for name, kind in KINDS.items():
-    numbers = sum(p.numel() for part, p in kind(512, 8, 100).named_parameters() if part.startswith(makers[name]))
-    print(f"{name:10} {numbers:>8,} by numel, {int(costs[f'{name} parameters'].subs(layer | {N: 100})):>8,} by formula, at N = 100")
+    numbers = sum(p.numel() for part, p in kind(512, 8, 100).named_parameters()
+                  if part.startswith(makers[name]))
+    print(f"{name:10} {numbers:>8,} by numel, "
+          f"{int(costs[f'{name} parameters'].subs(layer | {N: 100})):>8,} by formula, at N = 100")
 
 lengths = [2**power for power in range(5, 13)]
 figure, axes = plots.panels(2, width=4.4, height=3.2)
 told = []
 for what, letter, place in (("parameters", N, axes[0]), ("products", L, axes[1])):
-    lines = {name: [float(costs[f"{name} {what}"].subs(layer | {letter: length})) / 1e6 for length in lengths]
+    lines = {name: [float(costs[f"{name} {what}"].subs(layer | {letter: length})) / 1e6
+                    for length in lengths]
              for name in KINDS if costs[f"{name} {what}"] != 0}
-    plots.curves(lines, lengths, title=f"{what} for the scores", x_label="longest sentence N" if letter == N else "length L",
+    plots.curves(lines, lengths, title=f"{what} for the scores",
+                 x_label="longest sentence N" if letter == N else "length L",
                  y_label=f"{what} (millions)", axes=place, log_x=True, log_y=True)
     told.append(f"{what.capitalize()} in millions: " + plots.describe_curves(lines, lengths, "length"))
 plots.show(figure, " ".join(told) + " Random scores need no products.")
 
 # %% experiment
 longest = sympy.solve(sympy.Eq(costs["dense parameters"], costs["key-query parameters"]), N)[0]
-print("dense has as many parameters as key-query at N =", sympy.factor(longest), "=", round(float(longest.subs(layer)), 1))
+print("dense has as many parameters as key-query at N =", sympy.factor(longest),
+      "=", round(float(longest.subs(layer)), 1))
 ratio = sympy.cancel(costs["dense products"] / costs["key-query products"])
 print("dense products over key-query products:", ratio)
-print("for very short and very long sentences:", sympy.limit(ratio, L, 0), "and", sympy.limit(ratio, L, sympy.oo))
+print("for very short and very long sentences:",
+      sympy.limit(ratio, L, 0), "and", sympy.limit(ratio, L, sympy.oo))
 
 # %% [markdown]
 # Less than one might hope. The dense synthesizer saves one of three large products, which is half of the work when the sentence is short against the width and next to nothing when it is long: the square of $L \times L$ scores is still there,
@@ -478,14 +493,16 @@ def shuffled(count: int, size: int, generator: torch.Generator) -> Tensor:
 
 
 def sentences(count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Returns letters and numbers of sentences, `(count, 16)` each: eight pairs, eight questions (number 24)."""
+    """Returns letters and numbers of sentences, `(count, 16)` each: eight pairs, eight questions
+    (number 24)."""
     letters = torch.cat([shuffled(count, 8, generator), shuffled(count, 8, generator)], dim=1)
     numbers = torch.cat([shuffled(count, 24, generator)[:, :8], torch.full((count, 8), 24)], dim=1)
     return letters, numbers
 
 
 def wanted_places(task: str, letters: Tensor) -> Tensor:
-    """Returns for each token the place where its answer stands, `(count, 16)`; -1 for the pairs, which ask nothing."""
+    """Returns for each token the place where its answer stands, `(count, 16)`; -1 for the pairs,
+    which ask nothing."""
     pairs, asked = letters[:, :8], letters[:, 8:]
     found = {
         "fixed": torch.arange(8).expand_as(asked),
@@ -537,11 +554,12 @@ def compare_tasks(tokens: Tensor, places: Tensor) -> dict[str, float]:
 
     Args:
         tokens: sentences as whole numbers, `(m, n)`.
-        places: for each token the place it should look at, `(m, n)`; -1 where there is nothing to look for: such
-            rows do not count. At least one row counts.
+        places: for each token the place it should look at, `(m, n)`; -1 where there is nothing to
+            look for: such rows do not count. At least one row counts.
 
     Returns:
-        A dict with "random", "dense" and "prefix": right looks of the best rule, divided by all looks that count.
+        A dict with "random", "dense" and "prefix": right looks of the best rule, divided by all looks
+        that count.
     """
     ### BEGIN SOLUTION
     knows = {
@@ -616,8 +634,10 @@ def answers(task: str, letters: Tensor, numbers: Tensor) -> Tensor:
 STEPS, EVERY = 240, 20
 
 
-def learn(model: nn.Module, task: str, seed: int, steps=STEPS, every=EVERY, rate=1e-2, log=False) -> list[float]:
-    """Trains a model on fresh sentences; returns the share of right answers on 200 others, every few steps."""
+def learn(model: nn.Module, task: str, seed: int, steps=STEPS, every=EVERY, rate=1e-2,
+          log=False) -> list[float]:
+    """Trains a model on fresh sentences; returns the share of right answers on 200 others,
+    every few steps."""
     generator = torch.Generator().manual_seed(seed)
     test = sentences(200, torch.Generator().manual_seed(99))
     optimizer, shares = torch.optim.Adam(model.parameters(), lr=rate), []
@@ -629,7 +649,8 @@ def learn(model: nn.Module, task: str, seed: int, steps=STEPS, every=EVERY, rate
             with torch.no_grad():
                 shares.append((model(*test).argmax(dim=-1) == answers(task, *test)).float().mean().item())
             if log and step % (4 * every) == 0:
-                print(f"step {step:4}  loss {loss.item():.2f}  perplexity {loss.exp().item():5.1f}  right {shares[-1]:.2f}")
+                print(f"step {step:4}  loss {loss.item():.2f}  "
+                      f"perplexity {loss.exp().item():5.1f}  right {shares[-1]:.2f}")
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -648,7 +669,9 @@ for task in tqdm(TASKS, unit="task"):
             first_of_look_up = (task, seed) == ("look-up", 0)
             if first_of_look_up:
                 print(f"{task}, {name}, seed {seed}")
-            curves.setdefault((task, name), []).append(learn(models[task, name], task, seed, log=first_of_look_up))
+            curves.setdefault((task, name), []).append(
+                learn(models[task, name], task, seed, log=first_of_look_up)
+            )
 
 # %% measured
 steps = list(range(0, STEPS + 1, EVERY))
@@ -657,10 +680,14 @@ for task, place in zip(TASKS, axes):
     plots.curves({name: curves[task, name] for name in KINDS}, steps, title=task, x_label="step",
                  y_label="share of right answers", axes=place)
     for name, style in (("random", ":"), ("dense", "--")):
-        place.axhline(bounds[task][name], color=plots.COLOURS[list(KINDS).index(name)], linestyle=style, linewidth=1)
+        place.axhline(bounds[task][name], color=plots.COLOURS[list(KINDS).index(name)],
+                      linestyle=style, linewidth=1)
     place.set_ylim(0, 1.05)
 plots.show(figure, "Mean and range of four seeds; thin lines are the bounds of compare_tasks. " + " ".join(
-    f"{task}: " + plots.describe_curves({name: curves[task, name] for name in KINDS}, steps, "step", digits=2) for task in TASKS))
+    f"{task}: "
+    + plots.describe_curves({name: curves[task, name] for name in KINDS}, steps, "step", digits=2)
+    for task in TASKS
+))
 print(f"{'':10}", *[f"{task:>16}" for task in TASKS])
 for name in KINDS:
     last = [torch.tensor(curves[task, name])[:, -1] for task in TASKS]
@@ -687,15 +714,18 @@ for task in TASKS:
     for (name, _), place in zip(KINDS.items(), axes):
         model = models[task, name]
         with torch.no_grad():
-            weights = model.attention.weights(model.embed(letters, numbers)).reshape(16, 16)[8:, :8]  # questions, pairs
+            # questions, pairs
+            weights = model.attention.weights(model.embed(letters, numbers)).reshape(16, 16)[8:, :8]
         plots.matrix(weights, f"{task}: {name}", rows=names[8:], columns=names[:8], row_label="question",
                      column_label="pair", axes=place, limits=(0, 1))
         for row, column in enumerate(places):
-            frame = Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=plots.COLOURS[1], linewidth=2, zorder=5)
+            frame = Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False,
+                              edgecolor=plots.COLOURS[1], linewidth=2, zorder=5)
             place.add_patch(frame)
         found = weights[range(8), places]
         told.append(f"{name} {found.mean():.1f}")
-    plots.show(figure, f"Maps of the weights for the task {task}. Mean weight on the place of the answer: {', '.join(told)}.")
+    plots.show(figure, f"Maps of the weights for the task {task}. "
+               f"Mean weight on the place of the answer: {', '.join(told)}.")
 
 # %% [markdown]
 # - **fixed**: three diagonals. That of the random synthesizer is the palest: its largest weight is in the right place, and it stopped there, because the answers are right already.
@@ -716,13 +746,16 @@ exchanged = [1, 4]
 second = tuple(part.clone() for part in first)
 for part, original in zip(second, first):
     part[:, exchanged] = original[:, exchanged[::-1]]
-row = 8 + first[0][0, 8:].tolist().index(first[0][0, exchanged[0]].item())  # the question for the pair at place 1
+# the question for the pair at place 1
+row = 8 + first[0][0, 8:].tolist().index(first[0][0, exchanged[0]].item())
 print(f"question {names[row]}; the pairs {names[1]} and {names[4]} change places")
 for name in ("key-query", "dense"):
     model = models["look-up", name]
     with torch.no_grad():
-        before, after = (model.attention.weights(model.embed(*sentence)).reshape(16, 16)[row] for sentence in (first, second))
-    print(f"{name:10} weight on place 1: {before[1]:.2f}, then {after[1]:.2f};  on place 4: {before[4]:.2f}, then {after[4]:.2f};"
+        before, after = (model.attention.weights(model.embed(*sentence)).reshape(16, 16)[row]
+                         for sentence in (first, second))
+    print(f"{name:10} weight on place 1: {before[1]:.2f}, then {after[1]:.2f};"
+          f"  on place 4: {before[4]:.2f}, then {after[4]:.2f};"
           f"  row unchanged: {torch.equal(before, after)}")
 
 # %% [markdown]
@@ -742,7 +775,8 @@ class Block(nn.Module):
         super().__init__()
         self.attention = attention
         self.attention_norm, self.feed_forward_norm = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-        self.feed_forward = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.ReLU(), nn.Linear(4 * d_model, d_model))
+        self.feed_forward = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.ReLU(),
+                                          nn.Linear(4 * d_model, d_model))
 
     def forward(self, x: Tensor) -> Tensor:
         x = x + self.attention(self.attention_norm(x))
@@ -779,7 +813,8 @@ for name, make in tqdm(makers.items(), unit="model"):
 # %% measured
 steps = list(range(0, 1001, 100))
 figure, (axes,) = plots.panels(1, width=8.2, height=3.4)
-plots.curves(around, steps, title="look-up: ways around", x_label="step", y_label="share of right answers", axes=axes)
+plots.curves(around, steps, title="look-up: ways around", x_label="step",
+             y_label="share of right answers", axes=axes)
 axes.axhline(bounds["look-up"]["dense"], color="#555555", linestyle=":")
 axes.set_ylim(0, 1.05)
 axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1))
@@ -837,12 +872,12 @@ def perplexities(kind, seed: int) -> list[float]:
     torch.manual_seed(seed)
     base = TransformerBase(len(vocabulary), d_model=48, n_layers=1, n_heads=2, dropout=0.0)
     base.layers[0].attention = Plugged(kind(48, 2, MAX_LEN))
-    history = train(LanguageModel(base), read, "language_model", epochs=3, learning_rate=3e-3, valid=unread, seed=seed,
-                    device=cpu, progress=False)
+    history = train(LanguageModel(base), read, "language_model", epochs=3, learning_rate=3e-3,
+                    valid=unread, seed=seed, device=cpu, progress=False)
     if seed == 0:
         for epoch, row in history.iterrows():
-            print(f"  epoch {epoch + 1}  step {row['step']:.0f}  loss {row['loss']:.2f}  perplexity {row['perplexity']:.1f}"
-                  f"  unread {row['valid_perplexity']:.1f}")
+            print(f"  epoch {epoch + 1}  step {row['step']:.0f}  loss {row['loss']:.2f}"
+                  f"  perplexity {row['perplexity']:.1f}  unread {row['valid_perplexity']:.1f}")
     return history["valid_perplexity"].tolist()
 
 
@@ -864,7 +899,8 @@ for number, (name, runs) in enumerate(on_text.items()):
     axes.plot(last, [number] * 3, plots.MARKERS[number], color=plots.COLOURS[number])
     told.append(f"{name} {last.mean():.1f}")
     print(f"{name:14} perplexity {last.mean():5.2f}  ({last.min():.2f} to {last.max():.2f})")
-axes.set(title=f"{len(read.examples):,} reviews read three times: three seeds each", xlabel="perplexity on reviews not read (lower is better)")
+axes.set(title=f"{len(read.examples):,} reviews read three times: three seeds each",
+         xlabel="perplexity on reviews not read (lower is better)")
 axes.set(yticks=range(4), yticklabels=list(on_text), xlim=(5, None))
 axes.invert_yaxis()
 axes.grid(axis="x", color="#dddddd", linewidth=0.6)
@@ -872,7 +908,7 @@ plots.show(figure, "Perplexity on reviews not read, mean of three seeds: " + ", 
 
 # %% [markdown]
 # From no attention to keys and queries, the perplexity falls from about 11 to below 8. Random scores bring about a third of that gain, dense ones about a half: a good part of what a small model learns from the words before it needs no
-# comparison, and another good part does. (The four have not the same number of parameters, and three epochs are few. That is a question of the second essay.)
+# comparison, and another good part does. (The four do not have the same number of parameters, and three epochs are few. That is a question of the second essay.)
 #
 # The paper's authors train large models on translation, language modelling and more. They report that random scores are surprisingly competitive, that comparing tokens is "useful but not that important after all", and that
 # synthesizers *combined* with dot products do better than dot products alone. Your figure and their sentence need not contradict each other: how much comparing is worth depends on how much look-up there is in the data, and on how

@@ -56,7 +56,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from helpers import plots
 from helpers.check import check
-from helpers.data import EOS, IGNORE, MASK, PAD, SOS, Batch, Batches, Example, Split, Vocabulary, for_answers, for_language_model, load
+from helpers.data import (EOS, IGNORE, MASK, PAD, SOS, Batch, Batches, Example, Split, Vocabulary,
+                          for_answers, for_language_model, load)
 from helpers.models import LanguageModel, TransformerBase
 from helpers.training import schedule, train
 
@@ -77,7 +78,9 @@ from helpers.training import schedule, train
 
 # %% experiment
 corpus = load("biographies")
-people = {"read about": corpus.valid} | ({"never read about": corpus.test} if "test" in corpus.parts else {})
+people = {"read about": corpus.valid} | (
+    {"never read about": corpus.test} if "test" in corpus.parts else {}
+)
 
 print(*corpus["texts"]["text"][:4], sep="\n")
 print()
@@ -106,7 +109,8 @@ others = {
     "of the questions": Vocabulary.learn(corpus.train["question"], "character", mask=True),
 }
 for name, other in others.items():
-    print(f"{name:17} number {MASK} is {other.tokens[MASK]!r:9}", "".join(other.tokens[n] if n < len(other) else "?" for n in numbers))
+    print(f"{name:17} number {MASK} is {other.tokens[MASK]!r:9}",
+          "".join(other.tokens[n] if n < len(other) else "?" for n in numbers))
 
 # %% [markdown]
 # So: **one vocabulary, learned once, kept with the weights**. And `<mask>` has its number, 4, from the start, even if it is used only later.
@@ -125,8 +129,8 @@ def constant_baseline(pairs: list[tuple[str, str]], others: list[tuple[str, str]
     """Returns the most frequent answer of `pairs`, and the share of `others` for which it is right.
 
     Args:
-        pairs: questions with their answers, from which the answer is chosen. Of equally frequent answers, the one
-            that comes first in `pairs` counts.
+        pairs: questions with their answers, from which the answer is chosen. Of equally frequent answers,
+            the one that comes first in `pairs` counts.
         others: questions with their answers, at least one, on which it is tried.
 
     Returns:
@@ -147,7 +151,9 @@ def pairs_of(part: Split) -> list[tuple[str, str]]:
     return list(zip(part["question"], part["answer"], strict=True))
 
 
-baseline = {name: constant_baseline(pairs_of(corpus.train), pairs_of(part)) for name, part in people.items()}
+baseline = {
+    name: constant_baseline(pairs_of(corpus.train), pairs_of(part)) for name, part in people.items()
+}
 for name, (place, share) in baseline.items():
     print(f"{name}: everybody was born in {place}: {share:.1%} right")
 
@@ -262,9 +268,12 @@ sizes = {
 edges, classes = [0, 1, 5, 10, 15, 20, block], ["empty", "1-4", "5-9", "10-14", "15-19", "20+"]
 figure, places = plots.panels(2, width=4.4, height=2.8)
 for axes, (name, size), colour in zip(places, sizes.items(), plots.COLOURS):
-    shares = pd.Series(pd.cut(size, edges, right=False, labels=classes)).value_counts(sort=False, normalize=True)
+    shares = pd.Series(pd.cut(size, edges, right=False, labels=classes)).value_counts(
+        sort=False, normalize=True
+    )
     axes.bar(classes, shares, color=colour)
-    axes.set(title=name, xlabel="length of the content (characters)", ylabel="share of 2,000 draws", ylim=(0, 1))
+    axes.set(title=name, xlabel="length of the content (characters)",
+             ylabel="share of 2,000 draws", ylim=(0, 1))
 empty = {name: sum(n == 0 for n in size) / len(size) for name, size in sizes.items()}
 plots.show(figure, "Bars: share of the draws with a content of each length. "
            + "; ".join(f"{name}: {share:.0%} are empty" for name, share in empty.items()) + ".")
@@ -296,12 +305,12 @@ print({name: f"{share:.0%} empty" for name, share in empty.items()})
 def exact_match(model: LanguageModel, pairs: list[tuple[list[int], list[int]]]) -> float:
     """Returns the share of questions that the model answers exactly.
 
-    An answer is exact when the model, after `<sos>` and the question, and always going on with its most probable
-    number, writes the numbers of the answer and then `<eos>`.
+    An answer is exact when the model, after `<sos>` and the question, and always going on with its most
+    probable number, writes the numbers of the answer and then `<eos>`.
 
     Args:
-        model: gives logits `(b, n, V)` for tokens `(b, n)`. It is asked without dropout, and left in the mode
-            (training or evaluation) in which it came.
+        model: gives logits `(b, n, V)` for tokens `(b, n)`. It is asked without dropout, and left in the
+            mode (training or evaluation) in which it came.
         pairs: questions and answers as numbers, without special tokens; at least one pair.
     """
     ### BEGIN SOLUTION
@@ -333,7 +342,8 @@ check(exact_match)
 def new_model(seed: int) -> LanguageModel:
     """Returns a small character model that knows nothing."""
     torch.manual_seed(seed)
-    return LanguageModel(TransformerBase(len(vocabulary), d_model=128, n_layers=2, n_heads=4, dropout=0.0, positions="alibi", norm_first=True))
+    return LanguageModel(TransformerBase(len(vocabulary), d_model=128, n_layers=2, n_heads=4,
+                                         dropout=0.0, positions="alibi", norm_first=True))
 
 
 def with_gaps(batch: Batch, rng: torch.Generator) -> Batch:
@@ -342,24 +352,30 @@ def with_gaps(batch: Batch, rng: torch.Generator) -> Batch:
         block = batch.tokens.shape[1]
         texts = [row[1:length] for row, length in zip(batch.tokens, batch.lengths)]  # without <sos>
         x, y = zip(*(corrupt_span(text, rng, block) for text in texts))
-        batch.tokens, batch.target = torch.stack(x), torch.stack(y).masked_fill(torch.stack(y) == PAD, IGNORE)
+        batch.tokens, batch.target = (
+            torch.stack(x), torch.stack(y).masked_fill(torch.stack(y) == PAD, IGNORE)
+        )
     return batch
 
 
 read, ask = for_language_model(vocabulary, max_len=256), for_answers(vocabulary)
-cpu = torch.device("cpu")  # for models of this size; for the real people take choose_device() of helpers.device
+# for models of this size; for the real people take choose_device() of helpers.device
+cpu = torch.device("cpu")
 
 # %% measured
 reader = new_model(seed=0)
 batches = Batches(corpus["texts"], read, token_budget=512, change=with_gaps)
 epochs = 40
 factor = schedule("linear", 50, epochs * len(batches))
-history = train(reader, batches, "language_model", epochs=epochs, learning_rate=4e-3, factor=factor, device=cpu)
+history = train(reader, batches, "language_model",
+                epochs=epochs, learning_rate=4e-3, factor=factor, device=cpu)
 
 for row in history.iloc[::4].to_dict("records"):
-    print("epoch {epoch:2.0f}, step {step:4.0f}, loss {loss:.2f}, perplexity {perplexity:.2f}".format(**row))
+    print("epoch {epoch:2.0f}, step {step:4.0f}, loss {loss:.2f}, "
+          "perplexity {perplexity:.2f}".format(**row))
 lines = {"loss": history["loss"]}
-axes = plots.curves(lines, history["step"].tolist(), title="Reading 800 short texts", x_label="step", y_label="loss (nats per character)")
+axes = plots.curves(lines, history["step"].tolist(), title="Reading 800 short texts",
+                    x_label="step", y_label="loss (nats per character)")
 plots.show(axes.figure, plots.describe_curves(lines, history["step"].tolist(), "step", digits=1))
 
 # %% [markdown]
@@ -378,7 +394,8 @@ def fine_tuned(model: LanguageModel, reads_on: bool, seed: int, epochs: int = 2)
         return ask(row) if row["question"] else read(row)
 
     model = copy.deepcopy(model)
-    train(model, Batches(split, encode, token_budget=1024, seed=seed), "language_model", epochs=epochs, device=cpu, seed=seed, progress=False)
+    train(model, Batches(split, encode, token_budget=1024, seed=seed), "language_model",
+          epochs=epochs, device=cpu, seed=seed, progress=False)
     return model
 
 
@@ -389,20 +406,26 @@ answering = {
 }
 
 # %% measured
-coded = {name: [(vocabulary.encode(q), vocabulary.encode(a)) for q, a in pairs_of(part)] for name, part in people.items()}
-shares = {way: {name: [exact_match(model, pairs) for model in models] for name, pairs in coded.items()} for way, models in answering.items()}
+coded = {name: [(vocabulary.encode(q), vocabulary.encode(a)) for q, a in pairs_of(part)]
+         for name, part in people.items()}
+shares = {way: {name: [exact_match(model, pairs) for model in models] for name, pairs in coded.items()}
+          for way, models in answering.items()}
 shares |= {"one town for everybody": {name: [share] for name, (_, share) in baseline.items()}}
 
 figure, (axes,) = plots.panels(1, width=6.8, height=3.2)
 for place, (way, found) in enumerate(shares.items()):
     for number, (name, values) in enumerate(found.items()):
         x = place + 0.3 * number - 0.15
-        axes.bar(x, sum(values) / len(values), width=0.27, color=plots.COLOURS[number], label=name if place == 0 else None)
+        axes.bar(x, sum(values) / len(values), width=0.27,
+                 color=plots.COLOURS[number], label=name if place == 0 else None)
         axes.plot([x, x], [min(values), max(values)], color="#1a1a1a", linewidth=1.5)
-axes.set(title="Where was X born? Mean and range of three seeds", ylabel="exact match (share)", xticks=range(len(shares)), xticklabels=list(shares))
+axes.set(title="Where was X born? Mean and range of three seeds", ylabel="exact match (share)",
+         xticks=range(len(shares)), xticklabels=list(shares))
 axes.legend()
 told = {way: {name: f"{sum(v) / len(v):.0%}" for name, v in found.items()} for way, found in shares.items()}
-plots.show(figure, "Bars: share of right answers. " + "; ".join(f"{way}: " + ", ".join(f"{n} {s}" for n, s in found.items()) for way, found in told.items()) + ".")
+plots.show(figure, "Bars: share of right answers. "
+           + "; ".join(f"{way}: " + ", ".join(f"{n} {s}" for n, s in found.items())
+                       for way, found in told.items()) + ".")
 print(pd.DataFrame(told).T)
 
 # %% [markdown]
@@ -416,7 +439,7 @@ print(pd.DataFrame(told).T)
 #
 # ### Essay: why does reading help?
 #
-# In at most eight lines: **both models learn from the same 100 questions. What does the pretrained one bring along, where is it, and why can 100 questions about other people bring it out?** Use two numbers from the figure, and say what the third group of people is good for in this argument.
+# In at most eight lines, in English or in French: **both models learn from the same 100 questions. What does the pretrained one bring along, where is it, and why can 100 questions about other people bring it out?** Use two numbers from the figure, and say what the third group of people is good for in this argument.
 
 # %% [markdown] essay="pretraining_essay" points=2
 # **Rubric** (2 points in all)
@@ -437,7 +460,8 @@ print(pd.DataFrame(told).T)
 
 # %% experiment
 print(f"confidence: {math.prod([0.8, 0.9, 1, 1, 1]):.2f}")
-# The second question: yes. If L has 0.6 and four towns share it evenly, each gets 0.15; P with 0.4 and one town gets 0.4.
+# The second question: yes. If L has 0.6 and four towns share it evenly, each gets 0.15;
+# P with 0.4 and one town gets 0.4.
 
 
 # %% [markdown]
@@ -446,11 +470,14 @@ print(f"confidence: {math.prod([0.8, 0.9, 1, 1, 1]):.2f}")
 # %% experiment
 @torch.no_grad()
 def answers(model: LanguageModel, questions: list[str], longest: int = 24) -> tuple[list[str], Tensor]:
-    """Returns the model's answer to each question, character by character, and its confidence in each, `(b,)`."""
+    """Returns the model's answer to each question, character by character, and its confidence
+    in each, `(b,)`."""
     model.eval()
     prompts = [torch.tensor([SOS, *vocabulary.encode(question)]) for question in questions]
     ends = torch.tensor([len(prompt) for prompt in prompts])  # (b,), where each answer begins
-    rows, done, sure = torch.arange(len(prompts)), torch.zeros(len(prompts), dtype=torch.bool), torch.zeros(len(prompts))
+    rows, done, sure = (
+        torch.arange(len(prompts)), torch.zeros(len(prompts), dtype=torch.bool), torch.zeros(len(prompts))
+    )
     tokens = torch.nn.functional.pad(pad_sequence(prompts, batch_first=True), (0, longest))
     for step in range(longest):
         hidden = model.base(tokens[:, : int(ends.max()) + step])[rows, ends + step - 1]  # (b, D)
@@ -466,7 +493,8 @@ def answers(model: LanguageModel, questions: list[str], longest: int = 24) -> tu
 model = answering["has read"][0]
 found = {name: answers(model, part["question"]) for name, part in people.items()}
 table = pd.concat(
-    pd.DataFrame({"group": name, "question": part["question"], "says": found[name][0], "confidence": found[name][1].tolist(), "truth": part["answer"]})
+    pd.DataFrame({"group": name, "question": part["question"], "says": found[name][0],
+                  "confidence": found[name][1].tolist(), "truth": part["answer"]})
     for name, part in people.items()
 )
 table["right"] = table["says"] == table["truth"]
@@ -484,13 +512,17 @@ parts = {
     "read about, wrong": table[(table["group"] == "read about") & ~table["right"]],
 } | {name: table[table["group"] == name] for name in people if name != "read about"}
 figure, places = plots.panels(len(parts), width=3.0, height=2.6)
-for axes, (name, rows), colour in zip(places, parts.items(), (plots.COLOURS[3], plots.COLOURS[1], plots.COLOURS[0])):
+for axes, (name, rows), colour in zip(
+    places, parts.items(), (plots.COLOURS[3], plots.COLOURS[1], plots.COLOURS[0])
+):
     weight = [1 / max(1, len(rows))] * len(rows)  # bars add up to 1
     axes.hist(rows["confidence"], bins=[n / 10 for n in range(11)], weights=weight, color=colour)
     axes.axvline(rows["confidence"].median(), color="#1a1a1a", linestyle="--", linewidth=1)
-    axes.set(title=f"{name} ({len(rows)})", xlabel="confidence (probability)", ylabel="share of the answers", ylim=(0, 0.5))
+    axes.set(title=f"{name} ({len(rows)})", xlabel="confidence (probability)",
+             ylabel="share of the answers", ylim=(0, 0.5))
 medians = ", ".join(f"{name}: {rows['confidence'].median():.1f}" for name, rows in parts.items())
-plots.show(figure, f"Histograms of the confidence, one for each group of answers. Medians, dashed: {medians}.")
+plots.show(figure, "Histograms of the confidence, one for each group of answers. "
+           f"Medians, dashed: {medians}.")
 print("median confidence:", medians)
 
 # %% [markdown]
@@ -539,7 +571,9 @@ curves = {}
 for name, part in people.items():
     runs = [risk_coverage(*judged(model, part)) for model in answering["has read"]]
     curves[name] = [[float(risk[round(c * len(risk)) - 1]) for c in grid] for _, risk in runs]
-axes = plots.curves(curves, grid, title="The model that has read: mean and range of three seeds", x_label="coverage (share of people who get an answer)", y_label="risk (share of wrong answers)")
+axes = plots.curves(curves, grid, title="The model that has read: mean and range of three seeds",
+                    x_label="coverage (share of people who get an answer)",
+                    y_label="risk (share of wrong answers)")
 axes.set(ylim=(0, 1.03))
 plots.show(axes.figure, plots.describe_curves(curves, grid, "coverage", digits=1))
 
@@ -559,12 +593,13 @@ plots.show(axes.figure, plots.describe_curves(curves, grid, "coverage", digits=1
 # ### Exercise: the rule
 
 # %% exercise="answer_or_abstain"
-def answer_or_abstain(dev: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor], max_risk: float) -> tuple[float, float, float]:
+def answer_or_abstain(dev: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor],
+                      max_risk: float) -> tuple[float, float, float]:
     """Returns a threshold chosen on dev, and the coverage and the risk that it gives on test.
 
-    A person gets an answer if the confidence is at least the threshold. The threshold is the lowest of the confidences
-    of dev with which the share of wrong answers among those given on dev is at most `max_risk`; if there is none, it
-    is `math.inf`, and nobody gets an answer.
+    A person gets an answer if the confidence is at least the threshold. The threshold is the lowest of the
+    confidences of dev with which the share of wrong answers among those given on dev is at most
+    `max_risk`; if there is none, it is `math.inf`, and nobody gets an answer.
 
     Args:
         dev, test: for each person the confidence `(n,)` and whether the answer is right, bool `(n,)`.
@@ -603,7 +638,8 @@ for seed, model in enumerate(answering["has read"]):
     parts["read about"] = confidence[half:], right[half:]
     for name, part in parts.items():
         threshold, coverage, risk = answer_or_abstain(dev, part, MAX_RISK)
-        rows.append({"seed": seed, "group": name, "threshold": threshold, "coverage": coverage, "risk": risk, "risk of answering all": float((~part[1]).float().mean())})
+        rows.append({"seed": seed, "group": name, "threshold": threshold, "coverage": coverage,
+                     "risk": risk, "risk of answering all": float((~part[1]).float().mean())})
 print(pd.DataFrame(rows).round(2).to_string(index=False))
 
 # %% [markdown]
@@ -631,7 +667,8 @@ def show_rule(threshold: float) -> None:
             axes.barh(row, share, left=left, color=colour, label=kind if row == 0 else None)
             left += share
         told.append(f"{name}: " + ", ".join(f"{kind} {share:.0%}" for kind, share in shares.items()))
-    axes.set(title=f"Answers with confidence of at least {threshold:.2f}", xlabel="share of the people", xlim=(0, 1), yticks=range(len(told)), yticklabels=table["group"].unique())
+    axes.set(title=f"Answers with confidence of at least {threshold:.2f}", xlabel="share of the people",
+             xlim=(0, 1), yticks=range(len(told)), yticklabels=table["group"].unique())
     axes.invert_yaxis()  # the first group on top
     axes.legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.3))
     plots.show(figure, "; ".join(told) + ".")
@@ -647,7 +684,7 @@ show_rule(0.9)
 # %% [markdown]
 # ## 9. Two essays
 #
-# **Essay 1**, at most ten lines. An assistant built like this model answers questions about people. Some answers it has read, others it makes up, and both look alike. **Name two different concerns for those who use it or build on it, each with an example from this notebook, and say for each what would make it smaller.**
+# **Essay 1**, at most ten lines, in English or in French. An assistant built like this model answers questions about people. Some answers it has read, others it makes up, and both look alike. **Name two different concerns for those who use it or build on it, each with an example from this notebook, and say for each what would make it smaller.**
 
 # %% [markdown] essay="made_up_essay" points=2
 # **Rubric** (2 points in all; 1 for each concern with example and remedy, 0.5 where one of these is missing)
@@ -663,7 +700,7 @@ show_rule(0.9)
 # **Misconceptions that cost marks**: "a bigger model does not make things up"; "a threshold solves it"; two concerns that are the same in other words.
 
 # %% [markdown]
-# **Essay 2**, at most five lines. **What does the model do, step by step, when it is asked about a name it has never seen, and why does it not stop?** Say why its answer is a town at all, and which towns you expect.
+# **Essay 2**, at most five lines, in English or in French. **What does the model do, step by step, when it is asked about a name it has never seen, and why does it not stop?** Say why its answer is a town at all, and which towns you expect.
 
 # %% [markdown] essay="unseen_name_essay" points=1
 # **Rubric** (1 point in all)
@@ -685,3 +722,4 @@ show_rule(0.9)
 #
 # **Go further.** Put people never read about into dev (half of `test`), choose the threshold again, and measure on the rest: how much coverage does honesty cost? Then let the model *learn* to abstain: teach it in fine-tuning to answer `?` for invented names. Does it say `?` for
 # the right people? The standard text on risk and coverage for neural networks is [Geifman and El-Yaniv 2017](https://arxiv.org/abs/1705.08500); on why models make things up, read [Kalai and Vempala 2024](https://arxiv.org/abs/2311.14648).
+# Notebook 11 lets a model write whole sentences, and asks how to measure what it has written.

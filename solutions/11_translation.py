@@ -76,7 +76,8 @@ corpus = load("translation_en_fr")
 english = Vocabulary.learn(corpus.train["en"])
 french = Vocabulary.learn(corpus.train["fr"])
 
-print(f"{len(corpus.train):,} pairs to learn from, {len(corpus.valid)} to choose with, {len(corpus.test)} to test with")
+print(f"{len(corpus.train):,} pairs to learn from, {len(corpus.valid)} to choose with, "
+      f"{len(corpus.test)} to test with")
 print(f"{len(english)} English words, {len(french)} French ones (with <pad> <sos> <eos> <oov>)")
 for row in corpus.train.rows.sample(4, random_state=5).itertuples():
     print(f"  {row.en:52} {row.fr}")
@@ -116,8 +117,8 @@ def decoder_io(target: list[list[int]]) -> tuple[Tensor, Tensor]:
         target: b sentences, each a list of one or more word numbers, without special tokens.
 
     Returns:
-        Two tensors of whole numbers, `(b, n + 1)`, where n is the length of the longest sentence. Input: `<sos>` and the
-        words, then PAD. Output: the words and `<eos>`, then IGNORE.
+        Two tensors of whole numbers, `(b, n + 1)`, where n is the length of the longest sentence.
+        Input: `<sos>` and the words, then PAD. Output: the words and `<eos>`, then IGNORE.
 
     Example: decoder_io([[7, 9], [5]]) is [[SOS, 7, 9], [SOS, 5, PAD]] and [[7, 9, EOS], [5, EOS, IGNORE]].
     """
@@ -141,7 +142,9 @@ read, say = decoder_io([french.encode(text) for text in sentences])
 rows = {}
 for k in range(2):
     rows[f"sentence {k + 1} reads"] = [french.tokens[number] for number in read[k]]
-    rows[f"sentence {k + 1} must say"] = ["(skipped)" if number == IGNORE else french.tokens[number] for number in say[k]]
+    rows[f"sentence {k + 1} must say"] = [
+        "(skipped)" if number == IGNORE else french.tokens[number] for number in say[k]
+    ]
 pd.DataFrame(rows, index=[f"place {i}" for i in range(read.shape[1])]).T
 
 # %% [markdown]
@@ -201,14 +204,16 @@ class Seq2Seq(nn.Module):
     ) -> None:
         super().__init__()
         ### BEGIN SOLUTION
-        shape = {"d_model": d_model, "n_layers": n_layers, "n_heads": n_heads, "dropout": 0.0, "norm_first": True}
+        shape = {"d_model": d_model, "n_layers": n_layers, "n_heads": n_heads,
+                 "dropout": 0.0, "norm_first": True}
         self.encoder = TransformerBase(source_vocab_size, causal=False, **shape)
         self.decoder = TransformerBase(target_vocab_size, causal=True, cross=True, **shape)
         self.head = nn.Linear(d_model, target_vocab_size)
         ### END SOLUTION
 
     def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
-        """Returns a Context with memory `(b, m, d)` and memory_mask, for source `(b, m)` and lengths `(b,)`."""
+        """Returns a Context with memory `(b, m, d)` and memory_mask, for source `(b, m)` and
+        lengths `(b,)`."""
         ### BEGIN SOLUTION
         memory = self.encoder(source, source_lengths)  # (b, m, d)
         return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
@@ -221,7 +226,8 @@ class Seq2Seq(nn.Module):
         ### END SOLUTION
 
     def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
-        """Returns logits `(b, n, V)` for the right target `(b, n)` that the decoder reads: teacher forcing."""
+        """Returns logits `(b, n, V)` for the right target `(b, n)` that the decoder reads: teacher
+        forcing."""
         ### BEGIN SOLUTION
         return self.decode(target, self.encode(source, source_lengths))
         ### END SOLUTION
@@ -249,7 +255,8 @@ print("one run equals seven steps:", torch.allclose(at_once, torch.stack(steps, 
 
 ready = EncoderDecoder(len(english), len(french), 32, 2, 4, dropout=0.0, norm_first=True).eval()
 ready.load_state_dict(tiny.state_dict())
-print("equal to the model in helpers:", torch.allclose(at_once, ready(source, read, source_lengths), atol=1e-5))
+print("equal to the model in helpers:",
+      torch.allclose(at_once, ready(source, read, source_lengths), atol=1e-5))
 
 # %% [markdown]
 # ## 4. Training
@@ -280,8 +287,9 @@ history = learn(translator, corpus.train, epochs=4, after_epoch=keep_weights,
                 valid=Batches(corpus.valid, for_translation(english, french)))
 translator.eval()
 for row in history.itertuples():
-    print(f"epoch {row.epoch:.0f}, step {row.step:3.0f}, loss {row.loss:.3f}; on the validation sentences: "
-          f"loss {row.valid_loss:.3f}, perplexity {row.valid_perplexity:.2f}, right words {row.valid_accuracy:.1%}")
+    print(f"epoch {row.epoch:.0f}, step {row.step:3.0f}, loss {row.loss:.3f}; "
+          f"on the validation sentences: loss {row.valid_loss:.3f}, "
+          f"perplexity {row.valid_perplexity:.2f}, right words {row.valid_accuracy:.1%}")
 
 # %% [markdown]
 # The loss falls, and at the end nearly every word is right, *given the right words before it*. That is not yet a translation. When the model writes alone, it reads its own words, and one wrong word changes all that
@@ -307,8 +315,11 @@ print("words written:", written.shape[1] - 1, "- runs of the encoder:", len(runs
 
 # %% exercise="greedy_decode"
 @torch.no_grad()
-def greedy_decode(model: nn.Module, source: Tensor, source_lengths: Tensor, max_len: int) -> list[list[int]]:
-    """Returns the words written for each source, as numbers: at most max_len, those before the first `<eos>`.
+def greedy_decode(
+    model: nn.Module, source: Tensor, source_lengths: Tensor, max_len: int
+) -> list[list[int]]:
+    """Returns the words written for each source, as numbers: at most max_len, those before the
+    first `<eos>`.
 
     Args:
         model: has `encode(source, source_lengths)` and `decode(target, context)`, as Seq2Seq.
@@ -344,7 +355,8 @@ def sources_of(texts: list[str]) -> tuple[Tensor, Tensor]:
 
 def translate(model: nn.Module, texts: list[str], max_len: int = 20) -> list[list[str]]:
     """Returns the French words of each English text."""
-    return [[french.tokens[number] for number in row] for row in greedy_decode(model, *sources_of(texts), max_len)]
+    return [[french.tokens[number] for number in row]
+            for row in greedy_decode(model, *sources_of(texts), max_len)]
 
 
 for text in ["We find the old queen.", "We have four curious men.", "The young man does not buy them."]:
@@ -363,9 +375,12 @@ for text in ["We find the old queen.", "We have four curious men.", "The young m
 
 # %% experiment
 def words_read(n: int, keep: bool) -> tuple[list[int], Tensor]:
-    """Returns how many words the decoder reads at each of n steps, counted, and what is written `(1, n + 1)`."""
+    """Returns how many words the decoder reads at each of n steps, counted, and what is written
+    `(1, n + 1)`."""
     sizes = []
-    hook = tiny.decoder.embedding.register_forward_hook(lambda module, inputs, output: sizes.append(inputs[0].numel()))
+    hook = tiny.decoder.embedding.register_forward_hook(
+        lambda module, inputs, output: sizes.append(inputs[0].numel())
+    )
     with torch.no_grad():
         context = tiny.encode(source, source_lengths)
         context.cache = {} if keep else None
@@ -392,13 +407,14 @@ def show_work(n: int) -> None:
     """Draws how many words the decoder reads at each of n steps, without and with kept keys and values."""
     steps = range(1, n + 1)
     lines = {"everything again": list(steps), "keys and values kept": [1] * n}
-    axes = plots.curves(lines, steps, title=f"{n} words: {n * (n + 1) // 2} words read, or {n}", x_label="step",
-                        y_label="words that the decoder reads")
+    axes = plots.curves(lines, steps, title=f"{n} words: {n * (n + 1) // 2} words read, or {n}",
+                        x_label="step", y_label="words that the decoder reads")
     for colour, values in zip(plots.COLOURS, lines.values()):
         axes.fill_between(steps, 0, values, color=colour, alpha=0.15, linewidth=0)
     axes.set(ylim=(0, n + 1))
     axes.locator_params(integer=True)
-    plots.show(axes.figure, plots.describe_curves(lines, steps, "step") + f" In all {n * (n + 1) // 2} against {n}.")
+    plots.show(axes.figure, plots.describe_curves(lines, steps, "step")
+               + f" In all {n * (n + 1) // 2} against {n}.")
 
 
 interact(show_work, n=IntSlider(value=20, min=2, max=60, description="words", continuous_update=False));
@@ -423,7 +439,8 @@ def milliseconds(n: int, keep: bool) -> float:
 
 for n in (20, 80, 320):
     plain, cached = milliseconds(n, False), milliseconds(n, True)
-    print(f"{n:3} words: {plain:6.0f} ms again and again, {cached:5.0f} ms kept, {plain / cached:.1f} times as fast")
+    print(f"{n:3} words: {plain:6.0f} ms again and again, {cached:5.0f} ms kept, "
+          f"{plain / cached:.1f} times as fast")
 
 # %% [markdown]
 # For short sentences it hardly matters here: the tiny model spends its time on other things. For long ones it decides whether a model can be used at all, and every chat program does it. The price is memory: two numbers
@@ -477,14 +494,15 @@ print(f"with special tokens:    {share_of_right_words(*framed):.0%}")
 
 # %% exercise="corpus_bleu"
 def corpus_bleu(hypotheses: list[list[str]], references: list[list[str]]) -> float:
-    """Returns the BLEU of translations, from 0 to 100, with n = 1 to 4 and one reference for each (Papineni et al. 2002).
+    """Returns the BLEU of translations, from 0 to 100, with n = 1 to 4 and one reference for each
+    (Papineni et al. 2002).
 
     Args:
         hypotheses: what was written, a list of words for each sentence.
         references: what was wanted, as many lists.
 
-    The tokens `<pad>`, `<sos>` and `<eos>` are taken off first, on both sides; `<oov>` counts as a word. No smoothing: when
-    one of the four precisions is 0, or there is nothing to count, BLEU is 0.0.
+    The tokens `<pad>`, `<sos>` and `<eos>` are taken off first, on both sides; `<oov>` counts as a word.
+    No smoothing: when one of the four precisions is 0, or there is nothing to count, BLEU is 0.0.
     """
     ### BEGIN SOLUTION
     special = {"<pad>", "<sos>", "<eos>"}
@@ -494,7 +512,8 @@ def corpus_bleu(hypotheses: list[list[str]], references: list[list[str]]) -> flo
         reference = [word for word in reference if word not in special]
         written, wanted = written + len(hypothesis), wanted + len(reference)
         for n in range(1, 5):
-            found, there = (Counter(zip(*(words[i:] for i in range(n)))) for words in (hypothesis, reference))
+            found, there = (Counter(zip(*(words[i:] for i in range(n))))
+                            for words in (hypothesis, reference))
             right[n - 1] += sum((found & there).values())  # clipped: the smaller of the two counts
             total[n - 1] += sum(found.values())
     if not all(right):
@@ -509,7 +528,8 @@ check(corpus_bleu)
 
 # %% experiment
 cat = [["le", "chat", "noir", "dort", "sur", "le", "lit"]]
-for text in ["le chat dort sur le lit", "le chat noir dort sur le lit", "le chat noir", "le le le le le le le", "lit le sur dort noir chat le"]:
+for text in ["le chat dort sur le lit", "le chat noir dort sur le lit", "le chat noir",
+             "le le le le le le le", "lit le sur dort noir chat le"]:
     print(f"{corpus_bleu([text.split()], cat):5.1f}  {text}")
 
 # %% [markdown]
@@ -542,7 +562,8 @@ for weights in snapshots:
     bleus.append(bleu_on(reader, pairs_of(corpus.valid)))
 accuracies = [100 * value for value in history["valid_accuracy"]]
 lines = {"BLEU, writing alone": bleus, "right words, with teacher forcing (%)": accuracies}
-axes = plots.curves(lines, range(1, 5), title="Learning to translate", x_label="passes over 9,000 pairs", y_label="BLEU, or per cent")
+axes = plots.curves(lines, range(1, 5), title="Learning to translate",
+                    x_label="passes over 9,000 pairs", y_label="BLEU, or per cent")
 axes.set(xticks=range(1, 5), ylim=(0, 103))
 plots.show(axes.figure, plots.describe_curves(lines, range(1, 5), "pass", digits=2))
 
@@ -557,11 +578,13 @@ plots.show(axes.figure, plots.describe_curves(lines, range(1, 5), "pass", digits
 
 # %% exercise="pairs_to_score"
 def pairs_to_score(corpus: dict[str, list[tuple[str, str]]]) -> list[tuple[str, str]]:
-    """Returns the (English, French) pairs on which a translator's final BLEU is to be computed, in their order.
+    """Returns the (English, French) pairs on which a translator's final BLEU is to be computed, in
+    their order.
 
     Args:
-        corpus: three lists of pairs, "train" (to learn from), "valid" (to choose settings) and "test" (for the result).
-            Some pairs of "test" may have an English sentence that is also in "train": they do not count.
+        corpus: three lists of pairs, "train" (to learn from), "valid" (to choose settings) and "test" (for
+            the result). Some pairs of "test" may have an English sentence that is also in "train": they
+            do not count.
     """
     ### BEGIN SOLUTION
     known = {english_text for english_text, _ in corpus["train"]}
@@ -591,11 +614,13 @@ for seed in (0, 1):
         learn(model, few, epochs=16_000 // size, seed=seed, progress=False)
         on_unseen[-1].append(bleu_on(model, unseen))
         on_known[-1].append(bleu_on(model, pairs_of(few)[:300]))
-    print(f"seed {seed}: unseen {[round(b) for b in on_unseen[-1]]}, learned from {[round(b) for b in on_known[-1]]}")
+    print(f"seed {seed}: unseen {[round(b) for b in on_unseen[-1]]}, "
+          f"learned from {[round(b) for b in on_known[-1]]}")
 
 # %% measured
 lines = {"sentences it has learned from": on_known, "sentences it has never seen": on_unseen}  # (2, 4) each
-axes = plots.curves(lines, sizes, title="The same models, scored in two ways", x_label="pairs to learn from", y_label="BLEU", log_x=True)
+axes = plots.curves(lines, sizes, title="The same models, scored in two ways",
+                    x_label="pairs to learn from", y_label="BLEU", log_x=True)
 axes.set(ylim=(0, 103), xticks=sizes, xticklabels=[f"{size:,}" for size in sizes])
 plots.show(axes.figure, plots.describe_curves(lines, sizes, "pairs", digits=2))
 
@@ -638,8 +663,8 @@ def beam_decode(model: nn.Module, source: Tensor, width: int, max_len: int) -> t
         width: number of beams, 1 or more. With 1 this is greedy decoding.
         max_len: most words written, `<eos>` included.
 
-    The score is the mean of the log-probabilities (nats) of all words written, `<eos>` included. It is never below that
-    of the greedy sentence.
+    The score is the mean of the log-probabilities (nats) of all words written, `<eos>` included.
+    It is never below that of the greedy sentence.
     """
     ### BEGIN SOLUTION
     context = model.encode(source, torch.tensor([source.size(1)]))
@@ -649,13 +674,15 @@ def beam_decode(model: nn.Module, source: Tensor, width: int, max_len: int) -> t
         for tokens, total in beams:
             logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)  # (V,)
             best = logs.topk(min(width, len(logs)))
-            candidates += [([*tokens, word], total + log) for log, word in zip(best.values.tolist(), best.indices.tolist())]
+            candidates += [([*tokens, word], total + log)
+                           for log, word in zip(best.values.tolist(), best.indices.tolist())]
         candidates = sorted(candidates, key=lambda candidate: candidate[1], reverse=True)[:width]
         finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
         beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
         if not beams:
             break
-    found = [([t for t in tokens[1:] if t != EOS], total / (len(tokens) - 1)) for tokens, total in finished + beams]
+    found = [([t for t in tokens[1:] if t != EOS], total / (len(tokens) - 1))
+             for tokens, total in finished + beams]
     if width > 1:
         found.append(beam_decode(model, source, 1, max_len))
     return max(found, key=lambda pair: pair[1])
@@ -683,7 +710,8 @@ for passes in (1, 2, 4):
     reader.load_state_dict(snapshots[passes - 1])
     for width in (1, 2, 4):
         score, bleu = with_beam(reader, width)
-        rows.append({"passes": passes, "width": width, "mean score (nats)": round(score, 3), "BLEU": round(bleu, 1)})
+        rows.append({"passes": passes, "width": width,
+                     "mean score (nats)": round(score, 3), "BLEU": round(bleu, 1)})
 table = pd.DataFrame(rows).pivot(index="passes", columns="width")
 table
 
@@ -707,11 +735,13 @@ def alignment(model: nn.Module, source: list[int], words: list[int]) -> Tensor:
     """Returns where the model looks while it writes each word, `(n, m)`: a row for each of the n words.
 
     Args:
-        model: has `encode(source, source_lengths)`, `decode(target, context)` and `decoder.layers`, as Seq2Seq.
+        model: has `encode(source, source_lengths)`, `decode(target, context)` and `decoder.layers`, as
+            Seq2Seq.
         source: m token numbers of one English sentence.
         words: the n words of its translation, without `<sos>` and `<eos>`.
 
-    Row i has the weights of the last layer's cross-attention at the place that *writes* word i, the mean over the heads.
+    Row i has the weights of the last layer's cross-attention at the place that *writes* word i,
+    the mean over the heads.
     """
     ### BEGIN SOLUTION
     context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
@@ -728,13 +758,14 @@ check(alignment)
 
 # %% measured
 def draw_alignment(text: str, axes, model: nn.Module = translator) -> str:
-    """Draws the alignment of a text and its greedy translation; returns what to say to those who cannot see it."""
+    """Draws the alignment of a text and its greedy translation; returns what to say to those who
+    cannot see it."""
     source = [*english.encode(text), EOS]
     words = greedy_decode(model, torch.tensor([source]), torch.tensor([len(source)]), 20)[0]
     weights = alignment(model, source, words)  # (n, m)
     names = [english.tokens[number] for number in source], [french.tokens[number] for number in words]
-    plots.matrix(weights, "", rows=names[1], columns=names[0], row_label="word written", column_label="word looked at",
-                 axes=axes, limits=(0, 1))
+    plots.matrix(weights, "", rows=names[1], columns=names[0],
+                 row_label="word written", column_label="word looked at", axes=axes, limits=(0, 1))
     axes.set_title(text)
     looked = [f"{word} at {names[0][int(row.argmax())]}" for word, row in zip(names[1], weights)]
     return ", ".join(looked)
@@ -743,7 +774,8 @@ def draw_alignment(text: str, axes, model: nn.Module = translator) -> str:
 texts = ["We have four curious men.", "The young man does not buy them."]
 figure, places = plots.panels(2, width=4.4, height=3.8)
 said = [draw_alignment(text, axes) for text, axes in zip(texts, places)]
-plots.show(figure, "Two maps of cross-attention. The largest weight of each row. Left: " + said[0] + ". Right: " + said[1] + ".")
+plots.show(figure, "Two maps of cross-attention. The largest weight of each row. Left: " + said[0]
+           + ". Right: " + said[1] + ".")
 
 # %% [markdown]
 # Read the left map from top to bottom. A diagonal would mean word for word; where French exchanges noun and adjective, the two dark squares exchange places as well: the model writes *hommes* while it looks at *men*, the last word but one, and goes *back* to *curious*
@@ -760,7 +792,8 @@ for text in corpus.test["en"][:120]:
     for i in range(len(words) - 1):
         if places[i + 1] == places[i] - 1:
             pair = [english.tokens[source[k]] for k in (places[i + 1], places[i])]
-            exchanges[" ".join(pair) + " -> " + " ".join(french.tokens[word] for word in words[i : i + 2])] += 1
+            exchanges[" ".join(pair) + " -> "
+                      + " ".join(french.tokens[word] for word in words[i : i + 2])] += 1
 
 print(f"{sum(exchanges.values())} exchanges in 120 sentences, for example:")
 for exchange in sorted(exchanges)[:: max(1, len(exchanges) // 10)]:
@@ -784,7 +817,8 @@ judged = []
 for text, wanted in parts["test"][:120]:
     words, score = beam_decode(reader, sources_of([text])[0], 1, 20)
     written = french.decode(words)
-    judged.append({"English": text, "written": written, "wanted": " ".join(french.split(wanted)).replace("' ", "'"), "score": round(score, 3)})
+    judged.append({"English": text, "written": written,
+                   "wanted": " ".join(french.split(wanted)).replace("' ", "'"), "score": round(score, 3)})
 table = pd.DataFrame(judged).sort_values("score", ascending=False).reset_index(drop=True)
 table["right"] = (table["written"] == table["wanted"]).map({True: "yes", False: "no"})
 chosen = [0, 30, 60, *range(90, 118, 4), 118, 119]

@@ -130,9 +130,11 @@ size = "small"  # or "full", for a GPU
 
 SIZES = {
     "small": {"corpus": "translation_en_fr", "pairs": 1500, "longest": 7, "min_count": 1,
-              "widths": (48, 72), "heads": (4, 6), "rate": 2.5e-3, "token_budget": 512, "epochs": 5, "warmup": 60},
+              "widths": (48, 72), "heads": (4, 6),
+              "rate": 2.5e-3, "token_budget": 512, "epochs": 5, "warmup": 60},
     "full": {"corpus": "multi30k_en_fr", "pairs": 29_000, "longest": 50, "min_count": 2,
-             "widths": (512, 768), "heads": (8, 12), "rate": 1e-3, "token_budget": 8192, "epochs": 10, "warmup": 1000},
+             "widths": (512, 768), "heads": (8, 12),
+             "rate": 1e-3, "token_budget": 8192, "epochs": 10, "warmup": 1000},
 }  # fmt: skip
 plan = SIZES[size]
 
@@ -149,7 +151,8 @@ SETTINGS = [
 
 # %% experiment
 corpus = load(plan["corpus"])
-english, french = (Vocabulary.learn(corpus.train[language], min_count=plan["min_count"]) for language in ("en", "fr"))
+english, french = (Vocabulary.learn(corpus.train[language], min_count=plan["min_count"])
+                   for language in ("en", "fr"))
 
 
 def shorter(split: Split, pairs: int) -> Split:
@@ -161,22 +164,26 @@ def shorter(split: Split, pairs: int) -> Split:
 train_pairs, dev_pairs = shorter(corpus.train, plan["pairs"]), shorter(corpus.valid, 250)
 test_pairs = shorter(corpus.test, 250)
 print(f"{len(train_pairs):,} pairs to learn from, {len(dev_pairs)} of dev, {len(test_pairs)} of test")
-print(f"{len(english):,} English and {len(french):,} French words, such as: {train_pairs['en'][0]} = {train_pairs['fr'][0]}")
+print(f"{len(english):,} English and {len(french):,} French words, such as: "
+      f"{train_pairs['en'][0]} = {train_pairs['fr'][0]}")
 
 # %% experiment
 def new_model(setting: dict) -> EncoderDecoder:
     """Returns a new model of a setting, with the first weights of its seed."""
     torch.manual_seed(setting["seed"])
     shape = setting["width"], setting["layers"], setting["heads"]
-    return EncoderDecoder(len(english), len(french), *shape, dropout=setting["dropout"], norm_first=setting["norm"] == "pre")
+    return EncoderDecoder(len(english), len(french), *shape,
+                          dropout=setting["dropout"], norm_first=setting["norm"] == "pre")
 
 
 rows, formula = [], translator_total()
 for setting, width in zip(SETTINGS, (512, 512, 768, 768)):
     numel = sum(parameter.numel() for parameter in new_model(setting).parameters())
-    sizes = {S: len(english), V: len(french), D: setting["width"], M: setting["layers"], A: setting["heads"]}
+    sizes = {S: len(english), V: len(french),
+             D: setting["width"], M: setting["layers"], A: setting["heads"]}
     at_full_size = sizes | {S: 6000, V: 7000, D: width}  # a guess of the words: the report does not say
-    rows.append((setting["name"], f"{numel:,}", f"{int(formula.subs(sizes)):,}", f"{int(formula.subs(at_full_size)):,}"))
+    rows.append((setting["name"], f"{numel:,}",
+                 f"{int(formula.subs(sizes)):,}", f"{int(formula.subs(at_full_size)):,}"))
 columns = ["setting", "numel", "your formula", "published width, 6,000 + 7,000 words"]
 pd.DataFrame(rows, columns=columns).set_index("setting")
 
@@ -249,7 +256,8 @@ def load_table(path: Path) -> dict[str, dict]:
 
 # %% experiment
 def interrupted_day(path: Path) -> None:
-    """Runs the sweep twice with a stand-in for training: the first run is interrupted while it trains `wide`."""
+    """Runs the sweep twice with a stand-in for training: the first run is interrupted while
+    it trains `wide`."""
     save_table(path, {"middle": {**SETTINGS[1], "dev_bleu": 20.0}})
     for run in (1, 2):
         def stand_in(setting: dict, run=run) -> dict:
@@ -309,7 +317,8 @@ def score_bleu(model: EncoderDecoder, pairs: Split) -> float:
 
 encode = for_translation(english, french)
 device = choose_device() if size == "full" else torch.device("cpu")  # small models do not need a GPU
-folder = Path("sweep_full") if size == "full" else Path(tempfile.mkdtemp())  # a fixed folder outlives the kernel
+# a fixed folder outlives the kernel
+folder = Path("sweep_full") if size == "full" else Path(tempfile.mkdtemp())
 
 # %% experiment
 def train_one(setting: dict, bar: tqdm) -> dict:
@@ -324,14 +333,17 @@ def train_one(setting: dict, bar: tqdm) -> dict:
         after_epoch=lambda: {"shown": bar.update()}, checkpoint=folder / f"{name}.pt", resume=True,
     )  # fmt: skip
     if history.get("valid_loss", pd.Series(dtype=float)).count() < plan["epochs"]:
-        raise KeyboardInterrupt  # `train` ends its step and returns what it has: that is no finished setting
+        # `train` ends its step and returns what it has: that is no finished setting
+        raise KeyboardInterrupt
     for row in history.itertuples():
-        tqdm.write(f"{name:16} epoch {row.epoch}  step {row.step:5,}  loss {row.loss:.2f}  perplexity {row.perplexity:6.1f}"
+        tqdm.write(f"{name:16} epoch {row.epoch}  step {row.step:5,}"
+                   f"  loss {row.loss:.2f}  perplexity {row.perplexity:6.1f}"
                    f"  dev loss {row.valid_loss:.2f}  accuracy {row.accuracy:.1%}")
     return {
         "train_loss": history["loss"].tolist(), "dev_loss": history["valid_loss"].tolist(),
         "train_accuracy": history["accuracy"].iloc[-1], "dev_bleu": score_bleu(model, dev_pairs),
-        "parameters": sum(parameter.numel() for parameter in model.parameters()), "seconds": history["seconds"].iloc[-1],
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "seconds": history["seconds"].iloc[-1],
     }  # fmt: skip
 
 # %% [markdown]
@@ -344,7 +356,8 @@ def sweep(settings: list[dict]) -> list[dict]:
     known = load_table(path)
     missing = [setting for setting in settings if setting["name"] not in known]
     with tqdm(total=len(missing) * plan["epochs"], unit="epoch") as bar:
-        return run_sweep(settings, lambda setting: train_one(setting, bar), known, lambda table: save_table(path, table))
+        return run_sweep(settings, lambda setting: train_one(setting, bar), known,
+                         lambda table: save_table(path, table))
 
 
 rows = sweep(SETTINGS)
@@ -353,7 +366,9 @@ rows = sweep(SETTINGS)
 def show_table(rows: list[dict]) -> pd.DataFrame:
     """Returns the table of a sweep: parameters, time, losses, accuracy and BLEU."""
     table = pd.DataFrame(rows).set_index("name")
-    table["train loss"], table["dev loss"] = (table[f"{part}_loss"].map(lambda losses: losses[-1]) for part in ("train", "dev"))
+    table["train loss"], table["dev loss"] = (
+        table[f"{part}_loss"].map(lambda losses: losses[-1]) for part in ("train", "dev")
+    )
     table = table.rename(columns={"train_accuracy": "train accuracy", "dev_bleu": "dev BLEU"})
     shown = table[["parameters", "seconds", "train loss", "dev loss", "train accuracy", "dev BLEU"]]
     return shown.round({"seconds": 1, "train loss": 2, "dev loss": 2, "train accuracy": 3, "dev BLEU": 1})
@@ -365,14 +380,16 @@ show_table(rows)
 epochs = range(1, plan["epochs"] + 1)
 figure, (left, right) = plots.panels(2, width=4.2, height=3.4)
 losses = {row["name"]: row["train_loss"] for row in rows}
-plots.curves(losses, epochs, title="Loss on the training set", x_label="epoch", y_label="loss (nats per word)", axes=left)
+plots.curves(losses, epochs, title="Loss on the training set",
+             x_label="epoch", y_label="loss (nats per word)", axes=left)
 left.set_xticks(list(epochs))
 names, scores = [row["name"] for row in rows], [row["dev_bleu"] for row in rows]
 bars = right.bar(names, scores, color=plots.COLOURS[: len(names)])
 right.bar_label(bars, fmt="%.1f")
 right.set(title="BLEU on the dev part", ylabel="BLEU (0 to 100)", ylim=(0, 1.15 * max(scores) + 1))
 told = [f"{name} {score:.0f}" for name, score in zip(names, scores)]
-plots.show(figure, f"Left, training loss: {plots.describe_curves(losses, epochs, 'epoch', digits=2)} Right, BLEU: {', '.join(told)}.")
+plots.show(figure, f"Left, training loss: {plots.describe_curves(losses, epochs, 'epoch', digits=2)} "
+           f"Right, BLEU: {', '.join(told)}.")
 
 # %% [markdown]
 # Look at the training curve of *deep*. It is not that this model knows the training set and nothing else: of the four, it knows the training set **least**. Its curve goes down to a certain level and lies there. (What level is that? A model that has not yet learned to look at the English
@@ -395,9 +412,11 @@ overfitting = train(model, Batches(few, encode, 512), "translation", epochs=50, 
                     valid=Batches(dev_pairs, encode, 8192), device=device, progress=False)
 found = {"training set": overfitting["loss"], "dev part": overfitting["valid_loss"]}
 steps = overfitting["epoch"].tolist()
-axes = plots.curves(found, steps, title="Overfitting: 60 pairs, read 50 times", x_label="epoch", y_label="loss (nats per word)")
+axes = plots.curves(found, steps, title="Overfitting: 60 pairs, read 50 times",
+                    x_label="epoch", y_label="loss (nats per word)")
 plots.show(axes.figure, plots.describe_curves(found, steps, "epoch", digits=2))
-print(f"at the end: training accuracy {overfitting['accuracy'].iloc[-1]:.1%}, training loss {overfitting['loss'].iloc[-1]:.2f}")
+print(f"at the end: training accuracy {overfitting['accuracy'].iloc[-1]:.1%}, "
+      f"training loss {overfitting['loss'].iloc[-1]:.2f}")
 
 # %% [markdown]
 # *This* is what the word means: the training set is known by heart (accuracy near 100 %, loss near 0), while the dev loss has turned and rises. Two observations are needed for it, and the published log has neither: there, the training accuracy is 63.6 %.
@@ -447,7 +466,8 @@ check(diagnose)
 # %% measured
 for row in rows:
     print(f"{row['name']:20} {diagnose(row['train_loss'], row['dev_loss'])}")
-print(f"{'60 pairs, 50 times':20} {diagnose(overfitting['loss'].tolist(), overfitting['valid_loss'].tolist())}")
+print(f"{'60 pairs, 50 times':20} "
+      f"{diagnose(overfitting['loss'].tolist(), overfitting['valid_loss'].tolist())}")
 
 # %% [markdown]
 # Your function needs the whole curve. Of the published run we know that its training loss *stays* at 2.9 and that its accuracy stays at 63.6 %. What the log cannot tell: how far it fell in the first epoch, and whether padding was counted in the accuracy. A BLEU of 0.3154 says that it has learned
@@ -519,14 +539,18 @@ def show_schedule(width: int, warmup_steps: int) -> None:
     peak = width**-0.5 * warmup_steps**-0.5
     steps = [1, *range(200, 20_001, 200)]
     lines = {f"d = {width}, W = {warmup_steps:,}": [warmup(step, warmup_steps, peak) for step in steps]}
-    axes = plots.curves(lines, steps, title="The learning rate of the paper", x_label="step", y_label="learning rate")
+    axes = plots.curves(lines, steps, title="The learning rate of the paper",
+                        x_label="step", y_label="learning rate")
     axes.set_ylim(0, 0.004)
     axes.axvline(warmup_steps, color="#555555", linestyle=":")
-    plots.show(axes.figure, f"The rate rises in a straight line to {peak:.2g} at step {warmup_steps} and falls to {lines.popitem()[1][-1]:.2g} at step 20000.")
+    plots.show(axes.figure, f"The rate rises in a straight line to {peak:.2g} at step {warmup_steps} "
+               f"and falls to {lines.popitem()[1][-1]:.2g} at step 20000.")
 
 
 widths = SelectionSlider(options=[128, 256, 512, 768, 1024], value=512, description="width d")
-_ = interact(show_schedule, width=widths, warmup_steps=IntSlider(value=4000, min=1000, max=10_000, step=1000, description="W", continuous_update=False))
+_ = interact(show_schedule, width=widths,
+             warmup_steps=IntSlider(value=4000, min=1000, max=10_000, step=1000,
+                                    description="W", continuous_update=False))
 
 # %% experiment
 show_schedule(512, 4000)
@@ -543,26 +567,29 @@ show_schedule(512, 4000)
 def versions(base: dict, **changes) -> list[dict]:
     """Returns a setting with some changes, for each of three seeds; what is unchanged keeps its name."""
     way = " ".join(f"{key} {value}" for key, value in changes.items())
-    names = [" ".join(filter(None, (base["name"], way, f"seed {seed}" if seed else ""))) for seed in range(3)]
+    names = [" ".join(filter(None, (base["name"], way, f"seed {seed}" if seed else "")))
+             for seed in range(3)]
     return [{**base, **changes, "name": name, "seed": seed} for seed, name in enumerate(names)]
 
 
 shallow, deep = SETTINGS[0], SETTINGS[-1]
-repairs = {"deep, as published": sweep(versions(deep)), "deep, warm-up": sweep(versions(deep, warmup=plan["warmup"]))}
+repairs = {"deep, as published": sweep(versions(deep)),
+           "deep, warm-up": sweep(versions(deep, warmup=plan["warmup"]))}
 
 # %% measured
 repairs["deep, pre-norm"] = sweep(versions(deep, norm="pre"))
 
 # %% measured
-curves = {way: [row["train_loss"] for row in found] for way, found in repairs.items()}  # (seeds, epochs) each
-axes = plots.curves(curves, epochs, title="The deepest setting: mean and range of three seeds", x_label="epoch",
-                    y_label="training loss (nats per word)")
+# (seeds, epochs) each
+curves = {way: [row["train_loss"] for row in found] for way, found in repairs.items()}
+axes = plots.curves(curves, epochs, title="The deepest setting: mean and range of three seeds",
+                    x_label="epoch", y_label="training loss (nats per word)")
 axes.set_xticks(list(epochs))
 plots.show(axes.figure, plots.describe_curves(curves, epochs, "epoch", digits=2))
 for way, found in repairs.items():
     for row in found:
-        print(f"{way:20} seed {row['seed']}  training loss {row['train_loss'][-1]:.2f}  dev BLEU {row['dev_bleu']:5.1f}"
-              f"  {diagnose(row['train_loss'], row['dev_loss'])}")
+        print(f"{way:20} seed {row['seed']}  training loss {row['train_loss'][-1]:.2f}"
+              f"  dev BLEU {row['dev_bleu']:5.1f}  {diagnose(row['train_loss'], row['dev_loss'])}")
 
 # %% [markdown]
 # The same layers, the same data, the same dropout. As published, the loss lies near its level of the first epoch for every seed. With warm-up it leaves that level, and with pre-norm it falls from the first epoch on. Had the model been *too large for its data*, neither could have helped: neither
@@ -571,7 +598,7 @@ for way, found in repairs.items():
 # > **Look at the words in the last column.** Some of the runs with warm-up may be said to *fit*, at a loss of 3 or more. The rule looks at shapes: the dev loss falls by less than 5 % in its last epoch, so it finds nothing to complain about. It does not know how low a loss could be; only the pre-norm runs beside it show that. A diagnosis from one run
 # > alone can say that a run has come to rest, not that it rests in a good place.
 #
-# What this does **not** show: that the published run failed for the same reason. We have not its program, and our models are ten times narrower. We have reproduced a failure that gives the same picture, and two repairs that the authors could have tried in an afternoon.
+# What this does **not** show: that the published run failed for the same reason. We do not have its program, and our models are ten times narrower. We have reproduced a failure that gives the same picture, and two repairs that the authors could have tried in an afternoon.
 #
 # ## 7. Which setting?
 #
@@ -610,14 +637,20 @@ check(choose_setting)
 # To have something to choose from, the *shallow* setting gets three seeds as well, as it is and with pre-norm. Depth can then be compared with depth: same norm, same seeds, same number of steps.
 
 # %% measured
-candidates = {"shallow, as published": sweep(versions(shallow)), "shallow, pre-norm": sweep(versions(shallow, norm="pre")), **repairs}
+candidates = {"shallow, as published": sweep(versions(shallow)),
+              "shallow, pre-norm": sweep(versions(shallow, norm="pre")), **repairs}
 scores = {
-    name: {"parameters": found[0]["parameters"], "dev_bleu": [row["dev_bleu"] for row in found], "test_bleu": []}
+    name: {"parameters": found[0]["parameters"],
+           "dev_bleu": [row["dev_bleu"] for row in found], "test_bleu": []}
     for name, found in candidates.items()
 }
-table = pd.DataFrame({name: {"parameters": f"{row['parameters']:,}", "seconds a run": f"{sum(r['seconds'] for r in candidates[name]) / 3:.0f}",
-                             "dev BLEU, mean": f"{sum(row['dev_bleu']) / 3:.1f}", "lowest": f"{min(row['dev_bleu']):.1f}",
-                             "highest": f"{max(row['dev_bleu']):.1f}"} for name, row in scores.items()}).T  # fmt: skip
+table = pd.DataFrame({
+    name: {"parameters": f"{row['parameters']:,}",
+           "seconds a run": f"{sum(r['seconds'] for r in candidates[name]) / 3:.0f}",
+           "dev BLEU, mean": f"{sum(row['dev_bleu']) / 3:.1f}",
+           "lowest": f"{min(row['dev_bleu']):.1f}", "highest": f"{max(row['dev_bleu']):.1f}"}
+    for name, row in scores.items()
+}).T  # fmt: skip
 print("chosen:", choose_setting(scores))
 table
 
@@ -627,7 +660,9 @@ table
 # %% measured
 chosen = candidates[choose_setting(scores)][0]
 model = new_model(chosen).to(device)
-model.load_state_dict(torch.load(folder / f"{chosen['name']}.pt", map_location=device, weights_only=True)["model"])
+model.load_state_dict(
+    torch.load(folder / f"{chosen['name']}.pt", map_location=device, weights_only=True)["model"]
+)
 print(f"{chosen['name']}: dev BLEU {chosen['dev_bleu']:.1f}, test BLEU {score_bleu(model, test_pairs):.1f}")
 
 # %% [markdown]
@@ -661,3 +696,6 @@ print(f"{chosen['name']}: dev BLEU {chosen['dev_bleu']:.1f}, test BLEU {score_bl
 # - Choose on dev, over seeds, with one standard error of patience, the smallest; look at test once.
 #
 # **Go further.** There is a third repair: a smaller constant learning rate. Give the settings an entry `"rate"`, let `train_one` use it, and sweep *deep* over four rates. Does the best rate get smaller with depth? With pre-norm too? And at full size (`size = "full"` and a GPU): is the failure there at a rate of 1e-3, and is it there at 1e-4?
+#
+# **The end of the path.** You began with a triangle of zeros, and can now build, count, train, adapt and question a Transformer. Take a paper that you would like to believe, find the table on which its main claim rests, and ask what you have asked here:
+# what was compared with what, over how many seeds, and chosen on which part?

@@ -11,10 +11,14 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import torch
 from nbformat import NotebookNode
 
 from grading import autograde, classroom, demo, sandbox
 from grading.gradebook import GradebookError, only_run, recorded_key
+from grading.remote import Students
+from grading.submission import Master, Work
+from grading.worker import Budget, Graded
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, oddities, perfect, released
 
 WHY_NOT = sandbox.probe()
@@ -191,6 +195,24 @@ def test_a_damaged_autograded_file_is_made_again(tmp_path: Path) -> None:
     path.write_text("{ half of a file")
     assert recorded_key(path) == ""
     assert recorded_key(tmp_path / "missing.ipynb") == ""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited on Linux only")
+def test_a_worker_without_bounds_costs_its_own_submission_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    demo.make(tmp_path)
+    honest_grade = autograde.grade
+
+    def greedy(students: Students, master: Master, work: Work, known: dict, student: str, budget: Budget) -> Graded:
+        if student == "chloe_empty":
+            torch.ones(autograde.WORKER_BYTES // 4 + 1)  # four bytes each
+        return honest_grade(students, master, work, known, student, budget)
+
+    monkeypatch.setattr(autograde, "grade", greedy)
+    wanted = ["ada_perfect", "blaise_half_done", "chloe_empty"]
+    outcomes = {one.student: one for one in autograde.run(students=wanted, course=tmp_path, workers=1, progress=False)}
+    assert outcomes["chloe_empty"].state == "could not be graded"
+    assert "memory" in outcomes["chloe_empty"].reason
+    assert (outcomes["ada_perfect"].score, outcomes["blaise_half_done"].score) == (AUTOMATIC, 6)
 
 
 def test_without_a_sandbox_nothing_is_graded(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:

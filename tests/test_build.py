@@ -172,6 +172,14 @@ def regions(text: str, begin: str, end: str) -> list[str]:
 
 
 @pytest.mark.parametrize("stem", STEMS)
+def test_code_needs_no_horizontal_scroll_bar(stem: str) -> None:
+    path = build.ROOT / "solutions" / f"{stem}.py"
+    notebook = build.solution_notebook(path, source.read(path), "https://example.org/course")
+    lines = [line for cell in notebook.cells if cell.cell_type == "code" for line in cell.source.split("\n")]
+    assert [line for line in lines if len(line) > 108] == []  # what a laptop shows beside the list of files
+
+
+@pytest.mark.parametrize("stem", STEMS)
 def test_no_released_byte_holds_a_solution(stem: str) -> None:
     told = nbformat.read(build.ROOT / "notebooks" / stem / f"{stem}.ipynb", as_version=4)
     released = "\n".join(cell.source for cell in told.cells)
