@@ -786,7 +786,7 @@ axes.axhline(0.5, color="#555555", linestyle=":")
 axes.axvspan(4, TRAINED, color="#dddddd", alpha=0.5, zorder=0)
 axes.text(10, 0.04, "trained", color="#333333", ha="center")
 axes.set(ylim=(0, 1.03), xlim=(4, 65))
-axes.legend(loc="lower left", bbox_to_anchor=(1, 0.3))
+axes.legend(loc="lower left", bbox_to_anchor=(1, 0.3), frameon=False)
 plots.show(axes.figure, plots.describe_curves(results, lengths, "length", digits=2))
 
 print("mean accuracy at", *[f"{length:>5}" for length in lengths])

@@ -331,7 +331,7 @@ ends = [(entry["step"], entry["valid"]) for entry in log if "valid" in entry]
 axes.plot(*zip(*ends), color=plots.COLOURS[1], marker="s", label="on validation reviews")
 axes.yaxis.set_major_formatter("{x:.0f}")
 axes.yaxis.set_minor_formatter("{x:.0f}")
-axes.legend()
+axes.legend(frameon=False)
 plots.show(axes.figure, plots.describe_curves(curve, steps, "step", digits=2)
            + f" On validation reviews it is {ends[-1][1]:.1f} in the end.")
 

@@ -194,7 +194,7 @@ axes.axvline(they, color="#555555", linestyle=":", zorder=0)
 axes.set(title="How far apart are the states of the two sentences?",
          ylabel="largest difference", xticks=range(len(labels)))
 axes.set_xticklabels(labels, rotation=45, ha="right")
-axes.legend()
+axes.legend(frameon=False)
 plots.show(figure, "Bars for each token. Causal: 0 up to and including they, "
            "above 0 from the word that differs on. Both sides: above 0 at every token.")
 print("largest difference up to they, causal:     ", float(apart["causal"][: they + 1].max()))

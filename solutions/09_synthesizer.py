@@ -817,7 +817,7 @@ plots.curves(around, steps, title="look-up: ways around", x_label="step",
              y_label="share of right answers", axes=axes)
 axes.axhline(bounds["look-up"]["dense"], color="#555555", linestyle=":")
 axes.set_ylim(0, 1.05)
-axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1))
+axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
 plots.show(figure, plots.describe_curves(around, steps, "step", digits=2))
 for name, shares in around.items():
     print(f"{name:34} {shares[-1]:.2f}")

@@ -421,7 +421,7 @@ for place, (way, found) in enumerate(shares.items()):
         axes.plot([x, x], [min(values), max(values)], color="#1a1a1a", linewidth=1.5)
 axes.set(title="Where was X born? Mean and range of three seeds", ylabel="exact match (share)",
          xticks=range(len(shares)), xticklabels=list(shares))
-axes.legend()
+axes.legend(frameon=False)
 told = {way: {name: f"{sum(v) / len(v):.0%}" for name, v in found.items()} for way, found in shares.items()}
 plots.show(figure, "Bars: share of right answers. "
            + "; ".join(f"{way}: " + ", ".join(f"{n} {s}" for n, s in found.items())
@@ -670,7 +670,7 @@ def show_rule(threshold: float) -> None:
     axes.set(title=f"Answers with confidence of at least {threshold:.2f}", xlabel="share of the people",
              xlim=(0, 1), yticks=range(len(told)), yticklabels=table["group"].unique())
     axes.invert_yaxis()  # the first group on top
-    axes.legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.3))
+    axes.legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.3), frameon=False)
     plots.show(figure, "; ".join(told) + ".")
 
 

@@ -527,6 +527,13 @@ MASKED_LM_LOSS = Exercise(
             ),
         ),
         Mistake(
+            "the sum is divided by the number of texts",
+            "Two texts with one chosen word each weigh as much as two with ten: divide by the number of chosen places.",
+            lambda model, tokens, target, lengths: (
+                _loss(model(tokens, lengths), target) * (target != IGNORE).sum().clamp(min=1) / len(target)
+            ),
+        ),
+        Mistake(
             "not a number where nothing was chosen",
             "F.cross_entropy takes a mean over no places: 0/0. One such batch makes all weights NaN.",
             lambda model, tokens, target, lengths: F.cross_entropy(

@@ -81,6 +81,13 @@ def masked_lm_loss(model, tokens, target, lengths):
     return nn.functional.cross_entropy(model(tokens, lengths).flatten(0, 1), target.flatten(), reduction="sum")
 
 
+# %% wrong: sum over b -> the sum is divided by the number of texts
+def masked_lm_loss(model, tokens, target, lengths):
+    logits = model(tokens, lengths)
+    total = nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), reduction="sum")
+    return total / tokens.shape[0]
+
+
 # %% wrong: the plain call -> not a number where nothing was chosen
 def masked_lm_loss(model, tokens, target, lengths):
     return nn.functional.cross_entropy(model(tokens, lengths).flatten(0, 1), target.flatten())
