@@ -19,7 +19,7 @@ test: export OMP_NUM_THREADS = 1
 test-browser: export CHROMIUM := $(CHROMIUM)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab formgrader test test-browser build grade demo lint
+.PHONY: help lab formgrader test test-browser build grade demo bench lint
 
 help: ## List what make can do
 	@sed -n 's/^\([a-z-]*\): ## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
@@ -48,6 +48,10 @@ grade: ## Grade all submissions in sandboxes, in parallel (Linux)
 
 demo: ## Grade a small class of seven, from submission to feedback
 	@$(environment) --run grading demo
+
+bench: ## Print how the autograder and the training loop compare with the usual ones (30 min; one corpus is downloaded)
+	@$(environment) --run python benchmarks/autograde.py
+	@$(environment) --run python benchmarks/training.py
 
 lint: ## Check style, format and types
 	@$(environment) --extra test --run ruff check .

@@ -80,10 +80,7 @@ for index, place in enumerate(axes):
         digits=0,
         axes=place,
     )
-plots.show(
-    figure,
-    "Two sentences of three tokens, each token a row of four numbers, counted from 0 to 23.",
-)
+plots.show(figure, "Two sentences of three tokens, each token a row of four numbers, counted from 0 to 23.")
 
 # %% [markdown]
 # Count: how many sentences, how many tokens in each, how many numbers for each token? In this order, these three numbers are the *shape* of the

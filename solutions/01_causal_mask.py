@@ -96,38 +96,20 @@ from helpers.models import LanguageModel, TransformerBase
 # %% experiment
 words = ["Le", "chat", "dort"]
 scores = torch.tensor([[2.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 2.0]])
-mask = torch.tensor(
-    [[0.0, -torch.inf, -torch.inf], [0.0, 0.0, -torch.inf], [0.0, 0.0, 0.0]]
-)
+mask = torch.tensor([[0.0, -torch.inf, -torch.inf], [0.0, 0.0, -torch.inf], [0.0, 0.0, 0.0]])
 
 free = torch.softmax(scores, dim=-1)
 masked = torch.softmax(scores + mask, dim=-1)
 
 figure, axes = plots.panels(3)
 plots.matrix(
-    free,
-    "weights without a mask",
-    rows=words,
-    columns=words,
-    digits=2,
-    axes=axes[0],
-    limits=(0, 1),
+    free, "weights without a mask", rows=words, columns=words, digits=2, axes=axes[0], limits=(0, 1)
 )
 plots.matrix(mask, "the mask", rows=words, columns=words, digits=0, axes=axes[1])
 plots.matrix(
-    masked,
-    "weights with the mask",
-    rows=words,
-    columns=words,
-    digits=2,
-    axes=axes[2],
-    limits=(0, 1),
+    masked, "weights with the mask", rows=words, columns=words, digits=2, axes=axes[2], limits=(0, 1)
 )
-plots.show(
-    figure,
-    "Three matrices side by side. "
-    + plots.describe_matrix(masked, "Weights with the mask"),
-)
+plots.show(figure, "Three matrices side by side. " + plots.describe_matrix(masked, "Weights with the mask"))
 
 # %% [markdown]
 # Read the right-hand picture row by row. *Le* can look only at itself, so all its weight goes there. *chat*
@@ -180,13 +162,8 @@ check(causal_mask)
 sentence = ["Le", "chat", "dort", "sur", "le", "canapé"]
 square = causal_mask(len(sentence))
 
-axes = plots.matrix(
-    square, "Who may look at whom", rows=sentence, columns=sentence, digits=0
-)
-plots.show(
-    axes.figure,
-    plots.describe_matrix(square, "The causal mask of a sentence of six words"),
-)
+axes = plots.matrix(square, "Who may look at whom", rows=sentence, columns=sentence, digits=0)
+plots.show(axes.figure, plots.describe_matrix(square, "The causal mask of a sentence of six words"))
 
 # %% [markdown]
 # ## 3. Exercise: the weights
@@ -333,12 +310,8 @@ check(future_influence)
 
 # %% experiment
 torch.manual_seed(0)
-honest = LanguageModel(
-    TransformerBase(50, d_model=32, n_layers=2, n_heads=4, causal=True)
-).eval()
-cheating = LanguageModel(
-    TransformerBase(50, d_model=32, n_layers=2, n_heads=4, causal=False)
-).eval()
+honest = LanguageModel(TransformerBase(50, d_model=32, n_layers=2, n_heads=4, causal=True)).eval()
+cheating = LanguageModel(TransformerBase(50, d_model=32, n_layers=2, n_heads=4, causal=False)).eval()
 cheating.load_state_dict(honest.state_dict())
 
 tokens = torch.tensor([3, 14, 15, 9, 26, 5])
@@ -381,9 +354,7 @@ def train_on_noise(causal: bool, steps: int = 250) -> list[float]:
     for _ in range(steps):
         words = torch.randint(20, (32, 13))  # 32 sentences of 13 words
         logits = model(words[:, :-1])  # (32, 12, 20), the guess for each next word
-        loss = torch.nn.functional.cross_entropy(
-            logits.flatten(0, 1), words[:, 1:].flatten()
-        )
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), words[:, 1:].flatten())
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -391,17 +362,10 @@ def train_on_noise(causal: bool, steps: int = 250) -> list[float]:
     return losses
 
 
-losses = {
-    "with the mask": train_on_noise(causal=True),
-    "without the mask": train_on_noise(causal=False),
-}
+losses = {"with the mask": train_on_noise(causal=True), "without the mask": train_on_noise(causal=False)}
 steps = range(1, 251)
 axes = plots.curves(
-    losses,
-    steps,
-    title="Training on random words",
-    x_label="step",
-    y_label="loss (nats per word)",
+    losses, steps, title="Training on random words", x_label="step", y_label="loss (nats per word)"
 )
 axes.axhline(torch.tensor(20.0).log().item(), color="#555555", linestyle=":")
 axes.text(60, 3.15, "best possible without looking ahead: ln 20", color="#333333")
@@ -424,9 +388,7 @@ print({name: round(values[-1], 1) for name, values in losses.items()})
 @torch.no_grad()
 def one_by_one(model: LanguageModel, tokens: Tensor) -> Tensor:
     """Returns the last output of each prefix, `(n, V)`: n runs of the model."""
-    return torch.stack(
-        [model(tokens[None, :length])[0, -1] for length in range(1, len(tokens) + 1)]
-    )
+    return torch.stack([model(tokens[None, :length])[0, -1] for length in range(1, len(tokens) + 1)])
 
 
 @torch.no_grad()
