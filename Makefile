@@ -49,9 +49,9 @@ grade: ## Grade all submissions in sandboxes, in parallel (Linux)
 demo: ## Grade a small class of seven, from submission to feedback
 	@$(environment) --run grading demo
 
-bench: ## Print how the autograder and the training loop compare with the usual ones (30 min; one corpus is downloaded)
-	@$(environment) --run python benchmarks/autograde.py
-	@$(environment) --run python benchmarks/training.py
+bench: ## Compare the autograder and the training loop with the usual ones (downloads a corpus)
+	@$(environment) --run benchmarks.autograde
+	@$(environment) --run benchmarks.training
 
 lint: ## Check style, format and types
 	@$(environment) --extra test --run ruff check .
