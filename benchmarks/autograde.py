@@ -6,8 +6,8 @@
 
 Run it on a quiet machine: processor time is that of the whole machine, since the sandboxed processes are killed when
 they are no longer needed, and a killed process takes its times with it. Memory is the highest sum, over all processes
-of a run but the one that writes the gradebook, of their share of it (a page that several share counts once in all),
-looked at every half second.
+of a run but the one that writes the gradebook, of their share of it (a page that several share counts once in all).
+To look at it takes time, so it is measured in a run of its own, or seldom.
 """
 
 import argparse
@@ -65,12 +65,12 @@ def memory_below(process: int) -> int:
 
 
 @contextmanager
-def spending() -> Iterator[Spent]:
-    """Measures the block."""
+def spending(look_every: float | None) -> Iterator[Spent]:
+    """Measures the block; looks at the memory, if at all, every so many seconds, which takes a tenth of one."""
     spent, wall, cpu, over = Spent(), time.perf_counter(), busy(), threading.Event()
 
     def watch() -> None:
-        while not over.wait(0.5):
+        while not over.wait(look_every):
             spent.memory = max(spent.memory, memory_below(os.getpid()))
 
     watcher = threading.Thread(target=watch)
@@ -107,17 +107,19 @@ def plain(course: Path, assignment: str, experiments: bool) -> tuple[Spent, dict
     """Grades with `nbgrader autograde`; returns what it took, and the marks."""
     classroom.nbgrader(course, "generate_assignment", assignment, "--force")
     skip = ["--Execute.skip_cells_with_tag="] if experiments else []
-    with spending() as spent:
+    with spending(look_every=5) as spent:
         done = classroom.nbgrader(course, "autograde", assignment, *skip)
     if done.returncode:
         print(done.stderr[-2000:], file=sys.stderr)
     return spent, marks(course, assignment)
 
 
-def safe(course: Path, assignment: str, workers: int) -> tuple[Spent, list[autograde.Outcome]]:
+def safe(
+    course: Path, assignment: str, workers: int, look_every: float | None = None
+) -> tuple[Spent, list[autograde.Outcome]]:
     """Grades in sandboxes; returns what it took, and the outcomes."""
     classroom.nbgrader(course, "generate_assignment", assignment, "--force")
-    with spending() as spent:
+    with spending(look_every) as spent:
         outcomes = autograde.run([assignment], course=course, workers=workers)
     return spent, outcomes
 
@@ -130,13 +132,13 @@ def marks(course: Path, assignment: str) -> dict[str, float]:
         return {one.student_id: float(one.score) for one in gradebook.assignment_submissions(assignment)}
 
 
-def line(name: str, spent: Spent, count: int, workers: int = 1, against: Spent | None = None, base: int = 1) -> str:
+def line(name: str, spent: Spent, count: int, against: Spent | None = None, base: int = 1) -> str:
     """Returns a row of the table; `against` took its time for `base` submissions."""
     rate, cpu = 60 * count / spent.wall, spent.cpu / count
     ratios = ("", "")
     if against is not None:
         ratios = (f"{rate / (60 * base / against.wall):.1f}", f"{against.cpu / base / cpu:.1f}")
-    return f"| {name} | {rate:.0f} | {cpu:.2f} | {ratios[0]} | {ratios[1]} | {spent.memory / workers / 2**20:.0f} |"
+    return f"| {name} | {rate:.0f} | {cpu:.2f} | {ratios[0]} | {ratios[1]} |"
 
 
 def compare(assignment: str, count: int, plain_count: int, workers: list[int], experiments: bool) -> None:
@@ -146,16 +148,14 @@ def compare(assignment: str, count: int, plain_count: int, workers: list[int], e
         few, course = Path(name) / "plain", Path(name) / "safe"
         make_class(few, assignment, plain_count)
         spent_plain, marks_plain = plain(few, assignment, experiments)
-        head = ["way", "submissions/min", "CPU s per submission", "times plain, by the clock", "times plain, per core"]
-        head.append("MB per worker")
-        print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
-        print(line("plain nbgrader", spent_plain, plain_count), flush=True)
+        head = "| way | submissions/min | CPU s per submission | times plain, by the clock | times plain, per core |"
+        print(f"{head}\n|---|---|---|---|---|\n{line('plain nbgrader', spent_plain, plain_count)}", flush=True)
         for number in workers:
             shutil.rmtree(course, ignore_errors=True)
             make_class(course, assignment, count)
             spent, outcomes = safe(course, assignment, number)
             way = f"safe, {number} worker{'s' * (number > 1)}"
-            print(line(way, spent, count, number, spent_plain, plain_count), flush=True)
+            print(line(way, spent, count, spent_plain, plain_count), flush=True)
         found = marks(course, assignment)
         different = {s: (mark, found.get(s)) for s, mark in marks_plain.items() if found.get(s) != mark}
         print(f"The same marks in {len(marks_plain) - len(different)} of {len(marks_plain)}.", *different.items())
@@ -165,6 +165,13 @@ def compare(assignment: str, count: int, plain_count: int, workers: list[int], e
                 parts[part].append(seconds)
         told = ", ".join(f"{part} {1000 * statistics.mean(seconds):.0f}" for part, seconds in parts.items())
         print(f"Where the time of one submission goes (ms, mean): {told}.")
+        shutil.rmtree(course)
+        make_class(course, assignment, count)
+        watched, _ = safe(course, assignment, number, look_every=0.3)
+        print(f"Memory for each worker, at most: safe {watched.memory / number / 2**20:.0f} MB ({number} at work), "
+              f"plain {spent_plain.memory / 2**20:.0f} MB. The safe way ends a worker that takes "
+              f"{autograde.WORKER_BYTES >> 20} MB more, and a student's processes at "
+              f"{sandbox.Limits().memory >> 20} MB.")  # fmt: skip
 
 
 def growth(assignment: str, counts: list[int], workers: int) -> None:
@@ -174,7 +181,7 @@ def growth(assignment: str, counts: list[int], workers: int) -> None:
     for count in counts:
         with tempfile.TemporaryDirectory(prefix="benchmark-") as name:
             make_class(Path(name), assignment, count)
-            spent, outcomes = safe(Path(name), assignment, workers)
+            spent, outcomes = safe(Path(name), assignment, workers, look_every=5)
             book = statistics.mean(outcome.seconds.get("gradebook and files", 0.0) for outcome in outcomes)
             rate, cpu = 60 * count / spent.wall, spent.cpu / count
             memory = spent.memory / workers / 2**20
