@@ -11,13 +11,14 @@ import socket
 import time
 from typing import Any
 
-from grading.sandbox import Limits
+from grading.sandbox import Limits, at_work
 from grading.zygote import Zygote
 from helpers.checking import plain
 from helpers.checking.answers import Ask, Reply
 from helpers.checking.serve import ChannelError, ProcessEnded, decode_reply, receive, send
 
 SLOWEST = 8.0  # a reply may take this many times its processor time, on a busy machine
+STANDSTILL = 10.0  # seconds in which an asked process does nothing at all: then no reply will come
 IDLE = 4.0  # a process that waits uses up a notebook's time too, this many times more slowly
 
 
@@ -98,7 +99,7 @@ class Student:
         try:
             self._channel.settimeout(seconds)
             send(self._channel, message)
-            reply = receive(self._channel, seconds)
+            reply = receive(self._channel, seconds, _Standstill(self.pid).look)
         except OSError as problem:
             self.close()
             if isinstance(problem, ChannelError):
@@ -125,6 +126,21 @@ class Student:
     def answer(self, name: str) -> RemoteAnswer:
         """Returns the answer with this name, to be asked."""
         return RemoteAnswer(self, name)
+
+
+class _Standstill:
+    """Notices that a process which was asked something sleeps, so that nobody waits for it as for one that works."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid, self._since, self._before = pid, time.monotonic(), -1
+
+    def look(self) -> None:
+        """Raises ChannelError when the process has done nothing for a while. To be called about once in a second."""
+        now, work = time.monotonic(), at_work(self._pid)
+        if work is None or work[1] or work[0] != self._before:
+            self._since, self._before = now, -1 if work is None else work[0]
+        elif now - self._since > STANDSTILL:
+            raise ChannelError("it waits, and does nothing")
 
 
 class RemoteAnswer:

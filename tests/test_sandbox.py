@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from grading import bank, exercise, sandbox
+from grading import bank, exercise, remote, sandbox
 from grading.examiner import examine
 from grading.remote import Students
 from helpers.checking.answers import Ask
@@ -236,6 +236,34 @@ def test_a_reply_too_large_or_late_is_a_wrong_answer(students: Students) -> None
     student.close()
     with pytest.raises(ChannelError):
         student.run("1", 5)
+
+
+def test_who_sleeps_is_not_waited_for(students: Students, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "STANDSTILL", 2.0)
+    student, start = students.student(), time.monotonic()
+    assert student.run("import time\ndef sleeps():\n    time.sleep(600)", 5) == ""
+    reply = student.answer("sleeps").ask(Ask(), 60)  # else it would be waited for eight times as long
+    assert (reply.outcome, "does nothing" in reply.error) == ("late", True)
+    assert time.monotonic() - start < 240
+    student.close()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "end = time.process_time() + 4\n    while time.process_time() < end: pass",
+        "if (pid := os.fork()): os.waitpid(pid, 0)\n    else: end()",
+        "time.sleep(1)",
+    ],
+)
+def test_who_works_is_waited_for(students: Students, body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "STANDSTILL", 2.0)
+    student = students.student()
+    child = "def end():\n    while time.process_time() < 4: pass\n    os._exit(0)\n"
+    assert student.run(f"import os, time\n{child}def works():\n    {body}\n    return 1", 5) == ""
+    reply = student.answer("works").ask(Ask(), 20)
+    assert (reply.outcome, reply.value) == ("value", 1)
+    student.close()
 
 
 def test_students_do_not_see_each_other(students: Students) -> None:

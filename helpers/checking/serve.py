@@ -14,6 +14,7 @@ import socket
 import struct
 import sys
 import time
+from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
@@ -38,17 +39,21 @@ def send(channel: socket.socket, message: Any) -> None:
     channel.sendall(struct.pack(">I", len(data)) + data)
 
 
-def receive(channel: socket.socket, seconds: float | None = None) -> Any:
+def receive(
+    channel: socket.socket, seconds: float | None = None, each_second: Callable[[], None] = lambda: None
+) -> Any:
     """Returns the next message, which must be whole after `seconds`.
+
+    While nothing comes, `each_second` is called; what it raises ends the waiting.
 
     Raises:
         ChannelError: when the other side has ended, is too late or sends something else.
     """
     end = None if seconds is None else time.monotonic() + seconds
-    (size,) = struct.unpack(">I", _read(channel, 4, end))
+    (size,) = struct.unpack(">I", _read(channel, 4, end, each_second))
     if size > MAX_MESSAGE:
         raise ChannelError(f"a message of {size >> 20} MB; at most {MAX_MESSAGE >> 20} MB are read")
-    data = _read(channel, size, end)
+    data = _read(channel, size, end, each_second)
     if sum(data.count(sign) for sign in (b",", b"[", b"{")) > MAX_PARTS:  # each part may take 30 times its text
         raise ChannelError("a message of too many parts")
     try:
@@ -57,15 +62,18 @@ def receive(channel: socket.socket, seconds: float | None = None) -> Any:
         raise ChannelError("a message that is not JSON") from problem
 
 
-def _read(channel: socket.socket, size: int, end: float | None) -> bytes:
+def _read(channel: socket.socket, size: int, end: float | None, each_second: Callable[[], None]) -> bytes:
     parts = bytearray()
     while len(parts) < size:
         try:
             if end is not None:
-                channel.settimeout(max(0.001, end - time.monotonic()))
+                channel.settimeout(min(1.0, max(0.001, end - time.monotonic())))
             part = channel.recv(min(size - len(parts), 1 << 20))
         except TimeoutError as problem:
-            raise ChannelError("no reply in time") from problem
+            if end is None or time.monotonic() >= end:
+                raise ChannelError("no reply in time") from problem
+            each_second()
+            continue
         if not part:
             raise ProcessEnded("its process has ended")
         parts += part
