@@ -10,7 +10,7 @@ from pathlib import Path
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit status."""
-    options = _parser().parse_args(arguments)
+    options = _parsed(_parser(), arguments)
     if options.command == "build":
         return _build(options.notebook, options.check)
     if options.command == "autograde":
@@ -34,6 +34,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return doctor.run(options.file, options.assignment, write=not options.no_copy)
     return _with_a_class(options)
+
+
+def _parsed(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Returns the options. Argparse takes no assignment that stands behind an option; here it may stand anywhere."""
+    options, rest = parser.parse_known_args(arguments)
+    named = getattr(options, "assignment", None)
+    if rest and not any(word.startswith("-") for word in rest):
+        if isinstance(named, list):
+            options.assignment, rest = [*named, *rest], []
+        elif named == "":
+            options.assignment, *rest = rest
+    if rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    return options
 
 
 def _parser() -> argparse.ArgumentParser:

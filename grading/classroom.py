@@ -54,6 +54,8 @@ def submissions(course: Path, assignment: str) -> list[Path]:
         ClassroomError: when the assignment is unknown, or nothing was submitted.
     """
     known = sorted(path.stem for path in (course / "solutions").glob("*/*.ipynb"))
+    if not known:
+        raise ClassroomError(f"{course} is no course folder: expected solutions/NN_name/NN_name.ipynb in it.")
     if assignment not in known:
         raise ClassroomError(f"no assignment is called {assignment!r}; expected one of: {', '.join(known)}.")
     submitted = course / "gradebook" / "submitted"
