@@ -41,6 +41,13 @@ LAB_SETTINGS = {
     }
 }
 
+# What a student's JupyterLab leaves out: the instructor's parts of nbgrader.
+STUDENT_PAGE = {
+    "disabledExtensions": {
+        "@jupyter/nbgrader:" + part: True for part in ("formgrader", "create-assignment", "course-list")
+    }
+}
+
 PROBE = """
 import json, sys
 try:
@@ -424,12 +431,22 @@ def install(root: str, extras: Sequence[str], torch: Optional[str], quiet: bool,
         pip_install(root, ["--no-deps", "--editable", root], "the course", quiet)
     else:
         pip_install(root, ["--editable", project], "the course and what it needs", quiet)
-    settings = os.path.join(environment_folder(root), "etc", "jupyter", "labconfig")
-    if not os.path.isdir(settings):
-        os.makedirs(settings)
-    path = os.path.join(settings, "default_setting_overrides.json")
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(LAB_SETTINGS, file, indent=2)
+    write_settings(os.path.join(environment_folder(root), "etc", "jupyter"), "default_setting_overrides", LAB_SETTINGS)
+    write_settings(students_settings(root), "page_config", STUDENT_PAGE)
+
+
+def write_settings(folder: str, name: str, settings: Any) -> None:
+    """Write settings of JupyterLab into a folder of Jupyter's."""
+    folder = os.path.join(folder, "labconfig")
+    if not os.path.isdir(folder):
+        os.makedirs(folder)
+    with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
+        json.dump(settings, file, indent=2)
+
+
+def students_settings(root: str = ROOT) -> str:
+    """Return the folder with the settings that only a student's JupyterLab reads."""
+    return os.path.join(environment_folder(root), "etc", "jupyter-student")
 
 
 def ensure(
@@ -595,8 +612,12 @@ def run_lab(python: str, folder: str, port: int, arguments: Sequence[str], root:
         "with `token=` that appears below. Ctrl-C stops it.".format(folder, chosen)
     )
     command = lab_command(python, folder, chosen, arguments, os.environ, is_root)
+    variables = inside(os.environ, root)
+    if folder != root:
+        others = variables.get("JUPYTER_CONFIG_PATH")
+        variables["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, [students_settings(root), others]))
     # From the project's root, where nbgrader looks for nbgrader_config.py.
-    return start(command, root, inside(os.environ, root))
+    return start(command, root, variables)
 
 
 def port_number(text: str) -> int:

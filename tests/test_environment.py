@@ -327,6 +327,27 @@ def test_jupyterlab_asks_nothing_at_its_first_start(pip: FakePip, ensure: Ensure
     assert settings["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
 
 
+def test_only_a_student_is_spared_the_instructors_parts(
+    pip: FakePip, ensure: Ensure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ensure()
+    folder = pip.root / ".venv/etc/jupyter-student"
+    page = json.loads((folder / "labconfig/page_config.json").read_text("utf-8"))
+    assert page["disabledExtensions"]["@jupyter/nbgrader:formgrader"] is True
+    started: list[str] = []
+
+    def start(command: list[str], where: str, variables: dict[str, str]) -> int:
+        started.append(variables.get("JUPYTER_CONFIG_PATH", ""))
+        return 0
+
+    monkeypatch.setattr(environment, "start", start)
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "/mine")
+    (pip.root / "notebooks").mkdir()
+    for name in ("notebooks", ""):
+        environment.run_lab("py", str(pip.root / name if name else pip.root), 8888, [], str(pip.root))
+    assert started == [f"{folder}{os.pathsep}/mine", "/mine"]
+
+
 @pytest.mark.parametrize("installed", ["2.6.0", "2.10.1+cu130", "3.0.0"])
 def test_a_torch_that_is_new_enough_is_kept(pip: FakePip, ensure: Ensure, installed: str) -> None:
     pip.make_environment(str(pip.root))

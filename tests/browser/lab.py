@@ -33,7 +33,7 @@ from playwright.sync_api import (
     expect,
 )
 
-from helpers.environment import LAB_SETTINGS
+from helpers.environment import LAB_SETTINGS, STUDENT_PAGE, write_settings
 
 TOKEN = "browser-tests"
 START_SECONDS = 120.0  # for JupyterLab to answer
@@ -89,9 +89,9 @@ def _variables(home: Path) -> dict[str, str]:
 @contextmanager
 def jupyterlab(course: Path, root: Path, home: Path) -> Iterator[Server]:
     """Starts JupyterLab in a course folder on the files under `root`, and ends it with its kernels."""
-    settings = home / "config" / "labconfig" / "default_setting_overrides.json"
-    settings.parent.mkdir(parents=True)
-    settings.write_text(json.dumps(LAB_SETTINGS), encoding="utf-8")
+    write_settings(str(home / "config"), "default_setting_overrides", LAB_SETTINGS)
+    if root != course:  # a student's
+        write_settings(str(home / "config"), "page_config", STUDENT_PAGE)
     port = _free_port()
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1"]
     command += [f"--port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={root}"]

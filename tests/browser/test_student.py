@@ -74,6 +74,15 @@ def test_validate_says_that_nothing_is_written_yet(page: Page, lab: Server, note
     assert "this cell is still to be written" in said
 
 
+def test_the_instructors_parts_of_nbgrader_are_not_there(page: Page, lab: Server, notebook: Path) -> None:
+    open_notebook(page, lab, PATH)
+    page.get_by_role("menuitem", name="Nbgrader").click()
+    expect(page.get_by_role("menuitem", name="Assignment List")).to_be_visible()
+    expect(page.get_by_role("menuitem", name="Formgrader")).to_have_count(0)
+    expect(page.get_by_text("Create Assignment")).to_have_count(0)
+    page.keyboard.press("Escape")
+
+
 def test_a_wrong_answer_gets_its_hint_and_a_right_one_passes(
     page: Page, lab: Server, notebook: Path, save_screenshot: Callable[[Page, str], None]
 ) -> None:
