@@ -2,7 +2,7 @@
 
     python benchmarks/real_translation.py --out results         # a GPU: minutes; a CPU: hours
     python benchmarks/real_translation.py --out results --bf16 --epochs 12 --budget 4096 --dropout 0.2
-                                                                # a CPU: half an hour on one core
+                                                                # a CPU: 40 minutes on one core
     python benchmarks/real_translation.py --out results --quick # a CPU: does everything run?
 
 A run that was stopped goes on after its last whole epoch when the same command is given again.
