@@ -33,7 +33,7 @@ formgrader: ## Open the whole course in JupyterLab with nbgrader's menu (an inst
 test: ## Run all tests, and replay every solution notebook
 	@$(environment) --extra test --run pytest \
 	    --nbval --nbval-current-env --nbval-sanitize-with=tests/nbval.cfg \
-	    --nbval-cell-timeout=120 --nbval-kernel-startup-timeout=60 \
+	    --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=60 \
 	    -n 2 --dist loadfile --ignore=tests/browser $(PYTEST_ARGS) tests solutions
 
 test-browser: ## Drive JupyterLab in Chromium, as a student and as an instructor

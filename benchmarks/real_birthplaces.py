@@ -1,8 +1,9 @@
 """Where was X born, about real people: is it worth having read about them?
 
     python benchmarks/real_birthplaces.py --out results                # a GPU
-    python benchmarks/real_birthplaces.py --out results --people 500 --width 192 --layers 3 \\
-        --heads 6 --read-epochs 120 --bf16                             # smaller: a CPU
+    python benchmarks/real_birthplaces.py --out results --width 192 --layers 3 --heads 6 --gaps 0.7 \\
+        --max-len 128 --budget 2048 --read-epochs 80 --epochs 10 --repeat 1 --rate 1e-3 --seeds 1 --bf16
+                                                                       # half an hour on one core: see docs/results.md
     python benchmarks/real_birthplaces.py --out results --quick        # a trial: does everything run?
 
 A run that was stopped goes on where it was when the same command is given again: reading after

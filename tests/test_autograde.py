@@ -204,7 +204,7 @@ def test_a_worker_without_bounds_costs_its_own_submission_only(tmp_path: Path, m
 
     def greedy(students: Students, master: Master, work: Work, known: dict, student: str, budget: Budget) -> Graded:
         if student == "chloe_empty":
-            torch.ones(autograde.WORKER_BYTES // 4 + 1)  # four bytes each
+            torch.ones(autograde.WORKER_BYTES // 2)  # four bytes each: twice what it may take
         return honest_grade(students, master, work, known, student, budget)
 
     monkeypatch.setattr(autograde, "grade", greedy)

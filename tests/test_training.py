@@ -3,7 +3,7 @@
 import copy
 import math
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -163,6 +163,15 @@ def interrupt_at(step: int) -> Callable[[nn.Module, Batch], tuple[Tensor, Tensor
 STEPS = len(batches_of("classifier"))
 
 
+@pytest.fixture
+def _ctrl_c_is_heard() -> Iterator[None]:
+    """Whoever starts the tests in the background may have told all of them to ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_ctrl_c_is_heard")
 @pytest.mark.parametrize("stop", [1, STEPS - 1, STEPS, STEPS + 2, 2 * STEPS])
 def test_ctrl_c_and_resume_change_no_bit(stop: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     settings: dict[str, object] = {
@@ -194,6 +203,7 @@ def test_ctrl_c_and_resume_change_no_bit(stop: int, tmp_path: Path, capsys: pyte
     assert [file.name for file in tmp_path.iterdir()] == ["run.pt"]
 
 
+@pytest.mark.usefixtures("_ctrl_c_is_heard")
 def test_a_second_ctrl_c_stops_at_once() -> None:
     def score(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
         for _ in range(2):
