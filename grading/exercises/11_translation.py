@@ -896,6 +896,8 @@ def _bleu(
     if brevity == "sentence":
         longest = sum(max(len(h), len(r)) for h, r in pairs)
         penalty = math.exp(min(0.0, 1 - longest / written))
+    if brevity == "bonus":
+        penalty = math.exp(1 - wanted_length / written)
     if brevity == "linear":
         penalty = min(1.0, written / wanted_length)
     return scale * average * (penalty if brevity != "none" else 1.0)
@@ -1051,6 +1053,11 @@ CORPUS_BLEU = Exercise(
             "A model that writes only the words of which it is sure has a high precision. Multiply by exp(1 - r / c) "
             "where c < r.",
             _with(brevity="none"),
+        ),
+        Mistake(
+            "a translation that is too long gets a bonus",
+            "exp(1 - r / c) is above 1 where c > r: take 1 there. The precisions punish needless words.",
+            _with(brevity="bonus"),
         ),
         Mistake(
             "the brevity penalty is c / r",

@@ -119,6 +119,27 @@ def corpus_bleu(hypotheses, references):
     return 100 * penalty * math.prod(precisions) ** 0.25
 
 
+# %% wrong: no min with 1 -> a translation that is too long gets a bonus
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written += len(hypothesis)
+        wanted += len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if 0 in right:
+        return 0.0
+    precisions = [r / t for r, t in zip(right, total)]
+    penalty = math.exp(1 - wanted / written)
+    return 100 * penalty * math.prod(precisions) ** 0.25
+
+
 # %% wrong: c over r -> the brevity penalty is c / r
 def corpus_bleu(hypotheses, references):
     special = {"<pad>", "<sos>", "<eos>"}
