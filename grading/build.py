@@ -200,7 +200,8 @@ def _entry(exercise: exercises.Exercise) -> dict[str, Any]:
 
     def told(stage: exercises.Stage, case: Any, value: Any) -> Any:
         if isinstance(value, Raised):
-            return {"raised": value.error_type} | ({"changed": True} if value.changed else {})
+            more = {"changed": value.changed, "said": value.said}
+            return {"raised": value.error_type} | {name: part for name, part in more.items() if part}
         if stage.sealed and value is not None:
             return {"sealed": plain.seal(value, case.ask.at, exercise.name)}
         return _readable(plain.encode(plain.evaluated(value, case.ask.at)))  # numbers, not formulas

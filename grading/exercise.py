@@ -17,7 +17,7 @@ from typing import Any
 
 from helpers.checking.answers import Ask, InProcess, Reply
 from helpers.checking.measures import measured
-from helpers.checking.verdict import Case, Examples, Raised, StageCases
+from helpers.checking.verdict import Case, Examples, Raised, StageCases, words
 
 FOLDER = Path(__file__).with_name("exercises")
 Draw = Callable[[random.Random], Sequence[Ask]]
@@ -155,7 +155,7 @@ def outcome(reply: Reply) -> Any:
     """Returns what a reply stands for in a case: its value, or the class of the exception it raised."""
     if reply.outcome == "value":
         return reply.value
-    return Raised((reply.error_types or ("TimeoutError",))[0], reply.changed_inputs)
+    return Raised((reply.error_types or ("TimeoutError",))[0], reply.changed_inputs, words(reply))
 
 
 def notebooks() -> list[str]:

@@ -23,6 +23,7 @@ from helpers import models
 from helpers.check import check, public_examples
 from helpers.checking import measures, plain
 from helpers.checking.answers import STUB, Ask, InProcess, Reply, time_limit
+from helpers.checking.compare import difference
 from helpers.checking.plain import Model
 from helpers.checking.verdict import Verdict, judge
 from helpers.models import Classifier
@@ -372,6 +373,10 @@ SAME = [
     3.0 * (N + 1) ** 2 * (1 / 3),
     (N**3 + 3 * N**2 + 3 * N + 1) / (N + 1),
     sympy.exp(2 * sympy.log(N + 1)),
+    1 + N * (N + 1) // 2 + sympy.binomial(N + 1, 2) + N,
+    2 * sympy.Sum(sympy.Symbol("i"), (sympy.Symbol("i"), 1, N)) + sympy.Max(N, 2) + 1,
+    abs(-N - 1) * sympy.ceiling(N + sympy.Rational(1, 3)),
+    sympy.factorial(N + 1) ** 2 / sympy.factorial(N) ** 2,
 ]
 
 
@@ -390,11 +395,20 @@ def test_a_formula_may_have_any_form(given: Any) -> None:
         (sympy.log(N - 100), "not a real number"),
         (sympy.sqrt(-N), "a part of kind ImaginaryUnit"),
         (sympy.Function("f")(N), "a part of kind f"),
+        (sympy.factorial(10 ** (9 * N)), "too large to compute"),
+        (sympy.factorial(-N), "below zero"),
+        (sympy.Sum(1 / sympy.Symbol("i"), (sympy.Symbol("i"), 1, N)), "a part of kind harmonic"),
         ("n**2", "expected a sympy expression, got a str"),
     ],
 )
 def test_a_wrong_formula_gets_one_sentence(given: Any, sentence: str) -> None:
     assert sentence in str(judge(formula_exercise(False).public_examples(), InProcess(lambda: given)))
+
+
+def test_a_text_in_place_of_a_sealed_formula_is_told() -> None:
+    stored = json.loads(json.dumps(build._entry(formula_exercise(True))))
+    said = str(judge(check_module._decode_examples("formula", stored), InProcess(lambda: "n**2")))
+    assert "expected a formula or a number, got the text 'n**2'" in said
 
 
 def test_a_reference_that_fails_is_a_fault_of_the_exercise() -> None:
@@ -418,6 +432,7 @@ def test_a_wanted_exception() -> None:
     assert judge(examples, InProcess(picky)).outcome == "right"
     assert "expected a ValueError" in str(judge(examples, InProcess(lambda size: size)))
     assert judge(examples, InProcess(lambda size: [][size])).outcome != "right"
+    assert "it was returned, not raised" in str(judge(examples, InProcess(lambda size: ValueError("negative"))))
 
 
 def test_a_model_comes_by_its_recipe_and_fresh_each_time() -> None:
@@ -558,6 +573,54 @@ def test_a_mistake_that_fails_the_same_way_but_spoils_its_input_is_told_apart() 
     examples = Exercise(careful, [stage], mistakes).public_examples()
     assert judge(examples, InProcess(crashing)).mistake == "crashes"
     assert judge(examples, InProcess(spoiling)).mistake == "spoils"
+
+
+def test_what_is_right_where_a_mistake_is_wrong_did_not_make_it() -> None:
+    def tail(numbers: Tensor, start: int) -> Tensor:
+        return numbers[start:]
+
+    one, other = [Ask((torch.arange(5), 3))], [Ask((torch.arange(6), 2))]
+    stages = [Stage("short", 1, "cut", one, lambda rng: one), Stage("long", 1, "cut", other, lambda rng: other)]
+    mistake = Mistake("the last two", "Use start.", lambda numbers, start: numbers[-2:].flip(0))
+    examples = Exercise(tail, stages, [mistake]).public_examples()
+    assert judge(examples, InProcess(mistake.answer)).mistake == "the last two"
+    both = InProcess(lambda numbers, start: numbers[-2:].flip(0) if start == 3 else numbers)
+    assert judge(examples, both).mistake == "the last two"
+    one_place = InProcess(lambda numbers, start: numbers[-2:].flip(0) if start == 3 else numbers[start:])
+    assert judge(examples, one_place).mistake == ""
+
+
+def test_two_crashes_are_told_apart_by_what_python_says() -> None:
+    def first(numbers: Tensor) -> Tensor:
+        return numbers[:1]
+
+    asks = [Ask((torch.zeros(2, 3),)), Ask((torch.zeros(7, 9),))]
+    beyond = Mistake("one too far", "Count from 0.", lambda numbers: numbers[len(numbers)])
+    examples = Exercise(first, [Stage("rows", 1, "", asks, lambda rng: asks)], [beyond]).public_examples()
+    assert judge(examples, InProcess(lambda numbers: numbers[len(numbers) + 4])).mistake == "one too far"
+    assert judge(examples, InProcess(lambda numbers: numbers[0, 0, 0])).outcome == "crashed"
+    assert judge(examples, InProcess(lambda numbers: numbers[0, 0, 0])).mistake == ""
+
+
+@pytest.mark.parametrize(
+    ("wanted", "given", "sentence"),
+    [
+        ((1, 2), (1, None), "value 1 of 2: expected a number, got None"),
+        ({"a": [1.0]}, {"a": None}, "at entry 'a': expected a list of 1 values, got None"),
+        ({1, 2}, {torch.tensor(1), torch.tensor(2)}, "got an integer tensor of shape () there"),
+        (torch.zeros(2), torch.tensor([0.0, 1.0]), "expected 0, got 1"),
+        (torch.tensor([-0.0, 1.0]), torch.tensor([1.0, 1.0]), "expected 0, got 1"),
+    ],
+)
+def test_a_part_that_differs_is_named(wanted: Any, given: Any, sentence: str) -> None:
+    assert sentence in str(difference(wanted, given))
+
+
+def test_the_shape_of_a_tuple_of_numbers_says_nothing_of_the_numbers() -> None:
+    assert difference((1, 2), (5, 6), "shape") is None
+    assert difference((1, 2), (5, 6, 7), "shape") == "expected 2 values, got 3"
+    assert "expected a whole number" in str(difference((1, 2), (5, 6.5), "shape"))
+    assert "expected a number" in str(difference((1, 2), (5, "6"), "shape"))
 
 
 def test_rows_may_be_asked_to_be_alike() -> None:
@@ -804,7 +867,16 @@ def test_a_vocabulary_comes_by_its_words() -> None:
     assert asked(lambda vocabulary: vocabulary.encode("Le roman inconnu"), words) == [4, 5, 3]
 
 
-@pytest.mark.parametrize(("value", "varied"), [([4, 5, 6, 4], True), ([4, 5, 4, 5], False), (torch.tensor([7]), True)])
+@pytest.mark.parametrize(
+    ("value", "varied"),
+    [
+        ([4, 5, 6, 4], True),
+        ([4, 5, 4, 5], False),
+        (torch.tensor([7]), True),
+        ([4, torch.tensor(5), torch.tensor([6])], True),
+        ([torch.tensor(5), torch.tensor(5)], False),
+    ],
+)
 def test_variety_is_measured(value: Any, varied: bool) -> None:
     assert measures.measured("variety", Ask(), Reply("value", value)).value is varied
 

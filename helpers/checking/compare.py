@@ -40,7 +40,8 @@ def name_of(value: Any) -> str:
     if value is None:
         return "None"
     if isinstance(value, Tensor):
-        return f"a {KINDS[dtype_kind(value)]} tensor of shape {tuple(value.shape)}"
+        kind = KINDS[dtype_kind(value)]
+        return f"{'an' if kind == 'integer' else 'a'} {kind} tensor of shape {tuple(value.shape)}"
     if isinstance(value, Expression):
         return "a sympy expression"
     if isinstance(value, Other):
@@ -73,6 +74,11 @@ def difference(
     """Returns None when `got` is as wanted in this view, else one sentence that says what differs."""
     if got is None and wanted is not None:
         return "the function returns None: did you forget to return the result?"
+    return _part_difference(wanted, got, view, tolerance, at)
+
+
+def _part_difference(wanted: Any, got: Any, view: str, tolerance: float, at: Mapping[str, Any] | None) -> str | None:
+    """As `difference`, for a result or a part of one."""
     try:
         if isinstance(wanted, Tensor):
             return _tensor_difference(wanted, got, view, tolerance)
@@ -81,7 +87,7 @@ def difference(
         if isinstance(wanted, tuple | list):
             return _sequence_difference(wanted, got, view, tolerance, at)
         if isinstance(wanted, bool | int | float | Expression):
-            return _number_difference(wanted, got, tolerance, at)
+            return _number_difference(wanted, got, view, tolerance, at)
     except NotPlain as problem:
         return str(problem)
     if isinstance(wanted, set) and isinstance(got, tuple | list):
@@ -89,6 +95,9 @@ def difference(
     if isinstance(wanted, set) and isinstance(got, set) and all(is_simple(part) for part in got):
         told = keys_difference(sorted(wanted, key=str), sorted(got, key=str))
         return QuotesValues(told) if told else None
+    if isinstance(wanted, set) and isinstance(got, tuple | list | set):
+        strange = next(part for part in got if not is_simple(part))
+        return f"expected plain numbers or texts in the {type(got).__name__}, got {name_of(strange)} there"
     if isinstance(wanted, set) or type(wanted) is not type(got):
         return f"expected {name_of(wanted)}, got {name_of(got)}"
     return None if wanted == got else QuotesValues(f"expected {_short(wanted)}, got {_short(got)}")
@@ -136,14 +145,17 @@ def _digits(value: Tensor, whole: Tensor) -> str:
     number = value.item()
     if whole.dtype == torch.bool and value.numel() == 1:
         return str(bool(number))
-    return f"{number:.4g}" if isinstance(number, float) else str(number)
+    return f"{number + 0.0:.4g}" if isinstance(number, float) else str(number)
 
 
-def _number_difference(wanted: Any, got: Any, tolerance: float, at: Mapping[str, Any] | None) -> str | None:
+def _number_difference(wanted: Any, got: Any, view: str, tolerance: float, at: Mapping[str, Any] | None) -> str | None:
     if isinstance(got, Tensor) and got.numel() == 1:
         got = got.item()
     if not isinstance(got, bool | int | float | Expression):
         return f"expected {'a sympy expression' if isinstance(wanted, Expression) else 'a number'}, got {name_of(got)}"
+    if view == "shape":
+        whole = isinstance(wanted, int) and isinstance(got, float) and got == got and not got.is_integer()
+        return f"expected a whole number, got {name_of(got)}" if whole else None
     if isinstance(got, float) and got != got:
         return None if wanted != wanted else "the result is NaN (not a number)"
     if isinstance(wanted, float):
@@ -180,7 +192,7 @@ def _sequence_difference(
     if len(got) != len(wanted):
         return f"expected {len(wanted)} values, got {len(got)}"
     for index, (first, second) in enumerate(zip(wanted, got, strict=True)):
-        problem = difference(first, second, view, tolerance, at)
+        problem = _part_difference(first, second, view, tolerance, at)
         if problem:
             return type(problem)(f"value {index} of {len(wanted)}: {problem}")
     return None
@@ -207,7 +219,7 @@ def _dict_difference(
     if problem or view == "shape":
         return problem
     for key, value in wanted.items():
-        problem = difference(value, got[key], view, tolerance, at)
+        problem = _part_difference(value, got[key], view, tolerance, at)
         if problem:
             return type(problem)(f"at entry {key!r}: {problem}")
     return None

@@ -168,6 +168,8 @@ def _spread(words: Tensor, low: int, high: int) -> bool:
 def _variety(ask: Ask, value: Any) -> bool:
     """Returns whether more than half of the numbers of a list are different ones."""
     numbers = value.tolist() if isinstance(value, Tensor) else value
+    if isinstance(numbers, list | tuple):
+        numbers = [one.item() if isinstance(one, Tensor) and one.numel() == 1 else one for one in numbers]
     if not isinstance(numbers, list | tuple) or not all(isinstance(number, int) for number in numbers):
         raise NotMeasured(f"expected a list of whole numbers, got {name_of(value)}")
     return 2 * len(set(numbers)) > len(numbers)

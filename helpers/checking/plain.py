@@ -135,12 +135,14 @@ class Expression:
                 return sympy.Rational(int(rest[0]), int(rest[1]))
             if head in _CONSTANTS:
                 return {"Pi": sympy.pi, "Exp1": sympy.E}[head]
-            return getattr(sympy, _FUNCTIONS[head])(*map(build, rest))
+            return getattr(sympy, head)(*map(build, rest))
 
         return build(self.tree)
 
 
-_FUNCTIONS = {"Add": "Add", "Mul": "Mul", "Pow": "Pow", "exp": "exp", "log": "log"}
+# How many branches each has in a tree; 0 for any number of them, from one on.
+_FUNCTIONS = {"Add": 0, "Mul": 0, "Pow": 2, "exp": 1, "log": 1}
+_FUNCTIONS |= {"floor": 1, "ceiling": 1, "Abs": 1, "Max": 0, "Min": 0, "factorial": 1, "binomial": 2}
 _CONSTANTS = {"Pi": mpmath.pi, "Exp1": mpmath.e}
 
 
@@ -172,13 +174,34 @@ def _evaluate(tree: tuple[Any, ...], at: Mapping[str, Any]) -> mpmath.mpf:
             if abs(values[0]) > 100_000:
                 raise NotPlain("an exponential in the expression is too large to compute")
             result = mpmath.exp(values[0])
-        else:
+        elif head == "log":
             result = mpmath.log(values[0])
+        else:
+            result = _counted(head, values)
     except (ZeroDivisionError, OverflowError) as problem:
         raise NotPlain("the expression divides by zero") from problem
     if not isinstance(result, mpmath.mpf):
         raise NotPlain("the expression is not a real number for the values tried")
     return result
+
+
+def _summed(expression: Any) -> Any:
+    """Returns a sympy expression with its sums over an index worked out, as `Sum(...).doit()` does."""
+    import sympy
+
+    indexed = isinstance(expression, sympy.Basic) and expression.has(sympy.Sum, sympy.Product)
+    return expression.doit() if indexed else expression
+
+
+def _counted(head: str, values: list[mpmath.mpf]) -> mpmath.mpf:
+    """Returns the value of a function of whole numbers, or of one that rounds or chooses."""
+    if head in ("factorial", "binomial"):
+        if not all(0 <= value <= (10_000 if head == "factorial" else 10**9) for value in values):
+            raise NotPlain(f"a {head} in the expression is below zero, or too large to compute")
+        return mpmath.factorial(values[0]) if head == "factorial" else mpmath.binomial(*values)
+    if head in ("Max", "Min"):
+        return max(values) if head == "Max" else min(values)
+    return {"floor": mpmath.floor, "ceiling": mpmath.ceil, "Abs": abs}[head](values[0])
 
 
 def _tree(expression: Any, budget: list[int]) -> tuple[Any, ...]:
@@ -218,7 +241,7 @@ def _checked_tree(data: Any, budget: list[int], depth: int = 0) -> tuple[Any, ..
         return (head, *rest)
     if head in _CONSTANTS and not rest:
         return (head,)
-    if head in _FUNCTIONS and len(rest) == {"Pow": 2, "exp": 1, "log": 1}.get(str(head), len(rest)):
+    if head in _FUNCTIONS and (len(rest) == _FUNCTIONS[head] or (rest and not _FUNCTIONS[head])):
         return (head, *(_checked_tree(branch, budget, depth + 1) for branch in rest))
     raise NotPlain(f"the expression has an unknown part {str(head)[:40]!r}")
 
@@ -295,7 +318,7 @@ def _encode(value: Any, depth: int, budget: dict[str, int]) -> Any:
         pairs = [[_encode(key, depth + 1, budget), _encode(item, depth + 1, budget)] for key, item in value.items()]
         return {"dict": pairs}
     if hasattr(value, "free_symbols") and hasattr(value, "is_Symbol"):
-        return {"expression": _tree(value, [2000])}
+        return {"expression": _tree(_summed(value), [2000])}
     return {"other": type(value).__name__[:80], "text": ""}
 
 

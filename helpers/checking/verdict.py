@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -38,10 +39,20 @@ class Sealed:
 
 @dataclass(frozen=True)
 class Raised:
-    """The wanted outcome is an exception of this class; `changed` when what was given is then no longer as it was."""
+    """The wanted outcome is an exception of this class; `changed` when what was given is then no longer as it was.
+
+    `said` is what `words` leaves of its message: of two mistakes that end in the same class, it tells which.
+    """
 
     error_type: str
     changed: bool = False
+    said: str = ""
+
+
+def words(reply: Reply) -> str:
+    """Returns the words of a message that PyTorch or Python wrote; others are in the student's own words."""
+    kind, _, message = reply.error.partition(": ")
+    return " ".join(re.findall(r"[A-Za-z]+", message))[:60] if kind in ("RuntimeError", "IndexError") else ""
 
 
 @dataclass(frozen=True)
@@ -198,7 +209,7 @@ def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, pictures
     )
     verdict.outcome = {"crashed": "crashed", "late": "late"}.get(reply.outcome, "wrong")
     verdict.look = stage.look
-    verdict.mistake = _recognised(examples, flat) or _recognised(examples, asked[index])
+    verdict.mistake = _recognised(examples, flat, flat) or _recognised(examples, asked[index], flat)
     verdict.hint = examples.hints.get(verdict.mistake, "")
     if pictures:
         verdict.call = _call(examples, case.ask)
@@ -216,7 +227,8 @@ def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | No
     if isinstance(case.wanted, Raised):
         if case.wanted.error_type in reply.error_types:
             return INPUTS_CHANGED if stage.measure == INPUTS_KEPT and reply.changed_inputs else None
-        got = reply.error or f"got {name_of(reply.value)}"
+        returned = isinstance(reply.value, plain.Other) and reply.value.type_name == case.wanted.error_type
+        got = reply.error or ("it was returned, not raised" if returned else f"got {name_of(reply.value)}")
         return f"expected a {case.wanted.error_type} with a clear sentence; {got}"
     if reply.outcome != "value":
         told = reply.error or "no result came back"  # never empty: an empty problem must not pass for none
@@ -256,6 +268,8 @@ def _sealed_problem(seal: Any, value: Any, at: Mapping[str, Any] | None, salt: s
     if numeric and at:
         place = ", ".join(f"{name} = {number}" for name, number in at.items())
         return QuotesValues(f"at {place} it gives {shown}, which is not the right value")
+    if at and isinstance(value, str):
+        return f"expected a formula or a number, got the text {shown[:80]}"
     said = shown if numeric or isinstance(value, str) else name_of(value)
     return QuotesValues(f"{said[:80]} is not the right value")
 
@@ -286,13 +300,24 @@ def _without_values(stage: StageCases, reply: Reply, problem: str) -> str:
     return f"stage '{stage.name}' ({VIEWS[stage.view]}): {problem}"
 
 
-def _recognised(examples: Examples, pairs: list[tuple[Case, Reply]]) -> str:
-    """Returns the first known mistake whose results are the answer's in every case, and wrong in one; else ""."""
+def _recognised(examples: Examples, pairs: list[tuple[Case, Reply]], flat: list[tuple[Case, Reply]]) -> str:
+    """Returns the first known mistake whose results are the answer's in all of `pairs`, and wrong in one; else "".
+
+    An answer that is right, anywhere in `flat`, where a mistake is wrong did not make this mistake.
+    """
     stage_of = {id(case): stage for stage in examples.stages for case in stage.cases}
+
+    def right(case: Case, reply: Reply) -> bool:
+        return _problem(stage_of[id(case)], case, reply, examples.salt) is None
+
+    def made(name: str, case: Case, reply: Reply) -> bool:
+        return name in case.mistakes and _same(case, case.mistakes[name], reply, examples.salt)
+
+    if all(right(case, reply) for case, reply in pairs):
+        return ""
     for name in examples.hints:
-        if all(
-            name in case.mistakes and _same(case, case.mistakes[name], reply, examples.salt) for case, reply in pairs
-        ) and any(_problem(stage_of[id(case)], case, reply, examples.salt) for case, reply in pairs):
+        fits = all(made(name, case, reply) for case, reply in pairs)
+        if fits and all(made(name, case, reply) for case, reply in flat if right(case, reply)):
             return name
     return ""
 
@@ -300,7 +325,7 @@ def _recognised(examples: Examples, pairs: list[tuple[Case, Reply]]) -> str:
 def _same(case: Case, expected: Any, reply: Reply, salt: str) -> bool:
     """Says whether a reply is what a known mistake gives, an exception included."""
     if isinstance(expected, Raised):
-        alike = expected.changed == reply.changed_inputs
+        alike = expected.changed == reply.changed_inputs and expected.said in ("", words(reply))
         return reply.outcome == "crashed" and expected.error_type in reply.error_types and alike
     if reply.outcome != "value" or reply.value is None:
         return reply.outcome == "value" and expected is None
