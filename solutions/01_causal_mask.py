@@ -275,7 +275,7 @@ plots.show(axes.figure, plots.describe_curves(shares, lengths, "length"))
 # Change one word and look at what moves. If you change token $j$ and output $i$ changes, then $j$ has an influence on
 # $i$. In a causal model that must never happen for $j > i$. Two things to watch:
 # - outputs are floating point numbers. Run twice, on a GPU say, and they may differ by rounding, near $10^{-6}$: that is no influence. But a
-#   distant token in a long sentence may have a very small one, near $10^{-3}$: that counts.
+#   distant token in a long sentence may have a very small one, below $10^{-3}$: that counts.
 # - the changed token must still be a word of the vocabulary, and another one than before.
 
 

@@ -52,6 +52,16 @@ BATCH_SHAPE = Exercise(
             lambda b, n, d: (d, n, b),
         ),
         Mistake(
+            "the batch comes last",
+            "(n, d) is one sentence, and the batch is the axis in front of it: (b, n, d).",
+            lambda b, n, d: (n, d, b),
+        ),
+        Mistake(
+            "the width comes first",
+            "A token is a row of d numbers, and what lies in a row is the last axis: (b, n, d).",
+            lambda b, n, d: (d, b, n),
+        ),
+        Mistake(
             "the product in place of the shape",
             "b * n * d is how many numbers there are in all. The shape keeps the three sizes apart.",
             lambda b, n, d: b * n * d,

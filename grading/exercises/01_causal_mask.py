@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import sympy
@@ -10,7 +11,7 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
-from helpers.checking.answers import Ask
+from helpers.checking.answers import Ask, InProcess
 from helpers.checking.plain import Model
 
 INF = float("inf")
@@ -44,6 +45,10 @@ def _ones_where_blocked(size: int) -> Tensor:
 
 def _ones_where_allowed(size: int) -> Tensor:
     return torch.tril(torch.ones(size, size))
+
+
+def _ones_where_allowed_infinity_where_blocked(size: int) -> Tensor:
+    return _ones_where_allowed(size) + causal_mask(size)
 
 
 def _from_scores(size: int) -> Tensor:
@@ -113,6 +118,12 @@ CAUSAL_MASK = Exercise(
             _ones_where_allowed,
         ),
         Mistake(
+            "allowed places hold 1, not 0",
+            "Blocked places are right. But the mask is added to the scores, and what is allowed must stay as it is: "
+            "add 0 there, not 1.",
+            _ones_where_allowed_infinity_where_blocked,
+        ),
+        Mistake(
             "a large finite number in place of -inf",
             "-1e9 mostly works, but it overflows in half precision, and when a whole row is blocked it gives equal "
             "weights without a warning. Use float('-inf').",
@@ -179,6 +190,14 @@ def _mask_multiplied(scores: Tensor, mask: Tensor) -> Tensor:
 
 def _scores_zeroed(scores: Tensor, mask: Tensor) -> Tensor:
     return torch.softmax(scores.masked_fill(mask == -INF, 0.0), dim=-1)
+
+
+def _zero_blocks(scores: Tensor, mask: Tensor) -> Tensor:
+    return torch.softmax(scores.masked_fill(mask == 0, -INF), dim=-1)
+
+
+def _zero_blocks_by_a_large_number(scores: Tensor, mask: Tensor) -> Tensor:
+    return torch.softmax(scores.masked_fill(mask == 0, -1e9), dim=-1)
 
 
 def _mask_from_scores(scores: Tensor, mask: Tensor) -> Tensor:
@@ -263,6 +282,18 @@ ATTENTION_WEIGHTS = Exercise(
             "blocked scores are set to 0",
             "A score of 0 still gets exp(0) = 1 before normalisation. A blocked score must be -inf.",
             _scores_zeroed,
+        ),
+        Mistake(
+            "0 in the mask is taken for blocked",
+            "Many programs write masked_fill(mask == 0, ...), for masks of 1 and 0. In ours 0 means allowed and -inf "
+            "blocked: just add it to the scores.",
+            _zero_blocks,
+        ),
+        Mistake(
+            "0 in the mask is taken for blocked, by a large finite number",
+            "Many programs write masked_fill(mask == 0, -1e9), for masks of 1 and 0. In ours 0 means allowed and -inf "
+            "blocked: just add it to the scores.",
+            _zero_blocks_by_a_large_number,
         ),
         Mistake(
             "the mask is built from the scores",
@@ -363,7 +394,7 @@ def _influence(
     tokens: Tensor,
     vocab_size: int,
     *,
-    tolerance: float = 1e-5,
+    counts: Callable[[Tensor], Tensor] = lambda change: change.abs().amax(dim=-1) > 1e-5,
     only: int | None = None,
     step: int = 1,
 ) -> Tensor:
@@ -373,8 +404,12 @@ def _influence(
     for j in range(size) if only is None else [only]:
         changed = tokens.clone()
         changed[j] = (changed[j] + step) % vocab_size
-        influence[:, j] = (model(changed.unsqueeze(0))[0] - before).abs().amax(dim=-1) > tolerance
+        influence[:, j] = counts(model(changed.unsqueeze(0))[0] - before)
     return influence
+
+
+def _above(tolerance: float) -> Callable[[Tensor], Tensor]:
+    return lambda change: change.abs().amax(dim=-1) > tolerance
 
 
 def _transposed_influence(model: Any, tokens: Tensor, vocab_size: int) -> Tensor:
@@ -388,28 +423,88 @@ def _model(causal: bool, vocab_size: int, seed: int, noise: float = 0.0) -> Mode
 
 
 def _tokens(size: int, vocab_size: int, seed: int) -> Tensor:
-    return torch.randint(vocab_size, (size,), generator=torch.Generator().manual_seed(seed))
+    """Returns a sentence with the last word in it: adding 1 to that without a remainder leaves the vocabulary."""
+    generator = torch.Generator().manual_seed(seed)
+    tokens = torch.randint(vocab_size, (size,), generator=generator)
+    first, second = torch.randperm(size, generator=generator)[:2]
+    tokens[first], tokens[second] = vocab_size - 1, 0
+    return tokens
 
 
-def _draw_influence(causal: bool) -> Any:
+def _changes(ask: Ask, causal: bool) -> Tensor:
+    """Returns what the next word in place of a token does to the outputs, one row for each influence `(m, k)`."""
+
+    def changes(model: Any, tokens: Tensor, vocab_size: int) -> Tensor:
+        places = torch.arange(len(tokens))
+        changed = tokens.repeat(len(tokens), 1)
+        changed[places, places] = (tokens + 1) % vocab_size
+        rows: Tensor = model(changed) - model(tokens.unsqueeze(0))  # (j, i, k)
+        return rows[places.unsqueeze(1) <= places] if causal else rows.flatten(0, 1)
+
+    found: Tensor = InProcess(changes, clock="cpu").ask(ask, 20).value
+    return found
+
+
+def _plain(changes: Tensor) -> bool:
+    """Says whether each influence is strong, and seen in every output, and by an increase too."""
+    strong = float(changes.abs().amax(dim=-1).min()) > 0.12
+    return strong and float(changes.abs().min()) > 3e-5 and float(changes.amax(dim=-1).min()) > 3e-5
+
+
+def _sometimes_less(changes: Tensor) -> bool:
+    """Says whether each influence is strong and seen in every output, but some outputs only become smaller."""
+    strong = float(changes.abs().amax(dim=-1).min()) > 0.12
+    return strong and float(changes.abs().min()) > 3e-5 and float(changes.amax(dim=-1).min()) < -1e-3
+
+
+def _weak(changes: Tensor) -> bool:
+    """Says whether the weakest influence is below 0.001, and some are not seen in every output or only as a loss."""
+    weakest = float(changes.abs().amax(dim=-1).min())
+    return 2e-4 < weakest < 8e-4 and float(changes.abs().min()) < 5e-6 and float(changes.amax(dim=-1).min()) < -1e-3
+
+
+def _asked(
+    kind: Callable[[Tensor], bool],
+    causal: bool,
+    vocab_size: int,
+    size: int,
+    seed: int,
+    *,
+    noise: float = 0.0,
+    tokens: Tensor | None = None,
+) -> Ask:
+    """Returns the first question, from this seed on, whose changes are of this kind: luck decides on no mark."""
+    while True:
+        words = _tokens(size, vocab_size, seed) if tokens is None else tokens
+        ask = Ask((_model(causal, vocab_size, seed, noise), words, vocab_size))
+        if kind(_changes(ask, causal)):
+            return ask
+        seed += 1
+
+
+def _two_words(causal: bool, seed: int) -> Ask:
+    """Returns a question on a vocabulary of two words: both outputs often become smaller."""
+    return _asked(_sometimes_less, causal, 2, 4, seed)
+
+
+def _draw_influence(causal: bool, two_words: bool = False) -> Any:
     def draw(rng: random.Random) -> list[Ask]:
-        vocab_size, size = rng.randint(5, 40), rng.randint(4, 8)
-        seed = rng.randrange(10**6)
-        tokens = _tokens(size, vocab_size, seed)
-        tokens[rng.randrange(size)] = (
-            vocab_size - 1
-        )  # the last word: adding 1 without a remainder leaves the vocabulary
-        return [Ask((_model(causal, vocab_size, seed), tokens, vocab_size))]
+        vocab_size, size, seed = rng.randint(10, 40), rng.randint(4, 6), rng.randrange(10**6)
+        first = _asked(_plain, causal, vocab_size, size, seed)
+        return [first, _two_words(causal, rng.randrange(10**6))] if two_words else [first]
 
     return draw
 
 
 def _draw_weak_influence(rng: random.Random) -> list[Ask]:
-    first, second = rng.randrange(10**6), rng.randrange(10**6)
     return [
-        Ask((_model(True, 12, first, 1e-6), _tokens(6, 12, first), 12)),
-        Ask((_model(True, 12, second), _tokens(14, 12, second), 12)),
+        _asked(_plain, True, 12, 5, rng.randrange(10**6), noise=1e-6),
+        _asked(_weak, True, 2, 28, rng.randrange(10**6)),
     ]
+
+
+def _draw_last_word(rng: random.Random) -> list[Ask]:
+    return [_asked(_plain, True, 6, 4, rng.randrange(10**6), tokens=torch.tensor([5, 0, 5, 2]))]
 
 
 FUTURE_INFLUENCE = Exercise(
@@ -419,7 +514,7 @@ FUTURE_INFLUENCE = Exercise(
             "a bool tensor of shape (n, n)",
             0.5,
             "One row for each output i and one column for each changed token j; True or False in each place.",
-            [Ask((_model(True, 10, 1), torch.tensor([3, 1, 4, 9]), 10))],
+            [_asked(_plain, True, 10, 4, 1)],
             _draw_influence(True),
             view="shape",
         ),
@@ -427,17 +522,17 @@ FUTURE_INFLUENCE = Exercise(
             "a model with a causal mask: nothing from the future",
             0.5,
             "In a causal model, changing token j may change the outputs i >= j only: expect the lower triangle.",
-            [Ask((_model(True, 10, 1), torch.tensor([3, 1, 4, 9]), 10))],
+            [_asked(_plain, True, 10, 4, 1)],
             _draw_influence(True),
         ),
         Stage(
             "a weak influence counts, rounding does not",
             0.5,
             "Two runs of the same model may differ by rounding, near 1e-6, and a distant token may change an output by "
-            "as little as 0.001. Count a change above a tolerance between the two, such as 1e-5.",
+            "less than 0.001, up or down. Count each change above a tolerance between the two, such as 1e-5.",
             [
-                Ask((_model(True, 10, 4, 1e-6), torch.tensor([1, 8, 2, 8]), 10)),
-                Ask((_model(True, 10, 5), _tokens(12, 10, 5), 10)),
+                _asked(_plain, True, 10, 4, 4, noise=1e-6),
+                _asked(_weak, True, 2, 28, 5),
             ],
             _draw_weak_influence,
         ),
@@ -445,15 +540,15 @@ FUTURE_INFLUENCE = Exercise(
             "a model without a mask: everything from everywhere",
             1,
             "Without a mask every token changes every output: expect True everywhere.",
-            [Ask((_model(False, 10, 2), torch.tensor([2, 7, 1, 8, 9]), 10))],
-            _draw_influence(False),
+            [_asked(_plain, False, 10, 5, 2), _two_words(False, 6)],
+            _draw_influence(False, two_words=True),
         ),
         Stage(
             "the last word of the vocabulary can be changed too",
             0.5,
             "A changed token must still be a word: stay between 0 and vocab_size - 1, and differ from the old one.",
-            [Ask((_model(True, 6, 3), torch.tensor([5, 0, 5]), 6))],
-            lambda rng: [Ask((_model(True, 6, rng.randrange(10**6)), torch.tensor([5, 0, 5, 2]), 6))],
+            [_asked(_plain, True, 6, 3, 3, tokens=torch.tensor([5, 0, 5]))],
+            _draw_last_word,
         ),
     ],
     [
@@ -481,14 +576,28 @@ FUTURE_INFLUENCE = Exercise(
         ),
         Mistake(
             "the tolerance is so wide that weak influences are lost",
-            "A distant token may change an output by as little as 0.001. Rounding stays near 1e-6: "
+            "A distant token may change an output by less than 0.001. Rounding stays near 1e-6: "
             "take a tolerance of 1e-5.",
-            lambda model, tokens, vocab_size: _influence(model, tokens, vocab_size, tolerance=0.1),
+            lambda model, tokens, vocab_size: _influence(model, tokens, vocab_size, counts=_above(0.1)),
         ),
         Mistake(
             "the tolerance is so small that rounding counts as a change",
             "Outputs that should be equal may differ by rounding. Compare with a tolerance near 1e-5, not with !=.",
-            lambda model, tokens, vocab_size: _influence(model, tokens, vocab_size, tolerance=0.0),
+            lambda model, tokens, vocab_size: _influence(model, tokens, vocab_size, counts=_above(0.0)),
+        ),
+        Mistake(
+            "only an increase counts: the absolute value is missing",
+            "Where all outputs become smaller, the largest difference is negative. Take abs() before the maximum.",
+            lambda model, tokens, vocab_size: _influence(
+                model, tokens, vocab_size, counts=lambda change: change.amax(dim=-1) > 1e-5
+            ),
+        ),
+        Mistake(
+            "all numbers of an output must change",
+            "It is an influence as soon as one of the numbers of output i changes: any() or amax(), not all().",
+            lambda model, tokens, vocab_size: _influence(
+                model, tokens, vocab_size, counts=lambda change: (change.abs() > 1e-5).all(dim=-1)
+            ),
         ),
         Mistake(
             "changes pile up",
@@ -504,6 +613,12 @@ FUTURE_INFLUENCE = Exercise(
             "the changed token leaves the vocabulary",
             "Adding 1 to the last word gives a word that does not exist. Take the remainder modulo vocab_size.",
             lambda model, tokens, vocab_size: _influence(model, tokens, 10**9),
+        ),
+        Mistake(
+            "the model gets a sentence without a batch",
+            "The model reads batches `(1, n)`, and tokens is `(n,)`: give it tokens.unsqueeze(0) and take [0] of the "
+            "result.",
+            lambda model, tokens, vocab_size: model(tokens),
         ),
     ],
 )
@@ -529,11 +644,18 @@ def padding_mask(lengths: Tensor, size: int) -> Tensor:
 def _draw_lengths(low: int, high: int) -> Any:
     def draw(rng: random.Random) -> list[Ask]:
         size = high + rng.randint(0, 3)
-        lengths = [rng.randint(low, high) for _ in range(rng.randint(3, 6))] + [low, size]
+        rows = rng.choice([count for count in range(5, 9) if count != size])  # a transposed mask has another shape
+        lengths = [rng.randint(low, high) for _ in range(rows - 2)] + [low, size]
         rng.shuffle(lengths)
         return [Ask((torch.tensor(lengths), size))]
 
     return draw
+
+
+def _draw_length(rng: random.Random) -> list[Ask]:
+    """Draws a length that is not half of the size: padding at the start would be the inverted mask there."""
+    size = rng.randint(6, 9)
+    return [Ask((torch.tensor([rng.choice([length for length in range(1, 6) if 2 * length != size])]), size))]
 
 
 PADDING_MASK = Exercise(
@@ -550,9 +672,9 @@ PADDING_MASK = Exercise(
         Stage(
             "one sequence",
             0.5,
-            "A sequence of length 2 padded to 4 is real, real, padding, padding: False, False, True, True.",
-            [Ask((torch.tensor([2]), 4))],
-            lambda rng: [Ask((torch.tensor([rng.randint(1, 5)]), rng.randint(6, 9)))],
+            "A sequence of length 3 padded to 4 is real, real, real, padding: False, False, False, True.",
+            [Ask((torch.tensor([3]), 4))],
+            _draw_length,
         ),
         Stage(
             "a batch of several lengths",

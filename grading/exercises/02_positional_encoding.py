@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -297,19 +298,25 @@ def add_positions(x: Tensor, encoding: Tensor) -> Tensor:
     return x + encoding[: x.shape[1]]
 
 
+def _added_in_place(x: Tensor, encoding: Tensor) -> Tensor:
+    x += encoding[: x.shape[1]]
+    return x
+
+
 def _placed(b: int, n: int, d: int, max_len: int, seed: int = 0) -> Ask:
     return Ask((_numbers(b, n, d, seed=seed), _numbers(max_len, d, seed=seed + 1)))
 
 
 def _draw_placed(*kinds: tuple[int, int, int]) -> Any:
-    """Draws for each kind (b, n, spare rows) one question; b and n may be 0 for "any"."""
+    """Draws for each kind (b, n, spare rows) one question, narrower than long; b and n may be 0 for "any"."""
 
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
         for b, n, spare in kinds:
             n = n or rng.randint(3, 6)
             b = b or rng.choice([size for size in range(2, 7) if size != n])
-            asks.append(_placed(b, n, 2 * rng.randint(1, 3), max(b, n) + spare, rng.randrange(10**6)))
+            d = rng.choice([width for width in (2, 4) if width < n])
+            asks.append(_placed(b, n, d, max(b, n) + spare, rng.randrange(10**6)))
         return asks
 
     return draw
@@ -317,7 +324,7 @@ def _draw_placed(*kinds: tuple[int, int, int]) -> Any:
 
 def _equal_sizes(rng: random.Random) -> list[Ask]:
     size = rng.randint(3, 5)
-    return [_placed(size, size, 4, size + rng.randint(1, 4), rng.randrange(10**6))]
+    return [_placed(size, size, 2, size + rng.randint(1, 4), rng.randrange(10**6))]
 
 
 ADD_POSITIONS = Exercise(
@@ -327,8 +334,8 @@ ADD_POSITIONS = Exercise(
             "the shape of x",
             0.5,
             "Adding positions changes numbers, not the shape: the result is (b, n, d).",
-            [_placed(2, 3, 2, 3, 1), _placed(2, 3, 4, 5, 2)],
-            _draw_placed((2, 4, 0), (3, 5, 2)),
+            [_placed(2, 3, 2, 3, 1), _placed(2, 3, 4, 5, 2), _placed(3, 3, 2, 5, 9)],
+            _draw_placed((2, 4, 0), (3, 5, 2), (4, 4, 1)),
             view="shape",
         ),
         Stage(
@@ -347,10 +354,18 @@ ADD_POSITIONS = Exercise(
         ),
         Stage(
             "any batch, any length",
-            1,
+            0.5,
             "Cut the table to the number of words, which is x.shape[1], and let torch line the shapes up from the end.",
             [_placed(4, 2, 4, 6, 6), _placed(2, 5, 2, 7, 7)],
             _draw_placed((5, 3, 1), (0, 0, 2), (0, 0, 4)),
+        ),
+        Stage(
+            "x is left as it was",
+            0.5,
+            "The caller still needs the words without positions: make a new tensor, x + ..., and do not write into x.",
+            [_placed(2, 3, 2, 4, 8)],
+            _draw_placed((0, 0, 1), (0, 0, 3)),
+            measure="inputs kept",
         ),
     ],
     [
@@ -400,6 +415,12 @@ ADD_POSITIONS = Exercise(
             "only the positions are returned",
             "The words are lost: return x plus the positions.",
             lambda x, encoding: encoding[: x.shape[1]].expand_as(x),
+        ),
+        Mistake(
+            "x is changed in place",
+            "`x += ...` writes into the tensor of the caller, who would add positions to it a second time. Write "
+            "x + ..., which makes a new tensor.",
+            _added_in_place,
         ),
     ],
 )
@@ -514,6 +535,16 @@ SHIFT_MATRIX = Exercise(
             lambda offset, d_model: _turns(torch.full((d_model // 2,), float(offset), dtype=torch.float64)),
         ),
         Mistake(
+            "the factor 2 of the exponent is counted twice",
+            "arange(0, d_model, 2) is 2i already; twice that makes the pairs turn too slowly.",
+            lambda offset, d_model: _turns(offset * _speeds(d_model) ** 2),
+        ),
+        Mistake(
+            "the factor 2 of the exponent is missing",
+            "Pair number i turns by offset / 10000^(2i / d_model), not by offset / 10000^(i / d_model).",
+            lambda offset, d_model: _turns(offset * _speeds(d_model) ** 0.5),
+        ),
+        Mistake(
             "both sines have a plus",
             "cos(p + k) = cos p cos k - sin p sin k has a minus. Without it the matrix is no rotation and changes "
             "lengths.",
@@ -610,10 +641,41 @@ class _LastRowAgain(LearnedPositions):
         return x + self.table[torch.arange(x.shape[1]).clamp(max=len(self.table) - 1)]
 
 
-class _AnotherName(LearnedPositions):
+class _CutOff(LearnedPositions):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x).detach()
+
+
+class _Called(LearnedPositions):
+    """Keeps a table under another name, and works otherwise."""
+
+    name = "pe"
+
     def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
         nn.Module.__init__(self)
-        self.embedding = nn.Embedding(max_len, d_model)
+        if fixed is None:
+            self.register_parameter(self.name, nn.Parameter(torch.randn(max_len, d_model)))
+        else:
+            self.register_buffer(self.name, fixed)
+
+    def forward(self, x: Tensor) -> Tensor:
+        table: Tensor = next(iter(self.state_dict(keep_vars=True).values()))
+        if x.shape[1] > len(table):
+            raise ValueError("too long")
+        return x + table[: x.shape[1]]
+
+
+class _Embedded(_Called):
+    name = "table"
+
+    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
+        nn.Module.__init__(self)
+        table = nn.Embedding(max_len, d_model) if fixed is None else nn.Embedding.from_pretrained(fixed)
+        self.add_module(self.name, table)
+
+
+class _AnotherName(_Embedded):
+    name = "embedding"
 
 
 class _Exchanged(LearnedPositions):
@@ -628,6 +690,11 @@ def _built(max_len: int, d: int) -> Ask:
 def _built_fixed(max_len: int, d: int) -> Ask:
     table = sinusoidal_encoding(max_len, d)
     return Ask(build={"max_len": max_len, "d_model": d, "fixed": table}, take="parameters")
+
+
+def _trained(max_len: int, d: int) -> Ask:
+    """Returns a question that looks at which numbers a gradient reaches, for sentences of all places."""
+    return Ask((max_len, d), take="learns", then=(torch.zeros(2, max_len, d),))
 
 
 def _learned(b: int, n: int, d: int, max_len: int, seed: int) -> Ask:
@@ -659,9 +726,9 @@ LEARNED_POSITIONS = Exercise(
     [
         Stage(
             "max_len x d_model trainable numbers in `table`",
-            1,
-            "Print sum(p.numel() for p in LearnedPositions(10, 4).parameters()): expect 40. What makes a tensor "
-            "trainable is nn.Parameter.",
+            0.5,
+            "Print [(name, p.shape) for name, p in LearnedPositions(10, 4).named_parameters()]: expect one parameter "
+            "of shape (10, 4) called table. What makes a tensor trainable is nn.Parameter.",
             [_built(10, 4)],
             _draw_sizes(_built),
             view="parameters",
@@ -681,6 +748,13 @@ LEARNED_POSITIONS = Exercise(
             "As in add_positions: x plus the first n rows of the table, along the words.",
             [_learned(2, 3, 2, 3, 1), _learned(3, 3, 2, 5, 2), _fixed(2, 3, 2, 4, 3)],
             _draw_calls,
+        ),
+        Stage(
+            "training reaches the table",
+            0.5,
+            "A loss must send a gradient through the result to self.table: add self.table itself, not a copy.",
+            [_trained(10, 4)],
+            _draw_sizes(_trained),
         ),
         Stage(
             "longer than the table: a ValueError",
@@ -721,6 +795,24 @@ LEARNED_POSITIONS = Exercise(
             "would be "
             "`something.weight`).",
             _AnotherName,
+        ),
+        Mistake(
+            "the table has another name: pe",
+            "The checks load a table by its name: the only parameter, or buffer when `fixed` is given, must be called "
+            "`table`.",
+            _Called,
+        ),
+        Mistake(
+            "the table is an nn.Embedding",
+            "An nn.Embedding is a module with a parameter `weight`, here called `table.weight`. The table itself must "
+            "be the parameter `table`: nn.Parameter(torch.randn(max_len, d_model)).",
+            _Embedded,
+        ),
+        Mistake(
+            "training does not reach the table",
+            "`.data`, `.detach()` and torch.no_grad() cut the result off from the table: it is a parameter, but no "
+            "step of training would change it. Add self.table itself.",
+            _CutOff,
         ),
         Mistake(
             "rows and columns of the table are exchanged",
@@ -812,7 +904,7 @@ ALIBI_BIAS = Exercise(
             "any number of heads",
             1,
             "Head k (from 0) of h heads has the slope 2^(-8 (k + 1) / h): with 2 heads 1/16 and 1/256.",
-            [Ask((2, 3)), Ask((4, 5))],
+            [Ask((2, 3)), Ask((4, 5)), Ask((16, 2))],
             _draw_heads(1, 2, 4, 16),
         ),
     ],
@@ -902,6 +994,29 @@ def _rotated(x: Tensor, positions: Tensor, parts: str = "qk", **options: Any) ->
     return torch.stack([_turned(part, angles, **options) if name in parts else part for name, part in pairs])
 
 
+def _rotated_at_speeds(power: float) -> Callable[[Tensor, Tensor], Tensor]:
+    """Returns a `rotary` whose speeds are a power of the right ones."""
+
+    def answer(x: Tensor, positions: Tensor) -> Tensor:
+        angles = (positions.double().unsqueeze(1) * _speeds(x.shape[-1]) ** power).float()
+        return torch.stack([_turned(x[0], angles), _turned(x[1], angles), x[2]])
+
+    return answer
+
+
+def _first_half_overwritten(x: Tensor, positions: Tensor) -> Tensor:
+    angles, turned = _angles(x, positions), x.clone()
+    even, odd = turned[:2, ..., 0::2], turned[:2, ..., 1::2]
+    even.copy_(even * angles.cos() - odd * angles.sin())
+    odd.copy_(even * angles.sin() + odd * angles.cos())
+    return turned
+
+
+def _not_side_by_side(x: Tensor, positions: Tensor) -> Tensor:
+    turned = _rotated(x, positions)
+    return torch.cat([torch.cat([turned[:2, ..., 0::2], turned[:2, ..., 1::2]], dim=-1), x[2:]])
+
+
 def _rotated_halves(x: Tensor, positions: Tensor) -> Tensor:
     order = torch.arange(x.shape[-1]).view(2, -1).T.flatten()  # 0, d/2, 1, d/2 + 1, ...
     return _rotated(x[..., order], positions)[..., order.argsort()]
@@ -927,8 +1042,12 @@ def _qkv(b: int, h: int, n: int, d: int, seed: int) -> Tensor:
     return _numbers(3, b, h, n, d, seed=seed)
 
 
-def _places(n: int, rng: random.Random, start: int = 1) -> Tensor:
-    return torch.tensor(rng.sample(range(start, start + 3 * n), n))
+def _places(n: int, rng: random.Random) -> Tensor:
+    """Returns different places, not in order."""
+    while True:
+        places = rng.sample(range(1, 1 + 3 * n), n)
+        if places != sorted(places):
+            return torch.tensor(places)
 
 
 def _draw_rotary(*sizes: tuple[int, int, int, int]) -> Any:
@@ -945,6 +1064,7 @@ def _equal_rows(b: int, h: int, n: int, d: int) -> Tensor:
 
 def _draw_distances(rng: random.Random) -> list[Ask]:
     places, step = _places(4, rng), rng.randint(20, 60)
+    places[rng.randrange(4)] += 40  # so far away that the slow pairs count too
     x = _equal_rows(1, 2, 4, 2 * rng.randint(2, 4))
     return [Ask((x, places)), Ask((x, places + step))]
 
@@ -971,11 +1091,11 @@ ROTARY = Exercise(
             "the score depends on the distance only",
             1,
             "The same vector stands at every place. Turned by its position as query and as key, its score may depend "
-            "on "
-            "nothing but the difference of the two positions; the values must stay.",
+            "on nothing but the difference of the two positions; the values must stay. Look at the speed as well: pair "
+            "i turns by p / 10000^(2i / d).",
             [
-                Ask((_equal_rows(1, 1, 3, 4), torch.tensor([0, 1, 3]))),
-                Ask((_equal_rows(1, 1, 3, 4), torch.tensor([50, 51, 53]))),
+                Ask((_equal_rows(1, 2, 3, 4), torch.tensor([3, 0, 41]))),
+                Ask((_equal_rows(1, 2, 3, 4), torch.tensor([53, 50, 91]))),
             ],
             _draw_distances,
             measure="scores",
@@ -1024,6 +1144,28 @@ ROTARY = Exercise(
             "every pair turns at the same speed",
             "Pair i turns by p / 10000^(2i / d). With one speed for all, positions one turn apart look alike.",
             _rotated_alike,
+        ),
+        Mistake(
+            "the factor 2 of the exponent is counted twice",
+            "arange(0, d, 2) is 2i already; twice that makes the pairs turn too slowly: p / 10000^(2i / d).",
+            _rotated_at_speeds(2),
+        ),
+        Mistake(
+            "the factor 2 of the exponent is missing",
+            "Pair number i turns by p / 10000^(2i / d), not by p / 10000^(i / d).",
+            _rotated_at_speeds(0.5),
+        ),
+        Mistake(
+            "the second number of a pair is made from the new first one",
+            "x[..., 0::2] is a view: once the first results are written into it, the old numbers are lost. Work out "
+            "both results before you write either.",
+            _first_half_overwritten,
+        ),
+        Mistake(
+            "the turned pairs are not put back side by side",
+            "cat puts all first numbers before all second ones. The two numbers of pair i stand in columns 2i and "
+            "2i + 1: torch.stack([first, second], dim=-1).flatten(-2).",
+            _not_side_by_side,
         ),
         Mistake(
             "0, 1, 2, ... in place of the given positions",

@@ -299,6 +299,11 @@ def _mask_scaled_too(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | N
     return _attended(scores / math.sqrt(query.size(-1)), value, None)
 
 
+def _zero_blocks(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Pair:
+    scores = query @ key.mT / math.sqrt(query.size(-1))
+    return _attended(scores if mask is None else scores.masked_fill(mask == 0, -INF), value, None)
+
+
 def _scores_returned(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Pair:
     scores = query @ key.mT / math.sqrt(query.size(-1))
     scores = scores if mask is None else scores + mask
@@ -362,9 +367,9 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
             0.5,
             "Put the three steps of section 1 into code: dot products, divided by the square root of the width d of "
             "the query, softmax. The d is the last axis of the query.",
-            [_attention_inputs((), 2, 3, 6, 4, 30)],
+            [_attention_inputs((), 2, 3, 6, 3, 30)],
             lambda rng: [
-                _attention_inputs((), 2, m, d, 4, rng.randrange(10**6)) for m, d in ((3, 12), (7, 5), (8, 18))
+                _attention_inputs((), 2, m, d, 3, rng.randrange(10**6)) for m, d in ((4, 12), (7, 5), (8, 18))
             ],
         ),
         Stage(
@@ -389,7 +394,10 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
             "batches and heads",
             0.5,
             "Count axes from the end: only the last two change places, whatever stands before them.",
-            [_attention_inputs((2,), 4, 3, 5, 2, 70), _attention_inputs((3,), 3, 3, 3, 3, 80)],
+            [
+                _attention_inputs((2,), 4, 3, 5, 2, 70, _blocked(4, 3, random.Random(7))),
+                _attention_inputs((3,), 3, 3, 3, 3, 80),
+            ],
             _draw_batches,
         ),
     ],
@@ -452,6 +460,12 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
             "the mask is scaled too",
             "Minus infinity does not mind, but a finite bias does: scale the scores first, then add the mask.",
             _mask_scaled_too,
+        ),
+        Mistake(
+            "0 in the mask is taken for blocked",
+            "Many programs write masked_fill(mask == 0, -1e9), for masks of 1 and 0. In ours 0 means allowed and minus "
+            "infinity blocked: just add it to the scores.",
+            _zero_blocks,
         ),
         Mistake(
             "the scores are returned in place of the weights",
@@ -770,6 +784,11 @@ def _heads_without_mask(self: Any, x: Tensor, source: Tensor, mask: Tensor | Non
     return MultiHeadAttention.forward(self, x, source)
 
 
+def _heads_masked_at_zero(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    query, key, value = self.parts(x, source)
+    return self.output(merge_heads(_zero_blocks(query, key, value, mask)[0]))  # type: ignore[no-any-return]
+
+
 def _values_are_keys(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
     query, key, _ = self.parts(x, source)
     return self.output(merge_heads(scaled_dot_product_attention(query, key, key, mask)[0]))  # type: ignore[no-any-return]
@@ -898,6 +917,12 @@ MULTI_HEAD_ATTENTION = Exercise(
             _with(MultiHeadAttention, forward=_heads_scaled_by(lambda q, h: math.sqrt(q.size(-1) * h))),
         ),
         Mistake(
+            "scaled by the root of the number of heads",
+            "A head's dot product is a sum of d/h products, however many heads there are: divide by the square root of "
+            "d/h, the last axis of the split query.",
+            _with(MultiHeadAttention, forward=_heads_scaled_by(lambda q, h: math.sqrt(h))),
+        ),
+        Mistake(
             "the scale is missing",
             "Divide the scores of each head by the square root of d/h.",
             _with(MultiHeadAttention, forward=_heads_scaled_by(lambda q, h: 1.0)),
@@ -934,6 +959,12 @@ MULTI_HEAD_ATTENTION = Exercise(
             "the values are the keys",
             "What a token offers to be found by (key) and what it gives (value) are two projections: use `self.value`.",
             _with(MultiHeadAttention, forward=_values_are_keys),
+        ),
+        Mistake(
+            "0 in the mask is taken for blocked",
+            "Many programs write masked_fill(mask == 0, -1e9), for masks of 1 and 0. In ours 0 means allowed and minus "
+            "infinity blocked: add it to the scores, or hand it on to scaled_dot_product_attention.",
+            _with(MultiHeadAttention, forward=_heads_masked_at_zero),
         ),
         Mistake(
             "the mask is not used",
@@ -1009,6 +1040,11 @@ def _no_norm(self: Any, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Mo
 
 def _one_norm(self: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
     x = self.add(x, lambda y: self.attention(y, y, mask), self.attention_norm)
+    return self.add(x, self.feed_forward, self.attention_norm)  # type: ignore[no-any-return]
+
+
+def _norms_swapped(self: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    x = self.add(x, lambda y: self.attention(y, y, mask), self.feed_forward_norm)
     return self.add(x, self.feed_forward, self.attention_norm)  # type: ignore[no-any-return]
 
 
@@ -1157,6 +1193,12 @@ ENCODER_LAYER = Exercise(
             "one norm is used twice",
             "attention_norm and feed_forward_norm have weights of their own: use each at its place.",
             _with(EncoderLayer, forward=_one_norm),
+        ),
+        Mistake(
+            "the two norms are exchanged",
+            "attention_norm belongs to the attention, feed_forward_norm to the feed-forward part. Each has weights of "
+            "its own.",
+            _with(EncoderLayer, forward=_norms_swapped),
         ),
         Mistake(
             "the feed-forward part is missing",
@@ -1396,6 +1438,12 @@ def _future_seen(
     return DecoderLayer.forward(self, x, memory, None, memory_mask)
 
 
+def _causal_mask_twice(
+    self: Any, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None
+) -> Tensor:
+    return DecoderLayer.forward(self, x, memory, mask, mask)
+
+
 def _masks_swapped(
     self: Any, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None
 ) -> Tensor:
@@ -1483,21 +1531,27 @@ DECODER_LAYER = Exercise(
             "the causal mask, in self-attention",
             0.5,
             "`mask` belongs to the attention in which x reads itself.",
-            [_decoder(6, 1, 3, 2, POST, mask=_causal(3))],
+            [_decoder(6, 1, 3, 2, POST, mask=_causal(3)), _decoder(9, 1, 3, 2, PRE, mask=_causal(3))],
             _draw_decoder("causal"),
         ),
         Stage(
             "the mask of the memory, in cross-attention",
             0.5,
             "`memory_mask` belongs to the attention in which x reads the memory: it hides the padding there.",
-            [_decoder(7, 2, 2, 3, POST, memory_mask=_padding(2, 3, random.Random(4)))],
+            [
+                _decoder(7, 2, 2, 3, POST, memory_mask=_padding(2, 3, random.Random(4))),
+                _decoder(10, 2, 2, 3, PRE, memory_mask=_padding(2, 3, random.Random(5))),
+            ],
             _draw_decoder("padding"),
         ),
         Stage(
             "both masks",
             0.5,
             "Each mask at its own place, even where the lengths would allow to exchange them.",
-            [_decoder(8, 2, 3, 3, PRE, mask=_causal(3), memory_mask=_padding(2, 3, random.Random(6)))],
+            [
+                _decoder(8, 2, 3, 3, PRE, mask=_causal(3), memory_mask=_padding(2, 3, random.Random(6))),
+                _decoder(11, 2, 3, 3, POST, mask=_causal(3), memory_mask=_padding(2, 3, random.Random(7))),
+            ],
             _draw_decoder("same"),
         ),
     ],
@@ -1540,6 +1594,31 @@ DECODER_LAYER = Exercise(
             _with(DecoderLayer, add=_residual_around("attention_norm", "feed_forward_norm")),
         ),
         Mistake(
+            "the residual around the self-attention is missing",
+            "The other two parts have one; self-attention needs one too: x + attention(...).",
+            _with(DecoderLayer, add=_residual_around("cross_attention_norm", "feed_forward_norm")),
+        ),
+        Mistake(
+            "the residual around the feed-forward part is missing",
+            "The two attentions have one; the feed-forward part needs one too: x + feed_forward(...).",
+            _with(DecoderLayer, add=_residual_around("attention_norm", "cross_attention_norm")),
+        ),
+        Mistake(
+            "pre-norm and post-norm are exchanged",
+            "norm_first=True means norm, then part: x + part(norm(x)). False, the default, means norm(x + part(x)).",
+            _with(DecoderLayer, add=_orders_swapped),
+        ),
+        Mistake(
+            "post-norm takes the norm before the sum",
+            "x + norm(part(x)) never normalises x itself. Post-norm takes the norm of the sum: norm(x + part(x)).",
+            _with(DecoderLayer, add=_norm_before_sum),
+        ),
+        Mistake(
+            "pre-norm adds to the normalised x",
+            "The residual path must stay free: x + part(norm(x)). `x = norm(x)` overwrites the x that you add to.",
+            _with(DecoderLayer, add=_normed_residual),
+        ),
+        Mistake(
             "always post-norm",
             "norm_first is not looked at. When it is True, the norm stands before the part: x + part(norm(x)).",
             _with(DecoderLayer, add=_always_post),
@@ -1559,6 +1638,12 @@ DECODER_LAYER = Exercise(
             "self-attention without the causal mask",
             "While training, the words to come stand in x: without the mask each position reads its own answer.",
             _with(DecoderLayer, forward=_future_seen),
+        ),
+        Mistake(
+            "the causal mask is used for the memory, too",
+            "`mask` says what x may see of itself. The source sentence is known as a whole: cross-attention gets "
+            "memory_mask.",
+            _with(DecoderLayer, forward=_causal_mask_twice),
         ),
         Mistake(
             "the mask is dropped in the second attention",

@@ -34,6 +34,16 @@ def batch_shape(b, n, d):
     return d, n, b
 
 
+# %% wrong: batch last -> the batch comes last
+def batch_shape(b, n, d):
+    return (n, d, b)
+
+
+# %% wrong: width first -> the width comes first
+def batch_shape(b, n, d):
+    return (d, b, n)
+
+
 # %% wrong: how many numbers -> the product in place of the shape
 def batch_shape(b, n, d):
     return torch.zeros(b, n, d).numel()

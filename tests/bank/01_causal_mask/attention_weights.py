@@ -80,3 +80,14 @@ def attention_weights(scores, mask):
     n = scores.shape[-1]
     own = torch.triu(torch.full((n, n), float("-inf")), diagonal=1)
     return torch.softmax(scores + own, dim=-1)
+
+
+# %% wrong: masked_fill where the mask is 0 -> 0 in the mask is taken for blocked
+def attention_weights(scores, mask):
+    return torch.softmax(scores.masked_fill(mask == 0, float("-inf")), dim=-1)
+
+
+# %% wrong: masked_fill with -1e9 where the mask is 0 -> 0 in the mask is taken for blocked, by a large finite number
+def attention_weights(scores, mask):
+    scores = scores.masked_fill(mask == 0, -1e9)
+    return scores.softmax(dim=-1)

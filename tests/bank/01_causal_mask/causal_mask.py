@@ -82,3 +82,10 @@ def causal_mask(size):
 # %% wrong: only for five tokens ->
 def causal_mask(size):
     return torch.triu(torch.full((5, 5), float("-inf")), diagonal=1)
+
+
+# %% wrong: minus infinity written over the zeros of tril -> allowed places hold 1, not 0
+def causal_mask(size):
+    mask = torch.tril(torch.ones(size, size))
+    mask[mask == 0] = float("-inf")
+    return mask

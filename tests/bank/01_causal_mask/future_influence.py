@@ -152,3 +152,57 @@ def future_influence(model, tokens, vocab_size):
 # %% wrong: the lower triangle without looking at the model ->
 def future_influence(model, tokens, vocab_size):
     return torch.ones(len(tokens), len(tokens)).tril().bool()
+
+
+# %% wrong: a tolerance of 0.001 ->
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        for j in range(n):
+            changed = tokens.clone()
+            changed[j] = (changed[j] + 1) % vocab_size
+            difference = model(changed[None])[0] - before
+            influence[:, j] = difference.abs().amax(-1) > 1e-3
+    return influence
+
+
+# %% wrong: without abs -> only an increase counts: the absolute value is missing
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        for j in range(n):
+            changed = tokens.clone()
+            changed[j] = (changed[j] + 1) % vocab_size
+            difference = model(changed[None])[0] - before
+            influence[:, j] = difference.amax(-1) > 1e-5
+    return influence
+
+
+# %% wrong: all in place of any -> all numbers of an output must change
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        for j in range(n):
+            changed = tokens.clone()
+            changed[j] = (changed[j] + 1) % vocab_size
+            difference = model(changed[None])[0] - before
+            influence[:, j] = (difference.abs() > 1e-5).all(-1)
+    return influence
+
+
+# %% wrong: no batch axis -> the model gets a sentence without a batch
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    before = model(tokens)
+    for j in range(n):
+        changed = tokens.clone()
+        changed[j] = (changed[j] + 1) % vocab_size
+        influence[:, j] = (model(changed) - before).abs().amax(-1) > 1e-5
+    return influence

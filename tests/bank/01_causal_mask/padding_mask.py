@@ -72,3 +72,8 @@ def padding_mask(lengths, size):
 # %% wrong: width of the longest sentence ->
 def padding_mask(lengths, size):
     return torch.arange(int(lengths.max()))[None, :] >= lengths.clamp(min=1)[:, None]
+
+
+# %% wrong: padding at the start, and an empty sequence keeps one token -> padding at the start in place of the end
+def padding_mask(lengths, size):
+    return torch.arange(size) < size - lengths.clamp(min=1)[:, None]

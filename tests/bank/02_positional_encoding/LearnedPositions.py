@@ -261,3 +261,48 @@ class LearnedPositions(nn.Module):
         if x.shape[1] >= len(self.table):
             raise ValueError("too long")
         return x + self.table[: x.shape[1]]
+
+
+# %% wrong: the numbers of the table only -> training does not reach the table
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x + self.table.data[: x.shape[1]]
+
+
+# %% wrong: a parameter called pe -> the table has another name: pe
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.pe = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("pe", fixed)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.pe):
+            raise ValueError("too long")
+        return x + self.pe[: x.shape[1]]
+
+
+# %% wrong: an embedding called table -> the table is an nn.Embedding
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Embedding(max_len, d_model)
+        else:
+            self.table = nn.Embedding.from_pretrained(fixed)
+
+    def forward(self, x):
+        if x.shape[1] > self.table.num_embeddings:
+            raise ValueError("too long")
+        return x + self.table(torch.arange(x.shape[1]))

@@ -99,3 +99,9 @@ def add_positions(x, encoding):
 # %% wrong: nothing is added ->
 def add_positions(x, encoding):
     return x.clone()
+
+
+# %% wrong: in place -> x is changed in place
+def add_positions(x, encoding):
+    x += encoding[: x.shape[1]]
+    return x

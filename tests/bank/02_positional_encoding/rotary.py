@@ -126,7 +126,7 @@ def rotary(x, positions):
     return x.clone()
 
 
-# %% wrong: cosines and sines side by side in place of neighbours ->
+# %% wrong: cosines and sines side by side in place of neighbours -> the turned pairs are not put back side by side
 def rotary(x, positions):
     angles = positions[:, None] / 10000 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
     even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
@@ -157,3 +157,34 @@ def rotary(x, positions):
     even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
     pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
     return torch.stack(pairs, dim=-1).flatten(-2)
+
+
+# %% wrong: exponent i / d -> the factor 2 of the exponent is missing
+def rotary(x, positions):
+    d = x.shape[-1]
+    angles = positions[:, None] / 10000 ** (torch.arange(d // 2) / d)
+    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
+    first, second = even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()
+    turned = torch.stack([first, second], dim=-1).flatten(-2)
+    return torch.cat([turned, x[2:]])
+
+
+# %% wrong: 2i counted twice -> the factor 2 of the exponent is counted twice
+def rotary(x, positions):
+    d = x.shape[-1]
+    angles = positions[:, None] / 10000 ** (2 * torch.arange(0, d, 2) / d)
+    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
+    first, second = even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()
+    turned = torch.stack([first, second], dim=-1).flatten(-2)
+    return torch.cat([turned, x[2:]])
+
+
+# %% wrong: views of the result -> the second number of a pair is made from the new first one
+def rotary(x, positions):
+    d = x.shape[-1]
+    angles = positions[:, None] / 10000 ** (torch.arange(0, d, 2) / d)
+    y = x.clone()
+    even, odd = y[:2, ..., 0::2], y[:2, ..., 1::2]
+    y[:2, ..., 0::2] = even * angles.cos() - odd * angles.sin()
+    y[:2, ..., 1::2] = even * angles.sin() + odd * angles.cos()
+    return y

@@ -123,3 +123,17 @@ def shift_matrix(offset, d_model):
     angle = torch.tensor(float(offset))
     matrix[:2, :2] = torch.tensor([[angle.cos(), angle.sin()], [-angle.sin(), angle.cos()]])
     return matrix
+
+
+# %% wrong: 2i counted twice -> the factor 2 of the exponent is counted twice
+def shift_matrix(offset, d_model):
+    angles = offset / 10000 ** (2 * torch.arange(0, d_model, 2) / d_model)
+    blocks = [torch.stack([a.cos(), a.sin(), -a.sin(), a.cos()]).view(2, 2) for a in angles]
+    return torch.block_diag(*blocks)
+
+
+# %% wrong: exponent i / d -> the factor 2 of the exponent is missing
+def shift_matrix(offset, d_model):
+    angles = offset / 10000 ** (torch.arange(d_model // 2) / d_model)
+    blocks = [torch.stack([a.cos(), a.sin(), -a.sin(), a.cos()]).view(2, 2) for a in angles]
+    return torch.block_diag(*blocks)

@@ -472,3 +472,143 @@ class DecoderLayer(nn.Module):
         x = self.attention_norm(x + self.attention(x, x, mask))
         x = self.cross_attention_norm(x + self.cross_attention(x, memory.mean(1, keepdim=True)))
         return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: pre-norm overwrites x -> pre-norm adds to the normalised x
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        if self.norm_first:
+            x = self.attention_norm(x)
+            x = x + self.attention(x, x, mask)
+            x = self.cross_attention_norm(x)
+            x = x + self.cross_attention(x, memory, memory_mask)
+            x = self.feed_forward_norm(x)
+            return x + self.feed_forward(x)
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: norm of the part alone -> post-norm takes the norm before the sum
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = x + self.attention_norm(self.attention(x, x, mask))
+        x = x + self.cross_attention_norm(self.cross_attention(x, memory, memory_mask))
+        return x + self.feed_forward_norm(self.feed_forward(x))
+
+
+# %% wrong: no residual around self-attention -> the residual around the self-attention is missing
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = self.attention(y, y, mask)
+            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(self.attention(x, x, mask))
+        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: no residual around feed-forward -> the residual around the feed-forward part is missing
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+            return self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+        return self.feed_forward_norm(self.feed_forward(x))
+
+
+# %% wrong: norm_first the wrong way round -> pre-norm and post-norm are exchanged
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        if not self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: the same mask twice -> the causal mask is used for the memory, too
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            x = x + self.cross_attention(self.cross_attention_norm(x), memory, mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        x = self.cross_attention_norm(x + self.cross_attention(x, memory, mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))

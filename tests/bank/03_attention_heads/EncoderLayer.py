@@ -394,3 +394,22 @@ class EncoderLayer(nn.Module):
             return x + self.feed_forward(self.feed_forward_norm(x))
         x = self.attention_norm(x + self.attention(x, x, mask))
         return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: norms exchanged -> the two norms are exchanged
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            y = self.feed_forward_norm(x)
+            x = x + self.attention(y, y, mask)
+            return x + self.feed_forward(self.attention_norm(x))
+        x = self.feed_forward_norm(x + self.attention(x, x, mask))
+        return self.attention_norm(x + self.feed_forward(x))

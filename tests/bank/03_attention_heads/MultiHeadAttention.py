@@ -346,7 +346,7 @@ class MultiHeadAttention(nn.Module):
         return self.output(sum(layer(x) for layer in self.query))
 
 
-# %% wrong: scaled by the root of the number of heads -> the scale is missing
+# %% wrong: scaled by the root of the number of heads -> scaled by the root of the number of heads
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, n_heads):
         super().__init__()
@@ -477,3 +477,23 @@ class MultiHeadAttention(nn.Module):
         if mask is not None and mask.dim() == 4:
             mask = mask[:1]
         return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+
+
+# %% wrong: masked_fill where the mask is 0 -> 0 in the mask is taken for blocked
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        scores = query @ key.mT / math.sqrt(query.size(-1))
+        if mask is not None:
+            scores = scores.masked_fill(mask == 0, -1e9)
+        return self.output(merge_heads(scores.softmax(-1) @ value))

@@ -202,3 +202,12 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     scores = query @ key.mT / math.sqrt(query.size(-1))
     weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
     return weights, weights @ value
+
+
+# %% wrong: masked_fill where the mask is 0 -> 0 in the mask is taken for blocked
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(mask == 0, -1e9)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
