@@ -590,6 +590,21 @@ def test_what_is_right_where_a_mistake_is_wrong_did_not_make_it() -> None:
     assert judge(examples, one_place).mistake == ""
 
 
+def test_a_mistake_that_passes_a_stage_in_its_own_way_is_still_named() -> None:
+    def zeros(size: int) -> Tensor:
+        return torch.zeros(size, size)
+
+    three, two = [Ask((3,))], [Ask((2,))]
+    stages = [
+        Stage("shape", 1, "two axes", three, lambda rng: three, view="shape"),
+        Stage("values", 1, "all zero", two, lambda rng: two),
+    ]
+    mistake = Mistake("random numbers", "Every number is 0.", lambda size: torch.full((size, size), 0.5))
+    examples = Exercise(zeros, stages, [mistake]).public_examples()
+    others_at_three = InProcess(lambda size: torch.full((size, size), 0.5 if size == 2 else 0.25))
+    assert judge(examples, others_at_three).mistake == "random numbers"
+
+
 def test_two_crashes_are_told_apart_by_what_python_says() -> None:
     def first(numbers: Tensor) -> Tensor:
         return numbers[:1]
@@ -914,3 +929,28 @@ def test_runs_of_a_part_of_a_model_are_counted() -> None:
         for given in (weights, replace(weights, seed=4))
     )
     assert not torch.equal(first, second)
+
+
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        ([6, 4, 9, 4, 0, 0], "x one place ahead"),
+        ([7, 5, 6, 4, 9, 4], "x one place behind"),
+        ([6, 4, 9, 4, -100, -100], "x one place ahead, but -100 for the padding"),
+        ([4, 9, 4, 0, 0, 0], "something else"),
+    ],
+)
+def test_the_shift_of_a_target_is_told(y: list[int], said: str) -> None:
+    x = torch.tensor([5, 6, 4, 9, 4, 0])
+    ask = Ask((torch.arange(5, 11), plain.Generator(0), 6), beside={"of": "shift", "mask": 4, "padding": 0})
+    assert measures.measured("spans", ask, Reply("value", (x, torch.tensor(y)))).value == {"y": said}
+
+
+def test_how_often_a_span_is_the_first_or_the_last_is_told() -> None:
+    middle, last = [5, 6, 4, 8, 4, 7, 0], [5, 6, 4, 4, 7, 8, 0]
+    beside = {"of": "ends", "mask": 4, "padding": 0}
+    ask = Ask((torch.arange(5, 11), plain.Generator(0), 6), take="draws", beside=beside)
+    for wholes, said in (([middle] * 9 + [last], "seldom"), ([middle] * 4 + [last], "often")):
+        draws = [(torch.tensor(whole[:-1]), torch.tensor(whole[1:])) for whole in wholes]
+        told = measures.measured("spans", ask, Reply("value", draws)).value
+        assert list(told.values()) == ["seldom", said]

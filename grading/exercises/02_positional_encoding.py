@@ -1146,6 +1146,11 @@ ROTARY = Exercise(
             _rotated_alike,
         ),
         Mistake(
+            "only the first pair is turned",
+            "Every pair of numbers turns, pair number i by p / 10000^(2i / d).",
+            _rotated_at_speeds(math.inf),  # the first speed is 1, the others are below it
+        ),
+        Mistake(
             "the factor 2 of the exponent is counted twice",
             "arange(0, d, 2) is 2i already; twice that makes the pairs turn too slowly: p / 10000^(2i / d).",
             _rotated_at_speeds(2),

@@ -43,18 +43,12 @@ LM_PAIR = Exercise(
     lm_pair,
     [
         Stage(
-            "one word",
+            "one word, and several",
             0.5,
-            "With the one word 7 there are two questions: what comes after <sos>? (7) And after 7? (<eos>)",
-            [Ask(([7],))],
-            _draw_sentences(1, 1, 2),
-        ),
-        Stage(
-            "several words",
-            0.5,
-            "Write input and target one below the other: under each number of the input stands the one after it.",
-            [Ask(([7, 5, 9],)), Ask(([8, 4, 6, 5],))],
-            _draw_sentences(2, 12, 3),
+            "With the one word 7 there are two questions: what comes after <sos>? (7) And after 7? (<eos>) Write input "
+            "and target one below the other: under each number of the input stands the one after it.",
+            [Ask(([7],)), Ask(([7, 5, 9],)), Ask(([8, 4, 6, 5],))],
+            lambda rng: [*_draw_sentences(1, 1, 2)(rng), *_draw_sentences(2, 12, 3)(rng)],
         ),
         Stage(
             "a sentence that repeats a word",
@@ -69,6 +63,14 @@ LM_PAIR = Exercise(
             "An empty sentence still asks one question: <sos> is followed by <eos>.",
             [Ask(([],))],
             lambda rng: [Ask(([],))],
+        ),
+        Stage(
+            "the list of words is left as it was",
+            0.5,
+            "The words belong to the caller: append, insert and += would change that very list. Make two new ones.",
+            [Ask(([7, 5, 9],))],
+            _draw_sentences(2, 12, 2),
+            measure="inputs kept",
         ),
     ],
     [
@@ -114,7 +116,7 @@ LM_PAIR = Exercise(
         Mistake(
             "the target is two places ahead",
             "Under each number stands the next but one. The answer after <sos> is the first word.",
-            lambda tokens: ([SOS, *tokens], [*tokens[1:], EOS, EOS]),
+            lambda tokens: ([SOS, *tokens], [*tokens[1:], EOS, EOS][: len(tokens) + 1]),
         ),
     ],
 )
@@ -143,6 +145,12 @@ def _draw_padded(low: int, texts: tuple[int, int], spare: int) -> Callable[[rand
     return draw
 
 
+def _middle_first(rng: random.Random) -> list[int]:
+    """Returns three lengths of which the first is neither the largest nor the smallest."""
+    low, middle, high = sorted(rng.sample(range(2, 7), 3))
+    return [middle, high, low]
+
+
 def _row(place: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
     """Returns an answer that takes from each text the row at `place(hidden, lengths)`."""
     return lambda hidden, lengths: hidden[torch.arange(len(hidden)), place(hidden, lengths)]
@@ -166,7 +174,8 @@ LAST_TOKEN = Exercise(
         Stage(
             "one text",
             0.5,
-            "A text of length 3 has its tokens at the places 0, 1 and 2: count the last one.",
+            "A text of length 3 has its tokens at the places 0, 1 and 2: count the last one. The result is (1, d) "
+            "here: squeeze() without an axis would take the axis of the texts away, too.",
             [Ask((_hidden(1, 7, 2, 2), torch.tensor([3])))],
             lambda rng: [Ask((_hidden(1, 9, 3, rng.randrange(10**6)), torch.tensor([rng.choice([3, 4, 6, 7])])))],
         ),
@@ -187,7 +196,7 @@ LAST_TOKEN = Exercise(
             ],
             lambda rng: [
                 *_draw_padded(2, (6, 9), 2)(rng),
-                Ask((_hidden(3, 9, 2, rng.randrange(10**6)), torch.tensor(rng.sample(range(2, 7), 3)))),
+                Ask((_hidden(3, 9, 2, rng.randrange(10**6)), torch.tensor(_middle_first(rng)))),
             ],
         ),
         Stage(
@@ -220,6 +229,11 @@ LAST_TOKEN = Exercise(
             "one row too early",
             "This is the last token but one. A text of 3 tokens ends at place 2.",
             _row(lambda hidden, lengths: lengths - 2),
+        ),
+        Mistake(
+            "texts and places are exchanged",
+            "hidden is (b, n, d), the texts first: hidden[texts, places], and not hidden[places, texts].",
+            lambda hidden, lengths: hidden[lengths - 1, torch.arange(len(hidden))],
         ),
         Mistake(
             "every text is read at the places of all texts",
@@ -271,17 +285,17 @@ def _classifier(seed: int, n_classes: int = 2, **options: Any) -> Model:
     return Model("Classifier", {"base": _base(seed, **options), "n_classes": n_classes}, seed, spread=0.3)
 
 
+OTHER_OPTIONS: list[dict[str, Any]] = [  # that no default has: a base built anew gives other hidden states
+    {"n_heads": 4, "positions": "alibi"},
+    {"n_heads": 1, "norm_first": True, "n_layers": 2},
+    {"n_heads": 4, "positions": "learned", "d_feedforward": 12},
+    {"n_heads": 4, "causal": False},
+    {"positions": "rotary", "d_model": 12},
+]
+
+
 def _other_options(rng: random.Random) -> dict[str, Any]:
-    """Returns options of a base that no default has, so that a base built anew gives other hidden states."""
-    return rng.choice(
-        [
-            {"n_heads": 4, "positions": "alibi"},
-            {"n_heads": 1, "norm_first": True, "n_layers": 2},
-            {"n_heads": 4, "positions": "learned", "d_feedforward": 12},
-            {"n_heads": 4, "causal": False},
-            {"positions": "rotary", "d_model": 12},
-        ]
-    )
+    return rng.choice(OTHER_OPTIONS)
 
 
 def _seed(rng: random.Random) -> int:
@@ -298,7 +312,7 @@ def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
 def _swap_asks(**settings: Any) -> Callable[[random.Random], list[Ask]]:
     def draw(rng: random.Random) -> list[Ask]:
         first = Ask((_language_model(_seed(rng)), rng.choice([3, 4, 5])), **settings)
-        second = Ask((_language_model(_seed(rng), **_other_options(rng)), rng.choice([2, 6])), **settings)
+        second = Ask((_language_model(_seed(rng), n_layers=2, d_model=12), rng.choice([2, 6])), **settings)
         return [first, second]
 
     return draw
@@ -315,9 +329,9 @@ def _head_exchanged_in_place(model: Any, n_classes: int) -> nn.Module:
     return model  # type: ignore[no-any-return]
 
 
-def _classifier_with_head(model: Any, head: nn.Module) -> nn.Module:
-    changed = Classifier(copy.deepcopy(model.base), 2)
-    changed.head = head  # type: ignore[assignment]
+def _classifier_with_head(model: Any, inputs: int, outputs: int, bias: bool = True) -> nn.Module:
+    changed = Classifier(copy.deepcopy(model.base), outputs)  # the new head comes after it, as in most answers:
+    changed.head = nn.Linear(inputs, outputs, bias)  # so it has the random numbers that theirs has
     return changed
 
 
@@ -374,12 +388,12 @@ REPLACE_HEAD = Exercise(
         Stage(
             "the base gives the same hidden states",
             0.5,
-            "The same weights in a base of another make (heads, positions, mask) compute something else. Take the base "
-            "itself, or a copy of it, and do not build one anew.",
+            "The same weights in a base of another make (heads, positions, mask) compute something else. Take a copy "
+            "of the base, and do not build one anew.",
             [Ask((_language_model(3, n_heads=4, positions="alibi"), 3), then=THEN, part="base")],
             lambda rng: [
-                Ask((_language_model(_seed(rng), n_heads=4, positions="alibi"), 3), then=THEN, part="base"),
-                *_swap_asks(then=THEN, part="base")(rng),
+                Ask((_language_model(_seed(rng), **options), rng.choice([2, 3, 6])), then=THEN, part="base")
+                for options in OTHER_OPTIONS
             ],
         ),
         Stage(
@@ -453,14 +467,15 @@ REPLACE_HEAD = Exercise(
             lambda model, n_classes: Classifier(copy.deepcopy(model.base), model.head.out_features),
         ),
         Mistake(
-            "the head expects V numbers in place of D",
-            "The head reads a hidden state of D numbers (model.base.d_model), not the V outputs of the old head.",
-            lambda model, n_classes: _classifier_with_head(model, nn.Linear(model.head.out_features, n_classes)),
+            "the head does not expect D numbers",
+            "The head reads a hidden state of model.base.d_model numbers. This is not V, the outputs of the old head, "
+            "nor always 48, the width of the notebook's own model.",
+            lambda model, n_classes: _classifier_with_head(model, model.head.out_features, n_classes),
         ),
         Mistake(
             "the head has no bias",
             "The new head has n_classes * D numbers; a Linear also has a bias for each class.",
-            lambda model, n_classes: _classifier_with_head(model, nn.Linear(model.base.d_model, n_classes, bias=False)),
+            lambda model, n_classes: _classifier_with_head(model, model.base.d_model, n_classes, bias=False),
         ),
         Mistake(
             "the base is frozen already",
@@ -507,27 +522,32 @@ def _load_ask(**settings: Any) -> list[Ask]:
 
 
 def _other_width(rng: random.Random) -> list[Ask]:
-    wide = {"d_model": rng.choice([4, 12, 16])}
+    """Returns bases of other shapes; of the last, the first weights fit and only later ones do not."""
+    sizes = {"d_model": rng.choice([4, 12, 16]), "vocab_size": rng.choice([6, 9]), "d_feedforward": rng.choice([6, 12])}
     return [
-        Ask((_classifier(_seed(rng)), _checkpoint(_seed(rng), **wide))),
-        Ask((_classifier(_seed(rng)), _checkpoint(_seed(rng), vocab_size=rng.choice([6, 9])))),
+        Ask((_classifier(_seed(rng)), _checkpoint(_seed(rng), **{name: size})), changes=(0, 1))
+        for name, size in sizes.items()
     ]
 
 
 def _other_names(rng: random.Random) -> list[Ask]:
     few, many = rng.choice([(1, 2), (1, 3), (2, 3)])
     return [
-        Ask((_classifier(_seed(rng), n_layers=many), _checkpoint(_seed(rng), n_layers=few))),
-        Ask((_classifier(_seed(rng), n_layers=few), _checkpoint(_seed(rng), n_layers=many))),
-        Ask((_classifier(_seed(rng)), replace(_base(_seed(rng)), spread=0.3, state=True))),
+        Ask((_classifier(_seed(rng), n_layers=many), _checkpoint(_seed(rng), n_layers=few)), changes=(0, 1)),
+        Ask((_classifier(_seed(rng), n_layers=few), _checkpoint(_seed(rng), n_layers=many)), changes=(0, 1)),
+        Ask((_classifier(_seed(rng)), replace(_base(_seed(rng)), spread=0.3, state=True)), changes=(0, 1)),
     ]
 
 
-PUBLIC_WIDTH = [Ask((_classifier(1), _checkpoint(2, d_model=4))), Ask((_classifier(1), _checkpoint(2, vocab_size=9)))]
+PUBLIC_WIDTH = [
+    Ask((_classifier(1), _checkpoint(2, d_model=4)), changes=(0, 1)),  # whether they change is asked in other stages
+    Ask((_classifier(1), _checkpoint(2, vocab_size=9)), changes=(0, 1)),
+    Ask((_classifier(1), _checkpoint(2, d_feedforward=12)), changes=(0, 1)),
+]
 PUBLIC_NAMES = [
-    Ask((_classifier(1, n_layers=2), _checkpoint(2))),
-    Ask((_classifier(1), _checkpoint(2, n_layers=2))),
-    Ask((_classifier(1), replace(_base(2), spread=0.3, state=True))),
+    Ask((_classifier(1, n_layers=2), _checkpoint(2)), changes=(0, 1)),
+    Ask((_classifier(1), _checkpoint(2, n_layers=2)), changes=(0, 1)),
+    Ask((_classifier(1), replace(_base(2), spread=0.3, state=True)), changes=(0, 1)),
 ]
 
 
@@ -570,6 +590,19 @@ def _partly_loaded(model: Any, checkpoint: Weights) -> Any:
 def _error_of_torch(model: Any, checkpoint: Weights) -> Any:
     model.base.load_state_dict(_stripped(checkpoint))
     return model
+
+
+def _names_compared(model: Any, checkpoint: Weights) -> Any:
+    if _stripped(checkpoint).keys() != model.base.state_dict().keys():
+        raise ValueError("the checkpoint's base has other weights than the model's.")
+    return _error_of_torch(model, checkpoint)
+
+
+def _silent(model: Any, checkpoint: Weights) -> Any:
+    try:
+        return load_base(model, checkpoint)
+    except ValueError:
+        return model
 
 
 def _half_loaded(model: Any, checkpoint: Weights) -> Any:
@@ -654,7 +687,8 @@ LOAD_BASE = Exercise(
         Stage(
             "after a ValueError the model is as it was",
             0.5,
-            "load_state_dict copies all that fits before it complains about the rest. Check first, then load.",
+            "Whatever is copied before the error stays: load_state_dict copies all that fits and complains about the "
+            "rest afterwards. Check all names and all shapes first, then load.",
             _model_only([*PUBLIC_WIDTH, *PUBLIC_NAMES]),
             lambda rng: _model_only([*_other_width(rng), *_other_names(rng)]),
             measure="inputs kept",
@@ -688,6 +722,12 @@ LOAD_BASE = Exercise(
             "load_state_dict raises RuntimeError, after having loaded a part. Check names and shapes first, and raise "
             "ValueError with a sentence of your own.",
             _error_of_torch,
+        ),
+        Mistake(
+            "names are compared, shapes are not",
+            "The same names may hold other shapes: load_state_dict then raises RuntimeError, after having loaded a "
+            "part. Compare the shapes too, and raise ValueError with a sentence of your own.",
+            _names_compared,
         ),
         Mistake(
             "the whole checkpoint is loaded, head included",
@@ -739,6 +779,12 @@ LOAD_BASE = Exercise(
             "removeprefix. And strict=False has hidden it from you.",
             _prefix_stripped_as_letters,
         ),
+        Mistake(
+            "no error is raised: the model comes back as it was",
+            "Whoever calls the function would believe that the weights are loaded, and a printed sentence stops no "
+            "program. Where the base does not fit, raise ValueError.",
+            _silent,
+        ),
     ],
 )
 
@@ -779,7 +825,7 @@ def _norms_left(model: Any) -> Any:
 
 
 def _new_head(model: Any) -> Any:
-    return _classifier_with_head(freeze_base(model), nn.Linear(model.head.in_features, model.head.out_features))
+    return _classifier_with_head(freeze_base(model), model.head.in_features, model.head.out_features)
 
 
 def _frozen_new_head(model: Any) -> Any:

@@ -27,6 +27,14 @@ def _point(symbols: str = "VDFMACL", **values: int) -> dict[str, int]:
     return {name: point[name] for name in symbols}
 
 
+def _draw_small(rng: random.Random) -> list[Ask]:
+    """Draws points to be counted by hand; all sizes differ in all of them, so that no two formulas agree by chance."""
+    sizes = zip(
+        *(rng.sample(choice, 3) for choice in (range(11, 40), range(3, 9), range(2, 7), range(3, 10))), strict=True
+    )
+    return [Ask(at=_point(V=v, D=d, M=m, C=c, A=4)) for v, d, m, c in sizes]
+
+
 def _draw_points(count: int, *free: str, symbols: str = "VDFMACL") -> Callable[[random.Random], list[Ask]]:
     """Draws points; of F and C only those in `free` are chosen apart from D and V."""
 
@@ -175,7 +183,7 @@ COUNT_PARAMETERS = Exercise(
             "shared weights count once",
             1,
             "Here the head uses the matrix of the embedding: two names, one matrix in memory.",
-            [Ask((_language_model(tie=TIED),))],
+            [Ask((_language_model(tie=TIED), flag)) for flag in (False, True)],
             _draw_models(
                 lambda rng: [(_language_model("sinusoidal", tie=TIED, **_shape(rng)), flag) for flag in (False, True)]
             ),
@@ -460,7 +468,7 @@ LAYER_TOTAL = Exercise(
         Stage(
             "any F",
             1,
-            "Add up your seventeen formulas of one layer: those of the feed-forward part contain F.",
+            "Add up your sixteen formulas of one layer: those of the feed-forward part contain F.",
             [Ask(at=_point("DFA", F=16)), Ask(at=_point("DFA", D=200, F=800, A=5))],
             _draw_points(4, "F", symbols="DFA"),
             sealed=True,
@@ -473,8 +481,14 @@ LAYER_TOTAL = Exercise(
             _formula(ATTENTION + FEED_FORWARD + 2 * D),
         ),
         Mistake(
-            "the norms are lost",
-            "Each of the two norms has a weight and a bias of D numbers.",
+            "the biases of the feed-forward part are lost",
+            "Both Linears of the feed-forward part have a bias, a number for each output: F for hidden, D for output.",
+            _formula(ATTENTION + 2 * D * F + NORMS),
+        ),
+        Mistake(
+            "4D is missing: the norms, or the biases of the attention",
+            "Each of the two norms has a weight and a bias of D numbers, and each of the four Linears of the attention "
+            "has a bias of D numbers. One of these is not in your formula.",
             _formula(ATTENTION + FEED_FORWARD),
         ),
         Mistake(
@@ -585,8 +599,9 @@ def _whole_model_mistakes(head: Expr) -> list[Mistake]:
             _formula(EMBEDDING + BLOCK + head),
         ),
         Mistake(
-            "one norm is counted",
-            "You have 8D in place of 10D in each layer: there are two norms, of 2D numbers each.",
+            "2D is missing in each layer, such as one norm",
+            "You have 8D in place of 10D in each layer: there are two norms, of 2D numbers each (and the two biases of "
+            "the feed-forward part are 2D as well).",
             _formula(EMBEDDING + M * ONE_NORM + head),
         ),
         Mistake(
@@ -611,23 +626,29 @@ LANGUAGE_MODEL_TOTAL = Exercise(
     language_model_total,
     [
         Stage(
-            "ten words, D = 4, one layer: by hand",
+            "small models: by hand",
             0.5,
-            "The embedding has 10 * 4 numbers, the layer those of the picture, the head 10 * 4 and 10 biases.",
-            [Ask(at=_point()), Ask(at=_point(M=2))],
-            lambda rng: [Ask(at=_point(M=rng.randint(1, 9), A=4))],
+            "With V = 10, D = 4 and M = 1 the embedding has 10 * 4 numbers, the layer those of the picture, the head "
+            "10 * 4 and 10 biases.",
+            [Ask(at=_point(C=3)), Ask(at=_point(V=23, D=6, M=2, C=5))],
+            _draw_small,
         ),
         Stage(
             "any vocabulary, width and number of layers",
             1.5,
             "One embedding, M layers, one head with a bias for each of the V words.",
-            [Ask(at=_point(V=50001, D=200, M=4)), Ask(at=_point(V=977, D=30, M=6, A=3))],
-            _draw_points(4),
+            [Ask(at=_point(V=50001, D=200, M=4, C=2)), Ask(at=_point(V=977, D=30, M=6, A=3, C=5))],
+            _draw_points(4, "C"),
             sealed=True,
         ),
     ],
     [
         *_whole_model_mistakes(V * (D + 1)),
+        Mistake(
+            "the head has C outputs",
+            "The head of a language model scores all V words: the formula has V, D and M in it, and no C.",
+            _formula(EMBEDDING + M * BLOCK + HEAD),
+        ),
     ],
 )
 
@@ -635,11 +656,12 @@ CLASSIFIER_TOTAL = Exercise(
     classifier_total,
     [
         Stage(
-            "ten words, D = 4, one layer, two classes: by hand",
+            "small models: by hand",
             0.5,
-            "Embedding and layer are those of the language model; the head has 2 rows of 4 numbers and 2 biases.",
-            [Ask(at=_point(C=2)), Ask(at=_point(C=3, M=2))],
-            lambda rng: [Ask(at=_point(C=rng.randint(3, 9), M=rng.randint(2, 5), A=4))],
+            "Embedding and layer are those of the language model; with D = 4 and C = 2 the head has 2 rows of 4 "
+            "numbers and 2 biases.",
+            [Ask(at=_point(C=2)), Ask(at=_point(V=23, D=6, M=2, C=3))],
+            _draw_small,
         ),
         Stage(
             "any size",
@@ -674,11 +696,11 @@ FROZEN_TOTAL = Exercise(
     frozen_total,
     [
         Stage(
-            "two classes, D = 4: by hand",
+            "small models: by hand",
             0.5,
-            "Only the head trains: 2 rows of 4 numbers, and 2 biases.",
-            [Ask(at=_point(C=2)), Ask(at=_point(C=3))],
-            lambda rng: [Ask(at=_point(C=rng.randint(3, 9), M=3, A=4))],
+            "Only the head trains: with D = 4 and C = 2 it has 2 rows of 4 numbers, and 2 biases.",
+            [Ask(at=_point(C=2)), Ask(at=_point(V=23, D=6, M=2, C=3))],
+            _draw_small,
         ),
         Stage(
             "any size",
@@ -763,22 +785,25 @@ HEADED = A * 4 * LINEAR + 2 * LINEAR + 2 * D
 FRACTION = A * 4 * LINEAR + 4 * D
 
 
+ZERO_HEADS = A * D**2 + BLOCK  # right for A = 0 only
+FACTORED = A * D * (3 * D + 3) + 4 * D  # right for A = 2, but not written as a sum of powers
+
+
 def _claims(*claims: Expr) -> list[Ask]:
-    return [Ask((claim,), at={"D": 200}) for claim in claims]
+    return [Ask((claim,), at={"D": 200, "F": 300}) for claim in claims]
 
 
 def _draw_claims(rng: random.Random) -> list[Ask]:
-    """Claims that are right for exactly one A: k * A + rest linears, k * A + rest = 6 at that A."""
-    times = rng.sample([1, 2, 3], 2)
+    """Claims that are right for exactly one A: many heads, few heads, and 2 heads written in two ways."""
+    many, few = rng.choice([5, 6]), rng.choice([1, 2])
     return _claims(
-        *(A * k * LINEAR + (6 - k * (6 // k - 1)) * LINEAR + 4 * D for k in times if k < 3),
-        PUBLISHED,
+        A * LINEAR + (6 - many) * LINEAR + 4 * D, A * 2 * LINEAR + (6 - 2 * few) * LINEAR + 4 * D, PUBLISHED, FACTORED
     )
 
 
 def _draw_never_right(rng: random.Random) -> list[Ask]:
-    extra = rng.choice([2, 3, 6])
-    return _claims(A * 3 * LINEAR + 200 * extra + (4 - extra) * D, HEADED, FRACTION)
+    extra = rng.choice([2, 3])
+    return _claims(A * 3 * LINEAR + 200 * extra + (4 - extra) * D, HEADED, FRACTION, ZERO_HEADS)
 
 
 WHEN_IS_IT_RIGHT = Exercise(
@@ -795,8 +820,9 @@ WHEN_IS_IT_RIGHT = Exercise(
         Stage(
             "other claims",
             0.5,
-            "Use the claim that is handed in, and the right count of a layer at F = D.",
-            _claims(A * LINEAR + 2 * LINEAR + 4 * D, A * LINEAR + 4 * D),
+            "Use the claim that is handed in, and the right count of a layer at F = D. Two formulas may be equal and "
+            "written in different ways: expand their difference.",
+            _claims(A * LINEAR + 2 * LINEAR + 4 * D, A * LINEAR + 4 * D, FACTORED),
             _draw_claims,
             sealed=True,
         ),
@@ -804,8 +830,8 @@ WHEN_IS_IT_RIGHT = Exercise(
             "a claim that no number of heads makes right: None",
             0.5,
             "A solution that contains D is right for some widths at most, and an empty list says that there is "
-            "none (half heads do not exist): return None.",
-            _claims(HEADED, FRACTION, AT_200_ONLY),
+            "none (there are no half heads, and A is at least 1): return None.",
+            _claims(HEADED, FRACTION, AT_200_ONLY, ZERO_HEADS),
             _draw_never_right,
         ),
     ],
@@ -835,6 +861,18 @@ WHEN_IS_IT_RIGHT = Exercise(
             "compared with a count without biases",
             "The right count of a layer has the biases of all six Linears.",
             lambda claim: _solutions(claim, NO_BIASES)[0],
+        ),
+        Mistake(
+            "F is left in the count that the claim is compared with",
+            "Claims are about a layer at F = D, and your solution has F in it: put layer_total().subs(F, D) in the "
+            "equation.",
+            lambda claim: _solutions(claim, layer_total())[0],
+        ),
+        Mistake(
+            "None, whatever the claim says",
+            "The count of the text is right for one number of heads. If you compare with layer_total(), put F = D "
+            "in it first: with F in it, no claim is right.",
+            lambda claim: None,
         ),
         Mistake(
             "one head, whatever the claim says",
@@ -914,12 +952,19 @@ THIRD = _wrong_claim("positions", L * D)
 FOURTH = _wrong_claim("head", C * D)
 
 OTHER_ERRORS: dict[str, list[Expr]] = {
-    "embedding": [2 * V * D, V * (D + 1), M * V * D],
-    "attention": [4 * A * M * (D**2 + D), 3 * M * (D**2 + D), 4 * (D**2 + D), A * M * (D**2 + D)],
+    "embedding": [2 * V * D, V * (D + 1)],
+    "attention": [3 * M * (D**2 + D), A * M * (D**2 + D)],
     "feed-forward": [2 * M * D**2, M * (D**2 + D), 8 * M * (D**2 + D)],
     "norms": [2 * D, M * D, 6 * M * D],
-    "head": [C * (D + 1) * L, V * (D + 1), C * D + 1],
 }
+HIDDEN_ERRORS: list[tuple[str, Expr]] = [  # not seen where a size is 1, or where C = V
+    ("embedding", M * V * D),
+    ("attention", 4 * (D**2 + D)),
+    ("attention", 4 * A * M * (D**2 + D)),
+    ("head", C * (D + 1) * L),
+    ("head", V * (D + 1)),
+    ("head", C * D + 1),
+]
 
 
 def _repairs(*claims: dict[str, Expr]) -> list[Ask]:
@@ -935,9 +980,8 @@ def _repairs_at_drawn_points(rng: random.Random, *claims: dict[str, Expr]) -> li
 
 
 def _draw_other_errors(rng: random.Random) -> list[Ask]:
-    names = rng.sample(sorted(OTHER_ERRORS), 3)
-    claims = [_wrong_claim(name, rng.choice(OTHER_ERRORS[name])) for name in names]
-    return _repairs_at_drawn_points(rng, *claims)
+    drawn = [(name, rng.choice(OTHER_ERRORS[name])) for name in rng.sample(sorted(OTHER_ERRORS), 2)]
+    return _repairs_at_drawn_points(rng, *(_wrong_claim(name, term) for name, term in [*HIDDEN_ERRORS, *drawn]))
 
 
 def _in_other_form(name: str, term: Expr) -> dict[str, Expr]:
@@ -981,8 +1025,13 @@ REPAIR = Exercise(
         Stage(
             "other wrong counts",
             0.5,
-            "Any term can be the wrong one, and wrong in any way: compare all of them with the right ones.",
-            _repairs(_wrong_claim("embedding", 2 * V * D), _wrong_claim("feed-forward", 2 * M * D**2)),
+            "Any term can be the wrong one, and wrong in any way: compare all of them with the right ones, as formulas "
+            "and not at one size.",
+            _repairs(
+                _wrong_claim("embedding", 2 * V * D),
+                _wrong_claim("feed-forward", 2 * M * D**2),
+                *(_wrong_claim(name, term) for name, term in HIDDEN_ERRORS),
+            ),
             _draw_other_errors,
             sealed=True,
         ),
@@ -1193,6 +1242,11 @@ TRAINING_BYTES = Exercise(
             "frozen weights take no memory",
             "Frozen weights do not train, but they are there: 4 bytes each.",
             lambda model: 16 * count_parameters(model, True),
+        ),
+        Mistake(
+            "the flag is turned round",
+            "requires_grad is True for a number that trains: this one takes 16 bytes, a frozen one 4.",
+            lambda model: 16 * count_parameters(model) - 12 * count_parameters(model, True),
         ),
         Mistake(
             "numbers are counted, not bytes",

@@ -251,6 +251,10 @@ def _padding_is_a_word(logits: Tensor, target: Tensor) -> Tensor:
     return F.cross_entropy(logits.flatten(0, -2), target.flatten().where(target.flatten() != IGNORE, torch.tensor(PAD)))
 
 
+def _padding_ignored(logits: Tensor, target: Tensor) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, -2), target.flatten(), ignore_index=PAD)
+
+
 def _softmax_first(logits: Tensor, target: Tensor) -> Tensor:
     return _mean_loss(torch.softmax(logits, dim=-1), target)
 
@@ -325,7 +329,7 @@ TRAIN_STEP = Exercise(
             lambda rng: [
                 _step_ask(
                     _classifier(_seed(rng), 3),
-                    _batch(_texts(rng, [7, rng.randint(1, 3), 4, 2]), [rng.randrange(3) for _ in range(4)]),
+                    _batch(_texts(rng, [7, rng.randint(1, 3), 4, 2]), rng.sample([0, 1, 2, rng.randrange(3)], 4)),
                 )
             ],
         ),
@@ -392,6 +396,12 @@ TRAIN_STEP = Exercise(
             "padding is learned as a word",
             "IGNORE has been replaced by a word of the vocabulary: the model learns to write padding.",
             _with(loss=_padding_is_a_word),
+        ),
+        Mistake(
+            "PAD is ignored in the target, not IGNORE",
+            "In the target a padded place holds IGNORE, -100; PAD stands in the tokens. With ignore_index=PAD "
+            "cross_entropy takes -100 for the number of a word. IGNORE is its default.",
+            _with(loss=_padding_ignored),
         ),
         Mistake(
             "the sum of the losses in place of the mean",
@@ -466,13 +476,16 @@ def _write(
     row: int = -1,
     extra: int = 0,
     new_only: bool = False,
+    zero: bool = True,
+    again: bool = True,
 ) -> list[int]:
     """Writes on; the options are the ways in which it goes wrong."""
     tokens = [SOS] * start + encode(vocabulary, prompt)
-    given = len(tokens)
+    given, logits = len(tokens), None
     while len(tokens) - start < max_len + extra:
-        logits = model(torch.tensor([tokens]))[0, row]  # (V,)
-        if temperature == 0 or greedy:
+        if again or logits is None:
+            logits = model(torch.tensor([tokens]))[0, row]  # (V,)
+        if (temperature == 0 and zero) or greedy:
             following = int(logits.argmax())
         else:
             following = int(torch.multinomial(torch.softmax(scale(logits, temperature), dim=-1), 1))
@@ -493,12 +506,6 @@ def _writing(**options: Any) -> Callable[..., Any]:
 
 def _new_words_counted(model: Any, vocabulary: Vocabulary, prompt: str, max_len: int, temperature: float) -> list[int]:
     return _write(model, vocabulary, prompt, max_len, temperature, extra=len(vocabulary.encode(prompt)))
-
-
-def _divided_by_zero(model: Any, vocabulary: Vocabulary, prompt: str, max_len: int, temperature: float) -> list[int]:
-    if temperature == 0:
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    return _write(model, vocabulary, prompt, max_len, temperature)
 
 
 def _unknown_crash(vocabulary: Vocabulary, prompt: str) -> list[int]:
@@ -528,22 +535,28 @@ def _telling(rng: random.Random, prompts: Sequence[str], max_len: int) -> Ask:
         ask = _write_ask(_language_model(_seed(rng), 0.6), rng.choice(prompts), max_len)
         text = _writes(ask)
         varied = len(set(text[len(ask.inputs[2].split()) :])) > 1
-        if varied and EOS not in _writes(ask, stop=False, extra=8) and text not in _misread(ask):
+        if varied and EOS not in _writes(ask, stop=False, extra=8) and _told_apart(ask, text):
             return ask
 
 
-def _misread(ask: Ask) -> list[list[int]]:
-    return [_writes(ask, start=False), _writes(ask, row=0)]
+def _told_apart(ask: Ask, text: list[int]) -> bool:
+    """Says whether the three ways of reading too little write other texts, and not the same two."""
+    first, once = _writes(ask, row=0), _writes(ask, again=False)
+    return text not in (_writes(ask, start=False), first, once) and (first != once or not ask.inputs[2])
 
 
-def _ending(rng: random.Random, max_len: int) -> Ask:
+def _ending(rng: random.Random, max_len: int, prompts: Sequence[str]) -> Ask:
     """Returns a question whose greedy text ends with <eos> before `max_len`, after two words at least."""
     while True:
-        prompt = rng.choice(["", "le roman", "est", "roman est le"])
+        prompt = rng.choice(prompts)
         model = _language_model(_seed(rng), 0.6, vocab_size=7)
         ask = _write_ask(model, prompt, max_len, words=FEW)
         if len(prompt.split()) + 1 < len(_writes(ask)) < max_len - 2:
             return ask
+
+
+def _endings(rng: random.Random) -> list[Ask]:
+    return [_ending(rng, 14, ["le roman", "est", "roman est le"]), _ending(rng, 12, [""])]
 
 
 def _longer(rng: random.Random, prompts: Sequence[str] = PROMPTS[1:]) -> list[Ask]:
@@ -571,20 +584,24 @@ def _cold(rng: random.Random) -> list[Ask]:
     return found
 
 
-MANY = Model(
-    "Vocabulary", {"words": [a + b for a in "bcdfglmnprst" for b in ("a", "e", "i", "o", "u", "an", "on", "eau")]}
-)
+SYLLABLES = [a + b for a in "bcdfglmnprst" for b in ("a", "e", "i", "o", "u", "an", "on", "eau")]
+MANY = Model("Vocabulary", {"words": [a + b for a in SYLLABLES[:20] for b in SYLLABLES[20:44]]})
 
 
 def _hot(rng: random.Random) -> list[Ask]:
-    """Returns a question at a high temperature, on a model that repeats itself when it writes greedily."""
+    """Returns questions on models that repeat themselves when they write greedily: at a high temperature, and at a
+    low one where all logits are alike. So many words are likely that a text of 24 hardly repeats any."""
+    return [_repeating(rng, 0.6, 1000.0), _repeating(rng, 0.0, 0.5)]
+
+
+def _repeating(rng: random.Random, spread: float, temperature: float) -> Ask:
     options = {"vocab_size": 4 + len(MANY.arguments["words"]), "positions": "none"}
     while True:
-        model = _language_model(_seed(rng), 0.6, **options)
-        ask = _write_ask(model, "", 24, 1000.0, MANY)
+        prompt = " ".join(rng.sample(MANY.arguments["words"], 3))  # three words are many even if <eos> comes at once
+        ask = _write_ask(_language_model(_seed(rng), spread, **options), prompt, 24, temperature, MANY)
         text = _writes(ask, greedy=True)
         if len(text) == 24 and len(set(text)) < 8:
-            return [ask]
+            return ask
 
 
 def _drawn(draw: Callable[[random.Random], list[Ask]], seed: int) -> list[Ask]:
@@ -598,8 +615,8 @@ GENERATE = Exercise(
             "temperature 0: the most probable word, again and again",
             1,
             "Read <sos>, the prompt and all that is written so far; the last row of logits scores the next word.",
-            [*_drawn(lambda rng: [_telling(rng, PROMPTS[1:], 7), _telling(rng, [""], 5)], 1)],
-            lambda rng: [_telling(rng, PROMPTS[1:], 8), _telling(rng, [""], 6)],
+            _drawn(lambda rng: [_telling(rng, PROMPTS[1:], 7), _telling(rng, PROMPTS[1:], 5)], 1),
+            lambda rng: [_telling(rng, PROMPTS[1:], 8), _telling(rng, PROMPTS[1:], 6)],
         ),
         Stage(
             "max_len words, the prompt among them",
@@ -612,9 +629,9 @@ GENERATE = Exercise(
         Stage(
             "<eos> ends the text, and is no part of it",
             1,
-            "When the model writes <eos>, the text is over: stop, and leave <eos> out.",
-            _drawn(lambda rng: [_ending(rng, 12)], 3),
-            lambda rng: [_ending(rng, 14), _ending(rng, 12)],
+            "When the model writes <eos>, the text is over: stop, and leave <eos> out. The prompt may be empty.",
+            _drawn(_endings, 3),
+            _endings,
         ),
         Stage(
             "a prompt with a word that nobody knows",
@@ -631,10 +648,10 @@ GENERATE = Exercise(
             _cold,
         ),
         Stage(
-            "high temperature: many different words",
+            "the words are drawn: many different ones",
             0.5,
-            "At temperature 1000 all words are about as likely: draw from the probabilities; torch.multinomial does "
-            "it.",
+            "Wherever the temperature is not 0, draw from the probabilities; torch.multinomial does it. At temperature "
+            "1000 all words are about as likely, and at 0.5 those whose logits are alike.",
             _drawn(_hot, 6),
             _hot,
             measure="variety",
@@ -696,7 +713,7 @@ GENERATE = Exercise(
         Mistake(
             "temperature 0 divides by zero",
             "At temperature 0 there is nothing to draw: take the most probable word, argmax.",
-            _divided_by_zero,
+            _writing(zero=False, scale=lambda logits, temperature: logits / temperature),
         ),
         Mistake(
             "always the most probable word",
@@ -713,6 +730,12 @@ GENERATE = Exercise(
             "Dividing probabilities, or not dividing at all, leaves the odds as they are. Divide the logits, before "
             "the softmax.",
             _writing(scale=lambda logits, temperature: logits),
+        ),
+        Mistake(
+            "what is written is not read again",
+            "The logits are those of the prompt, for every word. Each new word depends on the words before it: call "
+            "the model inside the loop, with all that is written so far.",
+            _writing(again=False),
         ),
         Mistake(
             "the first row of the logits",
@@ -740,6 +763,7 @@ def _share_right(
     lengths: bool = True,
     means: bool = False,
     last_only: bool = False,
+    classes: int | None = None,
 ) -> float:
     """Returns the share of right classes; the options are the ways in which it goes wrong."""
     before = model.training
@@ -748,7 +772,7 @@ def _share_right(
     shares, counts = list[float](), list[int]()
     for batch in list(loader)[-1:] if last_only else loader:
         logits = model(batch.tokens, batch.lengths) if lengths else model(batch.tokens)
-        shares.append((logits.argmax(dim=-1) == batch.target).float().mean().item())
+        shares.append((logits[:, :classes].argmax(dim=-1) == batch.target).float().mean().item())
         counts.append(len(batch.target))
     if after is None:
         model.train(before)
@@ -774,22 +798,25 @@ def _draw_loader(
             loader = []
             for size in sizes:
                 lengths = [rng.randint(1, 8) if padded else 5 for _ in range(size)]
-                loader.append(_batch(_texts(rng, lengths), [rng.randrange(2) for _ in range(size)]))
-            classifier = _classifier(_seed(rng), 2, 1.0, **{k: v for k, v in model.items() if k != "training"})
+                loader.append(_batch(_texts(rng, lengths), [rng.randrange(3) for _ in range(size)]))
+            classifier = _classifier(_seed(rng), 3, 1.0, **{k: v for k, v in model.items() if k != "training"})
             ask = Ask((replace(classifier, training=model.get("training", False)), loader))
             wanted = _wanted(accuracy, ask)
-            shares = [_wanted(wrong, ask) for wrong in differs_from]
-            if 0.55 < wanted < 0.95 and all(abs(share - wanted) > 0.02 for share in shares):
+            if not 0.3 < wanted < 0.95 or abs(1 - 2 * wanted) < 0.02:
+                continue
+            shares = (_wanted(wrong, ask) for wrong in (_TWO_CLASSES, *differs_from))
+            if all(abs(share - wanted) > 0.02 for share in shares):
                 return [ask]
 
     return draw
 
 
+_TWO_CLASSES = _measuring(classes=2)
 _LAST_ROW, _MEANS = _measuring(lengths=False), _measuring(means=True)
 _NO_PADDING = _draw_loader([6], [], padded=False)
 _PADDED = _draw_loader([12], [_LAST_ROW])
 _UNEVEN = _draw_loader([10, 6, 2], [_LAST_ROW, _MEANS, _measuring(last_only=True)])
-_DROPOUT = _draw_loader([8, 4], [_measuring(mode=None), _measuring(mode=True)], dropout=1.0, training=True)
+_DROPOUT = _draw_loader([8, 4], [_LAST_ROW, _measuring(mode=None), _measuring(mode=True)], dropout=1.0, training=True)
 
 
 def _modes(rng: random.Random) -> list[Ask]:
@@ -974,11 +1001,18 @@ def _only_luckiest(runs: Runs) -> Runs:
     return {best: runs[best]}
 
 
-def _records(rng: random.Random, ways: Sequence[str], seeds: int, epochs: int, tie: bool = False) -> list[Record]:
-    """Returns records in order, in which validation and test are each best at another epoch."""
+def _records(
+    rng: random.Random, ways: Sequence[str], seeds: int, fewest: int, tie: bool = False, uneven: bool = False
+) -> list[Record]:
+    """Returns records in order, in which test is best at another epoch than validation, which is lowest at a third.
+
+    With `uneven`, each way has one seed and one epoch more than the way before it, and begins with another seed.
+    """
     found: list[Record] = []
-    for way in ways:
-        for seed in range(seeds):
+    for place, way in enumerate(ways):
+        more = place if uneven else 0
+        epochs = fewest + more
+        for seed in range(more, more + seeds + more):
             valid = [v / 100 for v in rng.sample(range(50, 99), epochs)]
             test = [v / 100 for v in rng.sample(range(50, 99), epochs)]
             best = 0
@@ -988,6 +1022,8 @@ def _records(rng: random.Random, ways: Sequence[str], seeds: int, epochs: int, t
                 valid[best], valid[place] = valid[place], valid[best]
                 place, worst = test.index(max(test)), (best + 1) % epochs
                 test[worst], test[place] = test[place], test[worst]
+                place, lowest = valid.index(min(valid)), (best + 2) % epochs
+                valid[lowest], valid[place] = valid[place], valid[lowest]
             if tie:
                 valid[best + 1] = valid[best]
             found += [
@@ -1018,7 +1054,7 @@ def _draw_records(ways: int, seeds: int, epochs: int, **settings: Any) -> Callab
 
 
 _ONE_EPOCH, _ONE_RUN = _draw_records(2, 3, 1), _draw_records(2, 1, 4)
-_ALL, _SHUFFLED = _draw_records(3, 4, 4), _draw_records(3, 3, 4, shuffle=True)
+_ALL, _SHUFFLED = _draw_records(3, 4, 4, uneven=True), _draw_records(3, 3, 4, shuffle=True)
 _TIED = _draw_records(2, 3, 4, tie=True)
 
 COMPARE = Exercise(
@@ -1042,8 +1078,9 @@ COMPARE = Exercise(
         Stage(
             "three ways, several seeds, several epochs",
             1,
-            "Every run chooses an epoch of its own; the result is the mean of their test accuracies.",
-            _drawn(_draw_records(2, 3, 3), 3),
+            "Every run chooses an epoch of its own; the result is the mean of their test accuracies. One way may have "
+            "other seeds, and more epochs, than another.",
+            _drawn(_draw_records(3, 2, 3, uneven=True), 3),
             _ALL,
         ),
         Stage(
@@ -1163,23 +1200,42 @@ def _most_labels(records: list[Record], wanted: float) -> dict[str, dict[str, An
 
 
 def _label_records(
-    rng: random.Random, ways: Sequence[str], seeds: int, never: bool = False, mixed: bool = False
+    rng: random.Random,
+    ways: Sequence[str],
+    seeds: int,
+    *,
+    exact: bool = False,
+    never: bool = False,
+    mixed: bool = False,
 ) -> list[Ask]:
-    """Returns a question: accuracies grow with the labels, and one mean is exactly the wanted one."""
-    sizes = sorted(rng.sample([10, 20, 25, 50, 75, 100, 150, 200, 300, 400], 4))
-    shift = [0.0] if seeds == 1 else [-0.0625, 0.0, 0.0625]  # sixteenths: their means are exact
+    """Returns a question in which more labels are not always better, and each way has a number of labels of its own.
+
+    In the first way the second number of labels is the first that is enough, and the third is not. Its mean is the
+    wanted one where that is `exact`, else a little more, so that no rounding decides. One of three ways never gets
+    there.
+    """
+    own = rng.sample([20, 25, 50, 75], len(ways))
+    shared = [rng.choice([100, 150]), *rng.sample([10, 200, 300, 400], 3)]
+    enough = rng.randint(19, 22)  # all accuracies are told in 32nds, whose means are exact
     records = []
-    for way in ways:
-        levels = sorted(rng.sample(range(16, 27), 4))
-        for size, level in zip(sizes, levels, strict=True):
-            moved = rng.sample(shift, len(shift))
+    others = rng.sample([-9, rng.choice([-1, 1, 2])], len(ways) - 1)
+    for way, number, better in zip(ways, own, [0, *others], strict=True):
+        top = enough + better
+        levels = [top - 2, top, top - 1, *rng.sample(range(top + 1, top + 5), 2)]
+        for size, level in zip(sorted([number, *shared]), levels, strict=True):
+            moved = [0] if seeds == 1 else rng.sample([-2, -1, 3], seeds)  # no seed, nor the middle one, is the mean
             records += [
-                {"way": way, "labels": size, "seed": seed, "accuracy": level / 32 + moved[seed]}
+                {"way": way, "labels": size, "seed": seed, "accuracy": (level + moved[seed]) / 32}
                 for seed in range(seeds)
             ]
-    means = _efficient(records, 0.0)[ways[0]]["accuracy"]
-    wanted = 0.97 if never else means[rng.choice([1, 2])]
-    return [Ask((rng.sample(records, len(records)) if mixed else records, wanted))]
+    if mixed:  # the number of its own is never the largest of a way, so that no way is in order
+        records = sorted(rng.sample(records, len(records)), key=lambda record: record["labels"] in own)
+    wanted = 0.97 if never else enough / 32 - (0 if exact else 1 / 64)
+    return [Ask((records, wanted))]
+
+
+def _one_run(rng: random.Random) -> list[Ask]:
+    return [ask for exact in (True, False) for ask in _label_records(rng, ["scratch"], 1, exact=exact)]
 
 
 def _several_ways(rng: random.Random) -> list[Ask]:
@@ -1192,9 +1248,10 @@ LABEL_EFFICIENCY = Exercise(
         Stage(
             "one way, one seed",
             0.5,
-            "The smallest number of labels with at least the wanted accuracy: reaching it exactly is enough.",
-            _drawn(lambda rng: _label_records(rng, ["scratch"], 1), 1),
-            lambda rng: _label_records(rng, ["scratch"], 1),
+            "The smallest number of labels with at least the wanted accuracy: reaching it exactly is enough. More "
+            "labels are not always better, so look at all numbers one by one.",
+            _drawn(_one_run, 1),
+            _one_run,
         ),
         Stage(
             "several seeds",
@@ -1213,7 +1270,7 @@ LABEL_EFFICIENCY = Exercise(
         Stage(
             "several ways, records in any order",
             0.5,
-            "Group by way, then by number of labels, and sort the numbers.",
+            "Group by way, then by number of labels, and sort the numbers. Not all ways have the same ones.",
             _drawn(_several_ways, 4),
             _several_ways,
         ),
@@ -1242,7 +1299,7 @@ LABEL_EFFICIENCY = Exercise(
         ),
         Mistake(
             "the largest number of labels in place of the smallest",
-            "All numbers from the first one on are enough. What is needed is the smallest.",
+            "Several numbers of labels are enough. What is needed is the smallest of them.",
             _saving(pick=lambda enough: max(enough, default=None)),
         ),
         Mistake(
@@ -1311,11 +1368,15 @@ def _zero_if_empty(wrong: Tensor, chosen: Tensor) -> Tensor:
     return (wrong & chosen).sum() / chosen.sum().clamp(min=1)
 
 
-def _classified(rng: random.Random, lengths: list[int], wrong: list[int], edges: list[int], classes: int) -> Ask:
-    """Returns a question in which the texts number `wrong` are misclassified."""
-    labels = torch.tensor([rng.randrange(classes) for _ in lengths])
-    logits = (10 * torch.randn(len(lengths), classes, generator=torch.Generator().manual_seed(_seed(rng)))).round() / 10
-    best = torch.tensor([(int(label) + (n in wrong)) % classes for n, label in enumerate(labels)])
+def _classified(rng: random.Random, lengths: list[int], wrong: list[int], edges: list[int]) -> Ask:
+    """Returns a question with three classes in which the texts number `wrong` are misclassified, never as class 2.
+
+    Of the others every third is in class 2, so that who compares two classes only finds more errors in every bin.
+    """
+    start = rng.randrange(3)
+    labels = torch.tensor([rng.choice([0, 2]) if n in wrong else (start + n) % 3 for n in range(len(lengths))])
+    logits = (10 * torch.randn(len(lengths), 3, generator=torch.Generator().manual_seed(_seed(rng)))).round() / 10
+    best = torch.tensor([(int(label) + (n in wrong)) % 3 for n, label in enumerate(labels)])
     logits[torch.arange(len(lengths)), best] = 4.0
     return Ask((logits, labels, torch.tensor(lengths), edges))
 
@@ -1332,10 +1393,11 @@ def _draw_errors(*, on_edges: bool = False, empty: bool = False) -> Callable[[ra
                 if place < 1 + number:
                     wrong.append(len(lengths))
                 lengths.append(low if on_edges and place < 2 else rng.randint(low + 1, high - 1))
-        if on_edges:  # the end of the last bin belongs to no bin
-            wrong.append(len(lengths))
-            lengths.append(edges[-1])
-        return [_classified(rng, lengths, wrong, edges, rng.choice([2, 3]))]
+        if on_edges:  # the end of the last bin belongs to no bin, nor does what is shorter or longer than all bins
+            outside = [edges[-1], edges[-1] + rng.randint(1, 9), *rng.sample(range(1, edges[0]), 2)]
+            wrong += range(len(lengths), len(lengths) + len(outside))
+            lengths += outside
+        return [_classified(rng, lengths, wrong, edges)]
 
     return draw
 
@@ -1361,9 +1423,10 @@ ERRORS_BY_LENGTH = Exercise(
             _INSIDE,
         ),
         Stage(
-            "a length that is an edge",
+            "lengths that are an edge, or outside all bins",
             0.5,
-            "A bin holds its lower edge and not its upper one: low <= length < high.",
+            "A bin holds its lower edge and not its upper one: low <= length < high. Texts that are shorter than the "
+            "first edge, or not shorter than the last, are in no bin.",
             _drawn(_ON_EDGES, 3),
             _ON_EDGES,
         ),

@@ -179,14 +179,13 @@ def _spans(ask: Ask, value: Any) -> dict[str, Any]:
     """Returns in words how spans were moved behind a text, of `(x, y)` or of many draws of it (`Ask.take`).
 
     The inputs are a text `(n,)` of numbers that all differ, a generator and a size; x and y are of that size. Only
-    `beside["of"]` is told: "shift", "pattern", "kept", "content" or "place". `beside` also holds the numbers of `mask`
-    and `padding`. Means are told with a tolerance of more than six standard errors.
+    `beside["of"]` is told: "shift", "pattern", "kept", "content", "place" or "ends". `beside` also holds the numbers
+    of `mask` and `padding`. Means are told with a tolerance of more than six standard errors.
     """
     text, mask, padding = ask.inputs[0], ask.beside["mask"], ask.beside["padding"]
     draws = [_pair(one, (ask.inputs[2],)) for one in (value if ask.take == "draws" else [value])]
     if ask.beside["of"] == "shift":
-        ahead, same = (all(torch.equal(y[: len(y) - k], x[k:]) for x, y in draws) for k in (1, 0))
-        return {"y": "x one place ahead" if ahead else "x itself" if same else "something else"}
+        return {"y": _shift(text, draws, mask, padding)}
     parts = [_parts(torch.cat([x, y[-1:]]), mask, padding) for x, y in draws]  # of the whole, which x and y share
     if ask.beside["of"] == "pattern":
         counts = {len(found) - 1 for found in parts}
@@ -206,6 +205,10 @@ def _spans(ask: Ask, value: Any) -> dict[str, Any]:
         at = {"the first": 0, "the last": 1}  # where no prefix, or no suffix, is left
         often = {name: any(not one[part] and one[2] for one in thirds) for name, part in at.items()}
         return {f"{name} number is in the content": "sometimes" if often[name] else "never" for name in at}
+    if ask.beside["of"] == "ends":
+        at = {"begins with the first": 0, "ends with the last": 1}
+        seldom = {name: sum(not one[part] for one in thirds) < 0.15 * len(draws) for name, part in at.items()}
+        return {f"the content {name} number": "seldom" if seldom[name] else "often" for name in at}
     contents = [one[2] for one in thirds]
     share = sum(map(len, contents)) / max(1, sum(sizes))
     by_size = {(size, len(one[-1])) for size, one in zip(sizes, parts, strict=True)}
@@ -214,6 +217,20 @@ def _spans(ask: Ask, value: Any) -> dict[str, Any]:
         "mean length": "about 25 %" if abs(share - 0.25) < 0.04 else f"about {5 * round(20 * share)} %",
         "length, where as much is kept": "varies" if len(by_size) > len(set(sizes)) else "always the same",
     }
+
+
+def _shift(text: Tensor, draws: list[tuple[Tensor, Tensor]], mask: int, padding: int) -> str:
+    """Returns in words how y is shifted against x, the same in all draws."""
+    known = {*text.tolist(), mask}  # with what a whole may begin
+    found: dict[str, Callable[[Tensor, Tensor], bool]] = {
+        "x one place ahead": lambda x, y: torch.equal(y[:-1], x[1:]),
+        "x itself": torch.equal,
+        "x one place behind": lambda x, y: torch.equal(y[1:], x[:-1]) and int(y[0]) in known,
+        "x one place ahead, but -100 for the padding": lambda x, y: torch.equal(
+            y[:-1], x[1:].masked_fill(x[1:] == padding, -100)
+        ),
+    }
+    return next((name for name, fits in found.items() if all(fits(x, y) for x, y in draws)), "something else")
 
 
 def _pair(value: Any, shape: tuple[int, ...]) -> tuple[Tensor, Tensor]:

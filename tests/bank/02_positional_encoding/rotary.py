@@ -142,7 +142,7 @@ def rotary(x, positions):
     return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
 
 
-# %% wrong: only the first pair is turned ->
+# %% wrong: only the first pair is turned -> only the first pair is turned
 def rotary(x, positions):
     result = x.clone()
     sine, cosine = positions.sin(), positions.cos()

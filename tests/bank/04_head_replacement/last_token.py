@@ -106,3 +106,14 @@ def last_token(hidden, lengths):
 # %% wrong: padded on the left ->
 def last_token(hidden, lengths):
     return hidden[torch.arange(len(hidden)), hidden.shape[1] - lengths]
+
+
+# %% wrong: places first, then texts -> texts and places are exchanged
+def last_token(hidden, lengths):
+    return hidden[lengths - 1, torch.arange(len(hidden))]
+
+
+# %% wrong: squeeze without an axis ->
+def last_token(hidden, lengths):
+    places = (lengths - 1).view(-1, 1, 1).expand(-1, 1, hidden.shape[2])
+    return hidden.gather(1, places).squeeze()

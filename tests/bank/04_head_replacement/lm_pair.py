@@ -98,3 +98,10 @@ def lm_pair(tokens):
 # %% wrong: names of the special tokens ->
 def lm_pair(tokens):
     return ["<sos>", *tokens], [*tokens, "<eos>"]
+
+
+# %% wrong: the words themselves become the target ->
+def lm_pair(tokens):
+    inputs = [SOS] + tokens
+    tokens.append(EOS)
+    return inputs, tokens

@@ -156,7 +156,7 @@ def load_base(model, checkpoint):
     return model
 
 
-# %% wrong: counts the weights only -> torch's error in place of a ValueError
+# %% wrong: counts the weights only -> names are compared, shapes are not
 def load_base(model, checkpoint):
     given = {name[5:]: weight for name, weight in checkpoint.items() if name.startswith("base.")}
     if len(given) != len(model.base.state_dict()):
@@ -190,3 +190,38 @@ def load_base(model, checkpoint):
 def load_base(model, checkpoint):
     given = {name[5:]: weight for name, weight in checkpoint.items() if name.startswith("base.")}
     model.base.load_state_dict(given)
+
+
+# %% wrong: checks while it copies ->
+@torch.no_grad()
+def load_base(model, checkpoint):
+    own = model.base.state_dict()
+    given = {name[5:]: weight for name, weight in checkpoint.items() if name.startswith("base.")}
+    if given.keys() != own.keys():
+        raise ValueError("the names differ")
+    for name, weight in given.items():
+        if own[name].shape != weight.shape:
+            raise ValueError(f"the shape of {name} differs")
+        own[name].copy_(weight)
+    return model
+
+
+# %% wrong: looks at the shape of the embedding only ->
+def load_base(model, checkpoint):
+    own = model.base.state_dict()
+    given = {name[5:]: weight for name, weight in checkpoint.items() if name.startswith("base.")}
+    if given.keys() != own.keys() or given["embedding.weight"].shape != own["embedding.weight"].shape:
+        raise ValueError("the base does not fit")
+    model.base.load_state_dict(given)
+    return model
+
+
+# %% wrong: prints in place of raising -> no error is raised: the model comes back as it was
+def load_base(model, checkpoint):
+    own = model.base.state_dict()
+    given = {name[5:]: weight for name, weight in checkpoint.items() if name.startswith("base.")}
+    if given.keys() != own.keys() or any(own[name].shape != given[name].shape for name in own):
+        print("the base does not fit")
+        return model
+    model.base.load_state_dict(given)
+    return model

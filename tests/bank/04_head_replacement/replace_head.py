@@ -75,7 +75,7 @@ def replace_head(model, n_classes):
     return Classifier(copy.deepcopy(model.base), model.base.embedding.num_embeddings)
 
 
-# %% wrong: Linear(V, C) -> the head expects V numbers in place of D
+# %% wrong: Linear(V, C) -> the head does not expect D numbers
 def replace_head(model, n_classes):
     classifier = Classifier(copy.deepcopy(model.base), n_classes)
     classifier.head = torch.nn.Linear(model.head.out_features, n_classes)
@@ -178,3 +178,10 @@ class LastTokenClassifier(nn.Module):
 
 def replace_head(model, n_classes):
     return LastTokenClassifier(copy.deepcopy(model.base), n_classes)
+
+
+# %% wrong: the width of the notebook's model -> the head does not expect D numbers
+def replace_head(model, n_classes):
+    classifier = Classifier(copy.deepcopy(model.base), n_classes)
+    classifier.head = nn.Linear(48, n_classes)
+    return classifier

@@ -51,7 +51,7 @@ def classifier_total():
     return V * D + 6 * D**2 + 10 * D + C * (D + 1)
 
 
-# %% wrong: 8D -> one norm is counted
+# %% wrong: 8D -> 2D is missing in each layer, such as one norm
 def classifier_total():
     return V * D + M * (6 * D**2 + 8 * D) + C * (D + 1)
 
@@ -89,3 +89,8 @@ def classifier_total():
 # %% wrong: embedding twice ->
 def classifier_total():
     return 2 * V * D + M * (6 * D**2 + 10 * D) + C * (D + 1)
+
+
+# %% wrong: a head with one output ->
+def classifier_total():
+    return V * D + M * (6 * D**2 + 10 * D) + D + 1

@@ -158,3 +158,9 @@ def count_parameters(model, trainable_only=False):
 # %% wrong: in thousands ->
 def count_parameters(model, trainable_only=False):
     return sum(p.numel() for p in model.parameters() if p.requires_grad or not trainable_only) / 1000
+
+
+# %% wrong: takes the head for all that trains ->
+def count_parameters(model, trainable_only=False):
+    part = model.head if trainable_only else model
+    return sum(p.numel() for p in part.parameters())

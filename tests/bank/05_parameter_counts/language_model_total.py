@@ -17,9 +17,9 @@ def language_model_total():
     return total.subs({F: D, C: V})
 
 
-# %% right: F and C left in the formula
+# %% right: F left in the formula
 def language_model_total():
-    return V * D + M * (4 * (D**2 + D) + 2 * D * F + F + D + 4 * D) + C * D + C
+    return V * D + M * (4 * (D**2 + D) + 2 * D * F + F + D + 4 * D) + V * D + V
 
 
 # %% wrong: a head without bias -> the head bias is lost
@@ -63,7 +63,7 @@ def language_model_total():
     return V * D + (6 * D**2 + 10 * D) + V * (D + 1)
 
 
-# %% wrong: 8D -> one norm is counted
+# %% wrong: 8D -> 2D is missing in each layer, such as one norm
 def language_model_total():
     return V * D + M * (6 * D**2 + 8 * D) + V * (D + 1)
 
@@ -87,3 +87,8 @@ def language_model_total():
 # %% wrong: the number only ->
 def language_model_total():
     return 21018401
+
+
+# %% wrong: F and C left in the formula -> the head has C outputs
+def language_model_total():
+    return V * D + M * (4 * (D**2 + D) + 2 * D * F + F + D + 4 * D) + C * D + C

@@ -38,7 +38,7 @@ def layer_total():
     return attention + feed_forward + norms
 
 
-# %% wrong: no norms at all -> the norms are lost
+# %% wrong: no norms at all -> 4D is missing: the norms, or the biases of the attention
 def layer_total():
     return 4 * (D**2 + D) + D * (F + 1) + F * (D + 1)
 
@@ -92,3 +92,16 @@ def layer_total():
 # %% wrong: the number for D = 4 ->
 def layer_total():
     return 136
+
+
+# %% wrong: feed-forward part without biases -> the biases of the feed-forward part are lost
+def layer_total():
+    attention = 4 * (D**2 + D)
+    feed_forward = D * F + F * D
+    norms = 4 * D
+    return attention + feed_forward + norms
+
+
+# %% wrong: attention without biases -> 4D is missing: the norms, or the biases of the attention
+def layer_total():
+    return 4 * D**2 + (D * F + F) + (F * D + D) + 4 * D

@@ -21,7 +21,7 @@ def when_is_it_right(claim):
     unknown = sympy.Symbol("a")
     equations = [c.subs(A, unknown) for c in difference.all_coeffs()]
     found = sympy.solve(equations, unknown, dict=True)
-    if found and found[0][unknown].is_integer:
+    if found and found[0][unknown].is_integer and found[0][unknown] >= 1:
         return int(found[0][unknown])
 
 
@@ -78,7 +78,7 @@ def when_is_it_right(claim):
     return 2
 
 
-# %% wrong: the claim is solved for 0 ->
+# %% wrong: the claim is solved for 0 -> None, whatever the claim says
 def when_is_it_right(claim):
     solutions = sympy.solve(claim, A)
     return solutions[0] if solutions else None
@@ -87,3 +87,31 @@ def when_is_it_right(claim):
 # %% wrong: a sentence ->
 def when_is_it_right(claim):
     return "A = 2"
+
+
+# %% wrong: layer_total() as it is -> F is left in the count that the claim is compared with
+def when_is_it_right(claim):
+    return sympy.solve(sympy.Eq(claim, layer_total()), A)[0]
+
+
+# %% wrong: layer_total() as it is, and the solution is looked at -> None, whatever the claim says
+def when_is_it_right(claim):
+    solutions = sympy.solve(sympy.Eq(claim, layer_total()), A)
+    if len(solutions) == 1 and solutions[0].is_Integer:
+        return solutions[0]
+    return None
+
+
+# %% wrong: a symbol that may be 0 ->
+def when_is_it_right(claim):
+    a = sympy.Symbol("a")
+    solutions = sympy.solve(sympy.expand(claim.subs(A, a) - 6 * D**2 - 10 * D), a)
+    return solutions[0] if solutions and solutions[0].is_Integer else None
+
+
+# %% wrong: compared by form ->
+def when_is_it_right(claim):
+    for heads in range(1, 50):
+        if claim.subs(A, heads) == 6 * D**2 + 10 * D:
+            return heads
+    return None

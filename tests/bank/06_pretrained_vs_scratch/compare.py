@@ -339,3 +339,21 @@ def compare(records):
             "test": sum(record["test"] for record in chosen) / len(chosen),
         }
     return found
+
+
+# %% wrong: the same seeds and epochs for all ways ->
+def compare(records):
+    seeds = sorted({record["seed"] for record in records})
+    epochs = range(1, max(record["epoch"] for record in records) + 1)
+    found = {}
+    for way in {record["way"] for record in records}:
+        table = {(r["seed"], r["epoch"]): r for r in records if r["way"] == way}
+        valid = [[table[seed, epoch]["valid"] for seed in seeds] for epoch in epochs]
+        chosen = [max((table[seed, epoch] for epoch in epochs), key=lambda r: r["valid"]) for seed in seeds]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in valid],
+            "low": [min(values) for values in valid],
+            "high": [max(values) for values in valid],
+            "test": sum(r["test"] for r in chosen) / len(chosen),
+        }
+    return found

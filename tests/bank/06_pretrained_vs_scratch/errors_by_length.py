@@ -126,3 +126,19 @@ def errors_by_length(logits, labels, lengths, edges):
         chosen = (low <= lengths) & (lengths < high)
         shares.append(lengths[wrong & chosen].float().mean())
     return torch.stack(shares)
+
+
+# %% wrong: texts outside all bins are put into the first or the last ->
+def errors_by_length(logits, labels, lengths, edges):
+    bins = torch.bucketize(lengths, torch.tensor(edges[1:-1]), right=True)
+    wrong = logits.argmax(dim=-1) != labels
+    return torch.stack([wrong[bins == number].float().mean() for number in range(len(edges) - 1)])
+
+
+# %% wrong: two classes only ->
+def errors_by_length(logits, labels, lengths, edges):
+    wrong = (logits[:, 1] > logits[:, 0]).long() != labels
+    shares = []
+    for low, high in zip(edges, edges[1:]):
+        shares.append(wrong[(low <= lengths) & (lengths < high)].float().mean())
+    return torch.stack(shares)

@@ -309,3 +309,35 @@ def generate(model, vocabulary, prompt, max_len, temperature):
             break
         tokens.append(word)
     return tokens[1:]
+
+
+# %% wrong: the model is asked once -> what is written is not read again
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    text = vocabulary.encode(prompt)
+    logits = model(torch.tensor([[SOS, *text]]))[0, -1]
+    while len(text) < max_len:
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        text.append(word)
+    return text
+
+
+# %% wrong: greedy below 1 ->
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    text = vocabulary.encode(prompt)
+    while len(text) < max_len:
+        logits = model(torch.tensor([[SOS, *text]]))[0, -1]
+        if temperature < 1:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        text.append(word)
+    return text

@@ -188,3 +188,64 @@ def label_efficiency(records, wanted):
         enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
         found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
     return found
+
+
+# %% wrong: bisect, as if accuracy always grew ->
+def label_efficiency(records, wanted):
+    from bisect import bisect_left
+
+    found = {}
+    for way in {record["way"] for record in records}:
+        values = {}
+        for record in records:
+            if record["way"] == way:
+                values.setdefault(record["labels"], []).append(record["accuracy"])
+        labels = sorted(values)
+        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
+        place = bisect_left(accuracy, wanted)
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": labels[place] if place < len(labels) else None}
+    return found
+
+
+# %% wrong: the best accuracy so far ->
+def label_efficiency(records, wanted):
+    found = {}
+    for way in {record["way"] for record in records}:
+        values = {}
+        for record in records:
+            if record["way"] == way:
+                values.setdefault(record["labels"], []).append(record["accuracy"])
+        labels, accuracy = sorted(values), []
+        for number in labels:
+            accuracy.append(max([sum(values[number]) / len(values[number]), *accuracy]))
+        enough = [number for number, best in zip(labels, accuracy) if best >= wanted]
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
+    return found
+
+
+# %% wrong: the same numbers of labels for all ways ->
+def label_efficiency(records, wanted):
+    labels, found = sorted({record["labels"] for record in records}), {}
+    for way in {record["way"] for record in records}:
+        accuracy = []
+        for number in labels:
+            values = [r["accuracy"] for r in records if r["way"] == way and r["labels"] == number]
+            accuracy.append(sum(values) / len(values))
+        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
+    return found
+
+
+# %% right: a running mean
+def label_efficiency(records, wanted):
+    means = {}
+    for record in records:
+        mean, count = means.setdefault(record["way"], {}).get(record["labels"], (0.0, 0))
+        means[record["way"]][record["labels"]] = (mean + (record["accuracy"] - mean) / (count + 1), count + 1)
+    found = {}
+    for way, by_number in means.items():
+        labels = sorted(by_number)
+        accuracy = [by_number[number][0] for number in labels]
+        needed = next((number for number, mean in zip(labels, accuracy) if mean >= wanted), None)
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": needed}
+    return found

@@ -262,3 +262,15 @@ def train_step(model, batch, optimizer):
     optimizer.step()
     optimizer.step()
     return loss.item()
+
+
+# %% wrong: ignore_index is PAD -> PAD is ignored in the target, not IGNORE
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=PAD)
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
