@@ -284,7 +284,7 @@ plots.show(figure, "Three paths from the middle of the triangle to the middles o
 # scale: two scores are $s$, the other $n - 2$ are 0. Which weight does each of the two get?
 
 # %% setup
-s = sympy.Symbol("s", positive=True)  # the scale
+s = sympy.Symbol("s", real=True)  # the scale
 n = sympy.Symbol("n", positive=True, integer=True)  # the number of keys
 
 # %% exercise="average_weight"
@@ -313,7 +313,8 @@ print("for a very large scale:   ", sympy.limit(average_weight(), s, sympy.oo))
 
 # %% [markdown]
 # Turn the question round: how large must the scale be for a wanted precision? Say that each of the two weights may stay below one half by at most `error`. Set your
-# formula equal to $\frac{1}{2} - \text{error}$ and solve for $s$, with a pencil or with sympy.
+# formula equal to $\frac{1}{2} - \text{error}$ and solve for $s$, with a pencil or with sympy. (With sympy: inside the function `n` is a number, the
+# argument, and hides the symbol of the formula. There the symbol is `sympy.Symbol("n", positive=True, integer=True)`, as in the set-up.)
 #
 # By hand, with four keys and an error of 0.05: $e^s / (2 e^s + 2) = 0.45$ gives $e^s = 9$, so the scale is $\ln 9 \approx 2.20$.
 
@@ -538,7 +539,8 @@ print(f"mean {one_head.mean():.1f}, swing {swing(samples, query[None], 0, 1):.2f
 # Copying was robust: it needs *one* score to be high, not two to be equal. So let one head copy and the other copy, and average their outputs. (In a real layer
 # the heads are concatenated and multiplied by an output matrix, section 3.2.2 of [Vaswani et al. (2017)](https://arxiv.org/abs/1706.03762); the average of two heads is one such matrix.)
 #
-# The check draws keys whose lengths vary between one half and two. Many pairs of queries are right.
+# The check draws keys whose lengths vary between one half and two, and once keys that are ten times too short, with a scale to match. Many pairs of
+# queries are right.
 
 # %% exercise="two_head_queries"
 def two_head_queries(means: Tensor, a: int, b: int, scale: float) -> Tensor:
@@ -549,8 +551,8 @@ def two_head_queries(means: Tensor, a: int, b: int, scale: float) -> Tensor:
         means: `(n, d)`, rows of length 1 at right angles; n <= d.
             Any key may be shorter or longer than its mean.
         a, b: the places of the two values.
-        scale: how much higher the score of a head's key is than the others,
-            when the key has length 1; about 20.
+        scale: how much higher the score of a head's key is than the others, at least,
+            when the key has length 1; mostly 10 to 25.
     """
     ### BEGIN SOLUTION
     return scale * torch.stack([means[a], means[b]])  # (2, d), each head copies one value

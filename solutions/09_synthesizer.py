@@ -293,7 +293,7 @@ class RandomSynthesizer(nn.Module):
     """The random synthesizer, causal: `attention(x)`.
 
     Its only parameters are nn.Linear(d_model, d_model) called value and output,
-    and `scores` `(h, max_len, max_len)`.
+    and `scores` `(h, max_len, max_len)`; it has no buffers.
     """
 
     def __init__(self, d_model: int, n_heads: int, max_len: int) -> None:

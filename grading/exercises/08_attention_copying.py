@@ -245,7 +245,7 @@ AVERAGE_QUERY = Exercise(
 
 # --- average_weight ---------------------------------------------------------------------------------------------------
 
-s = sympy.Symbol("s", positive=True)
+s = sympy.Symbol("s", real=True)  # not positive: solve() would drop the solution 0
 n = sympy.Symbol("n", positive=True, integer=True)
 
 
@@ -519,7 +519,7 @@ def _ask_swing(rng: random.Random, count: int, heads: int) -> Ask:
     a, b = _two(rng, size)
     if heads == 1:
         samples = _keys_of_varying_norm(means, a, 0.5, 2.5, count, generator)
-        return Ask((samples, 3.0 * (means[a] + means[b])[None], a, b))
+        return Ask((samples, 1.5 * (means[a] + means[b])[None], a, b))  # the other keys must count
     samples = _noisy(means, 0.5, count, generator)
     queries = torch.stack([4.0 * (means[a] + means[b]), 4.0 * means[b]])
     return Ask((samples, queries, a, b))
@@ -550,7 +550,7 @@ SWING = Exercise(
             1,
             "Per draw: scores (n,), softmax over the n keys, then w_a - w_b. One number per draw; the swing is the "
             "variance of these numbers.",
-            [_ask_swing(random.Random(2), 40, 1)],
+            [_ask_swing(random.Random(50), 40, 1)],
             _draw_swings(40, 1),
             tolerance=0.02,
         ),
@@ -558,7 +558,7 @@ SWING = Exercise(
             "two heads: their outputs are averaged",
             1,
             "Each head makes its own weights. Average the weights of the heads in each draw; then as before.",
-            [_ask_swing(random.Random(3), 40, 2)],
+            [_ask_swing(random.Random(133), 40, 2)],
             _draw_swings(40, 2),
             tolerance=0.015,
         ),
@@ -585,6 +585,11 @@ SWING = Exercise(
             "the scores in place of the weights",
             "What mixes the values are the weights: take the softmax of the scores over the keys.",
             lambda samples, queries, a, b: float(_swing_of((samples @ queries.T).mean(-1), a, b).var()),
+        ),
+        Mistake(
+            "the scores are divided by sqrt(d)",
+            "Here the scores are plain dot products, as in `attend`.",
+            lambda samples, queries, a, b: swing(samples, queries / math.sqrt(queries.shape[1]), a, b),
         ),
         Mistake(
             "the softmax runs over the draws",
@@ -634,29 +639,45 @@ def two_head_queries(means: Tensor, a: int, b: int, scale: float) -> Tensor:
     return torch.stack([scale * means[a], scale * means[b]])
 
 
-def _ask_heads(means: Tensor, a: int, b: int, scale: float, varying: Sequence[int], generator: torch.Generator) -> Ask:
-    samples = means.repeat(6, 1, 1)
+def _ask_heads(
+    means: Tensor,
+    a: int,
+    b: int,
+    scale: float,
+    varying: Sequence[int],
+    generator: torch.Generator,
+    length: float = 1.0,
+) -> Ask:
+    samples = length * means.repeat(6, 1, 1)
     for key in varying:
-        samples[:, key] *= 0.5 + 1.5 * torch.rand(6, 1, generator=generator)
+        lengths = 0.5 + 1.5 * torch.rand(6, 1, generator=generator)
+        lengths[0] = 0.5  # the shortest is always there: chance does not tell a scale that is too small
+        samples[:, key] *= lengths
     return Ask((means, a, b, scale), beside={"keys": samples})
 
 
-def _draw_heads(which: str) -> Draw:
+def _draw_heads(which: str, low: float = 20, high: float = 25, length: float = 1.0) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
         for _ in range(2):
             count, d = _sizes(rng)
             a, b = _two(rng, count)
             varying = {"none": [], "a": [a], "b": [b], "all": range(count)}[which]
-            means, scale = _orthonormal(count, d, _generator(rng)), round(rng.uniform(18, 25), 1)
-            asks.append(_ask_heads(means, a, b, scale, varying, _generator(rng)))
+            means, scale = _orthonormal(count, d, _generator(rng)), round(rng.uniform(low, high), 1)
+            asks.append(_ask_heads(means, a, b, scale, varying, _generator(rng), length))
         return asks
 
     return draw
 
 
-def _public_heads(a: int, b: int, varying: Sequence[int], seed: int) -> Ask:
-    return _ask_heads(_of_seed(4, 6, seed), a, b, 20.0, varying, torch.Generator().manual_seed(seed))
+def _public_heads(a: int, b: int, varying: Sequence[int], seed: int, scale: float = 10.0, length: float = 1.0) -> Ask:
+    generator = torch.Generator().manual_seed(seed)
+    return _ask_heads(_of_seed(4, 6, seed), a, b, scale, varying, generator, length)
+
+
+# A key of half its length under MIDDLE, or one of its length under SMALL, tells how large the gap of the scores is:
+# half of it leaks more. Keys of a tenth of their length, under LARGE, tell a fixed number in place of the scale.
+SMALL, MIDDLE, LARGE, SHORT = (4.8, 5.4), (9.8, 10.8), (160.0, 200.0), 0.1
 
 
 def _stacked(first: Callable[..., Tensor], second: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -674,7 +695,7 @@ TWO_HEAD_QUERIES = Exercise(
             "two queries, shape (2, d)",
             0.5,
             "Stack the two queries into one tensor: torch.stack([first, second]).",
-            [_public_heads(0, 2, [], 11)],
+            [_public_heads(0, 2, [], 11, 20.0)],
             _draw_heads("none"),
             view="shape",
             measure="two heads",
@@ -683,7 +704,7 @@ TWO_HEAD_QUERIES = Exercise(
             "keys at their means: half and half",
             0.5,
             "The two outputs are averaged. If one head copies v_a, what must the other one copy?",
-            [_public_heads(1, 3, [], 12)],
+            [_public_heads(1, 3, [], 12, 20.0)],
             _draw_heads("none"),
             tolerance=0.02,
             measure="two heads",
@@ -691,18 +712,31 @@ TWO_HEAD_QUERIES = Exercise(
         Stage(
             "the norm of key a varies: still half and half in every draw",
             1,
-            "Each row is one draw. A head must not be asked to keep two scores equal, since one of them moves.",
+            "Each row is one draw. A head must not be asked to keep two scores equal, since one of them moves. Each "
+            "head needs the whole `scale`: half of it is too little for a key of half the length.",
             [_public_heads(2, 0, [2], 13)],
-            _draw_heads("a"),
+            _draw_heads("a", *MIDDLE),
             tolerance=0.02,
             measure="two heads",
         ),
         Stage(
             "whichever key varies",
             0.5,
-            "Now the norm of key b varies, and then the norms of all keys. No head may depend on a tie.",
-            [_public_heads(2, 1, [1], 14), _public_heads(0, 3, range(4), 15)],
-            lambda rng: [*_draw_heads("b")(rng), *_draw_heads("all")(rng)],
+            "Now the norm of key b varies, and then the norms of all keys. No head may depend on a tie. Each score "
+            "must be `scale` above the others, no less, and no fixed number: there are questions with a scale of 5 and "
+            "of 180.",
+            [
+                _public_heads(2, 1, [1], 14),
+                _public_heads(0, 3, range(4), 15),
+                _public_heads(0, 2, [], 12, 5.0),
+                _public_heads(1, 2, [], 15, 180.0, SHORT),
+            ],
+            lambda rng: [
+                *_draw_heads("b", *MIDDLE)(rng),
+                *_draw_heads("all", *MIDDLE)(rng),
+                *_draw_heads("none", *SMALL)(rng),
+                *_draw_heads("none", *LARGE, SHORT)(rng),
+            ],
             tolerance=0.02,
             measure="two heads",
         ),
@@ -954,6 +988,11 @@ KQV_MATRICES = Exercise(
             "V adds u_c in place of taking it away",
             "c1 shall be u_b - u_c, so V must turn u_c into -u_c.",
             _changed(lambda k, q, v, u_a, u_b, u_c, u_d: (k, q, v + 2 * torch.outer(u_c, u_c) / (u_c @ u_c))),
+        ),
+        Mistake(
+            "V drops u_c",
+            "c1 shall be u_b - u_c, so V needs a second rule, which turns u_c into -u_c.",
+            _changed(lambda k, q, v, u_a, u_b, u_c, u_d: (k, q, torch.outer(u_b, u_b) / (u_b @ u_b))),
         ),
         Mistake(
             "the query of token 1 is not set",

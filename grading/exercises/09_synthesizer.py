@@ -391,9 +391,51 @@ def _values_are_tokens(self: Any, x: Tensor) -> Tensor:
     return merge_heads(self.weights(x) @ split_heads(x, self.n_heads))
 
 
+def _reshaped_values(self: Any, x: Tensor) -> Tensor:
+    b, n, d = x.shape
+    return merge_heads(self.weights(x) @ self.value(x).reshape(b, self.n_heads, n, d // self.n_heads))
+
+
+def _merged_by_reshape(self: Any, x: Tensor) -> Tensor:
+    return (self.weights(x) @ split_heads(self.value(x), self.n_heads)).reshape(x.shape)  # type: ignore[no-any-return]
+
+
+def _reshaped_there_and_back(self: Any, x: Tensor) -> Tensor:
+    b, n, d = x.shape
+    value = self.value(x).reshape(b, self.n_heads, n, d // self.n_heads)
+    return (self.weights(x) @ value).reshape(x.shape)  # type: ignore[no-any-return]
+
+
+def _with_mask(kind: type[nn.Module]) -> Callable[..., Any]:
+    """Returns the class with the causal mask as a buffer."""
+
+    def start(self: Any, d_model: int, n_heads: int, max_len: int) -> None:
+        kind.__init__(self, d_model, n_heads, max_len)
+        self.register_buffer("mask", causal_mask(max_len), persistent=False)
+
+    return _with(kind, __init__=start)
+
+
 def _shared_mistakes(kind: type[nn.Module]) -> list[Mistake]:
     """Returns the mistakes that can be made in both modules."""
     return [
+        Mistake(
+            "the mask is a buffer",
+            "It would work, but nothing is kept beside the parameters: make the mask in `weights`, causal_mask(n).",
+            _with_mask(kind),
+        ),
+        Mistake(
+            "the values are split by a reshape without a transpose",
+            "Shapes fit, but a head gets all numbers of a few tokens in place of a few numbers of all. Use "
+            "split_heads.",
+            _with(kind, mixed=_reshaped_values),
+        ),
+        Mistake(
+            "the heads are merged by a reshape without a transpose",
+            "Shapes fit, but a token gets numbers of other tokens: the axis of the heads stands before that of the "
+            "tokens. Use merge_heads.",
+            _with(kind, mixed=_merged_by_reshape),
+        ),
         Mistake(
             "no mask",
             "A token gives weight to tokens that come after it. Add causal_mask(n) to the scores before the softmax.",
@@ -433,7 +475,8 @@ SYNTHESIZER_ATTENTION = Exercise(
             "max_len), b2 one of shape (h, max_len). Nothing else, no buffers either.",
             "With one head the scores are those of the last exercise: relu(hidden(x)) @ B + b2, then mask and softmax.",
             "Split relu(hidden(x)) into heads; head k uses its own B[k] and b2[k], and has its own softmax.",
-            "Of B and b2, keep the first n places, the last axis: self.B[:, :, :n] and self.b2[:, :n].",
+            "Of B and b2, keep the first n places, the last axis: self.B[:, :, :n] and self.b2[:, None, :n]. The mask "
+            "is causal_mask(n), not that of max_len.",
         ),
         Stage(
             "a long head and a short sentence",
@@ -445,8 +488,9 @@ SYNTHESIZER_ATTENTION = Exercise(
     ],
     [
         Mistake(
-            "B and b2 are not cut to the length",
-            "It works only while a sentence is exactly max_len long. For n tokens keep the first n places of B and b2.",
+            "B and b2, or the mask, are not cut to the length",
+            "It works only while a sentence is exactly max_len long. For n tokens keep the first n places of B and b2, "
+            "and take causal_mask(n).",
             _with(SynthesizerAttention, found=_never_cut),
         ),
         Mistake(
@@ -493,8 +537,9 @@ SYNTHESIZER_ATTENTION = Exercise(
             _with(SynthesizerAttention, found=_scaled),
         ),
         Mistake(
-            "b2 is lost",
-            "Add self.b2, cut to the length, to the scores of its head: shape (h, 1, n).",
+            "b2 has no effect: lost, or added along the wrong axis",
+            "Add self.b2, cut to the length, to the scores of its head: shape (h, 1, n), so self.b2[:, None, :n]. The "
+            "same number on all scores of a row changes nothing, since the softmax takes it out.",
             _with(SynthesizerAttention, found=lambda self, x: self.heads(x) @ self.B[:, :, : x.size(1)]),
         ),
         Mistake(
@@ -502,6 +547,12 @@ SYNTHESIZER_ATTENTION = Exercise(
             "Shapes fit, but a head gets all numbers of a few tokens in place of a few numbers of all. Use "
             "split_heads.",
             _with(SynthesizerAttention, heads=_reshaped_heads),
+        ),
+        Mistake(
+            "all is split and merged by a reshape without a transpose",
+            "Shapes fit, but a head gets all numbers of a few tokens in place of a few numbers of all. Use split_heads "
+            "and merge_heads.",
+            _with(SynthesizerAttention, heads=_reshaped_heads, mixed=_reshaped_there_and_back),
         ),
         *_shared_mistakes(SynthesizerAttention),
     ],
@@ -559,16 +610,18 @@ RANDOM_SYNTHESIZER = Exercise(
     _stages(
         RandomSynthesizer,
         0.5,
-        "scores is an nn.Parameter of shape (h, max_len, max_len); value and output are nn.Linear(d_model, d_model).",
+        "scores is an nn.Parameter of shape (h, max_len, max_len); value and output are nn.Linear(d_model, d_model). "
+        "Nothing else, no buffers either.",
         "The scores are self.scores, whatever x holds; mask, softmax and values are as before.",
         "Head k has its own square of scores, self.scores[k].",
-        "Cut both axes of the squares to the length: the first n rows and the first n columns.",
+        "Cut both axes of the squares to the length: the first n rows and the first n columns. The mask is "
+        "causal_mask(n).",
     ),
     [
         Mistake(
             "depends on x: this is the dense synthesizer again",
             "Here nothing makes the scores: they ARE the parameters, one number for each head, row and column.",
-            SynthesizerAttention,
+            type("RandomSynthesizer", (SynthesizerAttention,), {}),  # torch's messages tell the name of the class
         ),
         Mistake(
             "depends on x: values are compared with each other",
@@ -594,7 +647,7 @@ RANDOM_SYNTHESIZER = Exercise(
         Mistake(
             "one square of scores for all heads",
             "Each head has its own square: the parameter has the shape (h, max_len, max_len).",
-            _OneSquare,
+            type("RandomSynthesizer", (_OneSquare,), {}),
         ),
         Mistake(
             "all heads use the square of the first",
@@ -602,8 +655,9 @@ RANDOM_SYNTHESIZER = Exercise(
             _with(RandomSynthesizer, found=lambda self, x: RandomSynthesizer.found(self, x)[:1]),
         ),
         Mistake(
-            "not cut to the length",
-            "It works only while a sentence is exactly max_len long. For n tokens keep the first n rows and columns.",
+            "scores or mask are not cut to the length",
+            "It works only while a sentence is exactly max_len long. For n tokens keep the first n rows and columns of "
+            "the scores, and take causal_mask(n).",
             _with(RandomSynthesizer, found=lambda self, x: self.scores),
         ),
         Mistake(
@@ -615,6 +669,12 @@ RANDOM_SYNTHESIZER = Exercise(
             "rows and columns are exchanged",
             "Row i is the token that looks, column j the one looked at: use the square as it stands.",
             _with(RandomSynthesizer, found=_transposed),
+        ),
+        Mistake(
+            "values split and heads merged by a reshape without a transpose",
+            "Shapes fit, but a head gets all numbers of a few tokens in place of a few numbers of all. Use split_heads "
+            "and merge_heads.",
+            _with(RandomSynthesizer, mixed=_reshaped_there_and_back),
         ),
         *_shared_mistakes(RandomSynthesizer),
     ],
@@ -851,6 +911,11 @@ def _agreeing_only(groups: dict[Hashable, Counter[int]]) -> float:
     return whole / sum(sum(counts.values()) for counts in groups.values())
 
 
+def _once_each(tokens: Tensor, places: Tensor) -> Shares:
+    total = int((places >= 0).sum())
+    return {"random": int((places >= 0).any(dim=0).sum()) / total, "dense": 1.0, "prefix": 1.0}
+
+
 def _mean_of_rows(tokens: Tensor, places: Tensor) -> Shares:
     rows = [i for i in range(tokens.shape[1]) if bool((places[:, i] >= 0).any())]
     shares: list[Shares] = []
@@ -866,6 +931,9 @@ def _of_all_rows(tokens: Tensor, places: Tensor) -> Shares:
     return {name: share * asked for name, share in _shares(tokens, places).items()}
 
 
+WORDS = (1, 11, 111)  # tokens of which several have the same digits in a row
+
+
 def _task(rng: random.Random, m: int, n: int, words: int, skip: float = 0.0) -> Ask:
     """Draws a task whose places follow the row, the token or the tokens before it, each in part of the rows."""
     tokens, places = [], []
@@ -876,7 +944,7 @@ def _task(rng: random.Random, m: int, n: int, words: int, skip: float = 0.0) -> 
         for i in range(n):
             before = sum(sentence[: i + 1]) % (i + 1)
             row.append(rng.choice([own[i][0], own[i][sentence[i]], before, rng.randint(0, i)]))
-        tokens.append(sentence)
+        tokens.append([WORDS[number] for number in sentence])
         places.append([-1 if rng.random() < skip * (1 + i) / n else place for i, place in enumerate(row)])
     return Ask((torch.tensor(tokens), torch.tensor(places)))
 
@@ -887,7 +955,7 @@ def _entry(ask: Ask, *entries: str) -> Ask:
 
 # The four sentences of two words that the notebook does by hand.
 SMALL = Ask((torch.tensor([[5, 7], [6, 7], [4, 7], [5, 8]]), torch.tensor([[0, 0], [0, 0], [0, 1], [0, 1]])))
-LARGER = _task(random.Random(7), 12, 3, 2)
+LARGER = _task(random.Random(7), 24, 4, 2)
 
 
 def _share_stage(name: str, look: str, entry: str) -> Stage:
@@ -896,7 +964,7 @@ def _share_stage(name: str, look: str, entry: str) -> Stage:
         1,
         look,
         [_entry(SMALL, entry), _entry(LARGER, entry)],
-        lambda rng: [_entry(_task(rng, 40, 4, 2), entry), _entry(_task(rng, 30, 3, 3), entry)],
+        lambda rng: [_entry(_task(rng, 40, 6, 2), entry), _entry(_task(rng, 30, 5, 3), entry)],
     )
 
 
@@ -930,8 +998,8 @@ COMPARE_TASKS = Exercise(
             "rows that ask nothing",
             0.5,
             "Where places is -1, there is no question: leave it out of the right ones and out of the total.",
-            [Ask(_task(random.Random(3), 12, 3, 2, skip=0.8).inputs)],
-            lambda rng: [Ask(_task(rng, 40, 4, 2, skip=0.8).inputs), Ask(_task(rng, 30, 3, 3, skip=0.7).inputs)],
+            [Ask(_task(random.Random(8), 16, 4, 2, skip=0.8).inputs)],
+            lambda rng: [Ask(_task(rng, 40, 6, 2, skip=0.8).inputs), Ask(_task(rng, 30, 5, 3, skip=0.7).inputs)],
         ),
     ],
     [
@@ -939,6 +1007,23 @@ COMPARE_TASKS = Exercise(
             "rows that ask nothing count as questions",
             "-1 is no place: a rule cannot be right there, nor wrong. Leave these rows out altogether.",
             lambda tokens, places: _shares(tokens, places, nothing=-1),
+        ),
+        Mistake(
+            "the place 0 is left out",
+            "0 is a place like any other, the first; only -1 asks nothing.",
+            lambda tokens, places: _shares(tokens, places, nothing=1),
+        ),
+        Mistake(
+            "each token's tensor is a group of its own",
+            "Two tensors are two keys of a dict, even if they hold the same number. Take numbers: .tolist() or "
+            ".item().",
+            _changed_shares(dense=lambda sentence, i, place: object(), prefix=lambda sentence, i, place: object()),
+        ),
+        Mistake(
+            "each place's tensor is counted for itself",
+            "Two tensors are two keys of a dict, even if they hold the same number. Take numbers: .tolist() or "
+            ".item().",
+            _once_each,
         ),
         Mistake(
             "divided by all rows, also those that ask nothing",

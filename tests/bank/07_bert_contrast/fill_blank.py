@@ -86,3 +86,35 @@ def fill_blank(model, tokens, position):
     hidden = tokens.clone()
     hidden[position] = MASK
     return model(hidden[None])[0, position]
+
+
+# %% wrong: special tokens at 0 -> the logits of special tokens are set to 0
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    logits = model(hidden[None])[0, position].detach().clone()
+    logits[: MASK + 1] = 0
+    return int(logits.argmax())
+
+
+# %% wrong: from MASK on -> <mask> is a possible answer
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    return int(model(hidden[None])[0, position, MASK:].argmax()) + MASK
+
+
+# %% wrong: only <pad>, <sos> and <eos> are left out ->
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    logits = model(hidden[None])[0, position].detach().clone()
+    logits[[PAD, SOS, EOS]] = -torch.inf
+    return int(logits.argmax())
+
+
+# %% wrong: the next row -> the place after the blank is read
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    return int(model(hidden[None])[0, position + 1, MASK + 1 :].argmax()) + MASK + 1

@@ -231,3 +231,68 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
     words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=own)
     read = tokens.masked_fill(chosen & (how < 0.8), MASK)
     return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: the last word is never drawn ->
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size - 1, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: from MASK on -> special tokens are chosen
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens >= MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: rand > share -> chosen are those above the share
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) > share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: target first -> input and target are exchanged
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen, tokens, IGNORE), torch.where(chosen & (how >= 0.9), words, read)
+
+
+# %% wrong: the rule for all places -> all words are hidden, not only the chosen ones
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = torch.where(how < 0.8, MASK, torch.where(how >= 0.9, words, tokens))
+    return torch.where(tokens > MASK, read, tokens), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: target where something changed -> words left as they are are not scored
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    read = torch.where(chosen & (how >= 0.9), words, read)
+    return read, torch.where(read != tokens, tokens, IGNORE)
+
+
+# %% wrong: one draw for <mask>, one for other words -> a word can be drawn twice, for <mask> and for another word
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    read, target = tokens.clone(), torch.where(chosen, tokens, IGNORE)
+    read[chosen & (torch.rand(tokens.shape, generator=generator) < 0.8)] = MASK
+    other = chosen & (torch.rand(tokens.shape, generator=generator) < 0.1)
+    read[other] = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)[other]
+    return read, target

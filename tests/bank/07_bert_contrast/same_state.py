@@ -57,7 +57,7 @@ def same_state(model, first, second, position):
     return bool((one - two).abs().max() > 1e-5)
 
 
-# %% wrong: torch.equal -> no tolerance at all
+# %% wrong: torch.equal -> no tolerance, or hardly any
 def same_state(model, first, second, position):
     return torch.equal(model.base(first[None])[0, position], model.base(second[None])[0, position])
 
@@ -82,3 +82,45 @@ def same_state(model, first, second, position):
 # %% wrong: always True -> what follows is never read
 def same_state(model, first, second, position):
     return True
+
+
+# %% wrong: allclose as it is -> no tolerance, or hardly any
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
+    return torch.allclose(one, two)
+
+
+# %% wrong: up to a hundredth -> the tolerance is too wide
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
+    return torch.allclose(one, two, atol=1e-2)
+
+
+# %% wrong: some number is close ->
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
+    return bool(torch.isclose(one, two, atol=1e-5).any())
+
+
+# %% wrong: the mean without abs -> a difference below 0 passes for none
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
+    return bool((one - two).mean() < 1e-5)
+
+
+# %% wrong: abs after the sum -> the differences cancel: their sum is compared
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
+    return bool((one - two).sum().abs() < 1e-5)
+
+
+# %% wrong: the tokens are compared, the model is not run ->
+def same_state(model, first, second, position):
+    return bool(model.base.causal and torch.equal(first[: position + 1], second[: position + 1]))
+
+
+# %% wrong: both cut to the shorter ->
+def same_state(model, first, second, position):
+    n = min(len(first), len(second))
+    one, two = model.base(torch.stack([first[:n], second[:n]]))[:, position]
+    return torch.allclose(one, two, atol=1e-5)

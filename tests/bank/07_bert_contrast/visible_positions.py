@@ -105,3 +105,12 @@ def visible_positions(kind, i, n):
 # %% wrong: nothing is returned ->
 def visible_positions(kind, i, n):
     print(set(range(i + 1)) if kind == "causal" else set(range(n)))
+
+
+# %% wrong: upper and lower case alike ->
+def visible_positions(kind, i, n):
+    if kind.lower() == "causal":
+        return set(range(i + 1))
+    if kind.lower() == "masked":
+        return set(range(n))
+    raise ValueError(kind)

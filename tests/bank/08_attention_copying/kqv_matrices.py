@@ -145,3 +145,10 @@ def kqv_matrices(u_a, u_b, u_c, u_d):
 # %% wrong: the outputs in place of the matrices ->
 def kqv_matrices(u_a, u_b, u_c, u_d):
     return u_b - u_c, u_b, u_b
+
+
+# %% wrong: V keeps u_b, and that is all -> V drops u_c
+def kqv_matrices(u_a, u_b, u_c, u_d):
+    square = u_a @ u_a
+    queries = (torch.outer(u_d, u_a) + torch.outer(u_c, u_d)) / square
+    return torch.eye(len(u_a)), queries, torch.outer(u_b, u_b) / square

@@ -33,6 +33,12 @@ def needed_scale(n, error):
     return math.log(n - 2) + torch.log1p(-2 * error) - torch.log(4 * error)
 
 
+# %% right: sympy solves the formula of the exercise before
+def needed_scale(n, error):
+    count = sympy.Symbol("n", positive=True, integer=True)
+    return float(sympy.solve(average_weight().subs(count, n) - (0.5 - error), s)[0])
+
+
 # %% wrong: no others -> the n - 2 others are forgotten
 def needed_scale(n, error):
     return math.log((1 - 2 * error) / (4 * error))

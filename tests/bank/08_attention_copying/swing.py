@@ -127,3 +127,15 @@ def swing(samples, queries, a, b):
 def swing(samples, queries, a, b):
     weights = torch.softmax(samples @ queries.T, dim=1).mean(dim=-1)
     return weights[:, a] - weights[:, b]
+
+
+# %% wrong: divided as in the paper -> the scores are divided by sqrt(d)
+def swing(samples, queries, a, b):
+    weights = torch.softmax(samples @ queries.T / math.sqrt(samples.shape[-1]), dim=1).mean(dim=-1)
+    return (weights[:, a] - weights[:, b]).var().item()
+
+
+# %% wrong: the variance, with a softmax over a and b ->
+def swing(samples, queries, a, b):
+    weights = torch.softmax(samples[:, [a, b]] @ queries.T, dim=1).mean(dim=-1)
+    return (weights[:, 0] - weights[:, 1]).var().item()

@@ -100,3 +100,18 @@ def two_head_queries(means, a, b, scale):
 # %% wrong: three heads ->
 def two_head_queries(means, a, b, scale):
     return [scale * means[a], scale * means[b], scale * means[a]]
+
+
+# %% wrong: half the scale ->
+def two_head_queries(means, a, b, scale):
+    return scale / 2 * torch.stack([means[a], means[b]])
+
+
+# %% wrong: always 20 ->
+def two_head_queries(means, a, b, scale):
+    return 20 * means[[a, b]]
+
+
+# %% wrong: divided as in the paper ->
+def two_head_queries(means, a, b, scale):
+    return scale / math.sqrt(means.shape[1]) * means[[a, b]]

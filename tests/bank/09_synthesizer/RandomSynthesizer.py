@@ -220,7 +220,7 @@ class RandomSynthesizer(nn.Module):
         return self.output(merge_heads(self.weights(x) @ value))
 
 
-# %% wrong: full square -> not cut to the length
+# %% wrong: full square -> scores or mask are not cut to the length
 class RandomSynthesizer(nn.Module):
     def __init__(self, d_model, n_heads, max_len):
         super().__init__()
@@ -239,7 +239,7 @@ class RandomSynthesizer(nn.Module):
         return self.output(merge_heads(self.weights(x) @ value))
 
 
-# %% wrong: only rows are cut -> not cut to the length
+# %% wrong: only rows are cut -> scores or mask are not cut to the length
 class RandomSynthesizer(nn.Module):
     def __init__(self, d_model, n_heads, max_len):
         super().__init__()
@@ -476,6 +476,124 @@ class RandomSynthesizer(nn.Module):
     def weights(self, x):
         n = x.size(1)
         scores = self.scores[:, :n, :n].mean(0)
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: merged by a reshape -> the heads are merged by a reshape without a transpose
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        scores = self.scores[:, :n, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output((self.weights(x) @ value).reshape(x.shape))
+
+
+# %% wrong: values split by a reshape -> the values are split by a reshape without a transpose
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        scores = self.scores[:, :n, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        b, n, d = x.shape
+        value = self.value(x).reshape(b, self.n_heads, n, d // self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: the mask as a buffer -> the mask is a buffer
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.register_buffer("mask", causal_mask(max_len))
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        scores = self.scores[:, :n, :n]
+        return torch.softmax(scores + self.mask[:n, :n], dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: the mask of max_len -> scores or mask are not cut to the length
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.mask = causal_mask(max_len)
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        scores = self.scores[:, :n, :n]
+        return torch.softmax(scores + self.mask, dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: split and merged by a reshape -> values split and heads merged by a reshape without a transpose
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        scores = self.scores[:, :n, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        b, n, d = x.shape
+        value = self.value(x).reshape(b, self.n_heads, n, d // self.n_heads)
+        return self.output((self.weights(x) @ value).reshape(b, n, d))
+
+
+# %% wrong: the length of the batch ->
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(0)
+        scores = self.scores[:, :n, :n]
         return torch.softmax(scores + causal_mask(n), dim=-1)
 
     def forward(self, x):

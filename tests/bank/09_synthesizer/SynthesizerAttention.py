@@ -113,7 +113,7 @@ class SynthesizerAttention(nn.Module):
         return self.output(merge_heads(self.weights(x) @ value))
 
 
-# %% wrong: full B -> B and b2 are not cut to the length
+# %% wrong: full B -> B and b2, or the mask, are not cut to the length
 class SynthesizerAttention(nn.Module):
     def __init__(self, d_model, n_heads, max_len):
         super().__init__()
@@ -135,7 +135,7 @@ class SynthesizerAttention(nn.Module):
         return self.output(merge_heads(self.weights(x) @ value))
 
 
-# %% wrong: only b2 is cut -> B and b2 are not cut to the length
+# %% wrong: only b2 is cut -> B and b2, or the mask, are not cut to the length
 class SynthesizerAttention(nn.Module):
     def __init__(self, d_model, n_heads, max_len):
         super().__init__()
@@ -310,7 +310,7 @@ class SynthesizerAttention(nn.Module):
         return self.output(merge_heads(self.weights(x) @ value))
 
 
-# %% wrong: no b2 -> b2 is lost
+# %% wrong: no b2 -> b2 has no effect: lost, or added along the wrong axis
 class SynthesizerAttention(nn.Module):
     def __init__(self, d_model, n_heads, max_len):
         super().__init__()
@@ -592,3 +592,116 @@ class SynthesizerAttention(nn.Module):
     def forward(self, x):
         value = split_heads(self.value(x), self.n_heads)
         return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: merged by a reshape -> the heads are merged by a reshape without a transpose
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output((self.weights(x) @ value).reshape(x.shape))
+
+
+# %% wrong: values split by a reshape -> the values are split by a reshape without a transpose
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        b, n, d = x.shape
+        value = self.value(x).reshape(b, self.n_heads, n, d // self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: the mask as a buffer -> the mask is a buffer
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.register_buffer("mask", causal_mask(max_len))
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + self.mask[:n, :n], dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: the mask of max_len -> B and b2, or the mask, are not cut to the length
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.mask = causal_mask(max_len)
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + self.mask, dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: view everywhere -> all is split and merged by a reshape without a transpose
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = torch.relu(self.hidden(x)).view(x.size(0), self.n_heads, n, -1)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = self.value(x).view(x.size(0), self.n_heads, x.size(1), -1)
+        return self.output((self.weights(x) @ value).reshape(x.shape))

@@ -377,3 +377,111 @@ def compare_tasks(tokens, places):
         right = sum(max(group.values()) for group in groups.values())
         shares[name] = round(right / sum(sum(g.values()) for g in groups.values()), 1)
     return shares
+
+
+# %% wrong: the beginning joined to a text ->
+def compare_tasks(tokens, places):
+    knows = {
+        "random": lambda sentence, i: i,
+        "dense": lambda sentence, i: (i, sentence[i]),
+        "prefix": lambda sentence, i: (i, "".join(map(str, sentence[: i + 1]))),
+    }
+    shares = {}
+    for name, known in knows.items():
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place >= 0:
+                    group = groups.setdefault(known(sentence, i), {})
+                    group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        shares[name] = right / sum(sum(group.values()) for group in groups.values())
+    return shares
+
+
+# %% wrong: the last two tokens of a beginning ->
+def compare_tasks(tokens, places):
+    knows = {
+        "random": lambda sentence, i: i,
+        "dense": lambda sentence, i: (i, sentence[i]),
+        "prefix": lambda sentence, i: (i, *sentence[max(0, i - 1) : i + 1]),
+    }
+    shares = {}
+    for name, known in knows.items():
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place >= 0:
+                    group = groups.setdefault(known(sentence, i), {})
+                    group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        shares[name] = right / sum(sum(group.values()) for group in groups.values())
+    return shares
+
+
+# %% wrong: a guess among the visible ->
+def compare_tasks(tokens, places):
+    knows = {"dense": lambda sentence, i: (i, sentence[i]), "prefix": lambda sentence, i: tuple(sentence[: i + 1])}
+    shares = {}
+    for name, known in knows.items():
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place >= 0:
+                    group = groups.setdefault(known(sentence, i), {})
+                    group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        shares[name] = right / sum(sum(group.values()) for group in groups.values())
+    rows = [i for wanted in places.tolist() for i, place in enumerate(wanted) if place >= 0]
+    return shares | {"random": sum(1 / (i + 1) for i in rows) / len(rows)}
+
+
+# %% wrong: place > 0 -> the place 0 is left out
+def compare_tasks(tokens, places):
+    knows = {
+        "random": lambda sentence, i: i,
+        "dense": lambda sentence, i: (i, sentence[i]),
+        "prefix": lambda sentence, i: tuple(sentence[: i + 1]),
+    }
+    shares = {}
+    for name, known in knows.items():
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place > 0:
+                    group = groups.setdefault(known(sentence, i), {})
+                    group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        shares[name] = right / sum(sum(group.values()) for group in groups.values())
+    return shares
+
+
+# %% wrong: tokens as they are -> each token's tensor is a group of its own
+def compare_tasks(tokens, places):
+    from collections import Counter, defaultdict
+
+    groups = {"random": defaultdict(Counter), "dense": defaultdict(Counter), "prefix": defaultdict(Counter)}
+    for sentence, wanted in zip(tokens, places):
+        for i in range(len(sentence)):
+            if wanted[i] >= 0:
+                place = int(wanted[i])
+                groups["random"][i][place] += 1
+                groups["dense"][i, sentence[i]][place] += 1
+                groups["prefix"][tuple(sentence[: i + 1])][place] += 1
+    asked = int((places >= 0).sum())
+    return {name: sum(max(c.values()) for c in found.values()) / asked for name, found in groups.items()}
+
+
+# %% wrong: tokens and places as they are -> each place's tensor is counted for itself
+def compare_tasks(tokens, places):
+    from collections import Counter, defaultdict
+
+    groups = {"random": defaultdict(Counter), "dense": defaultdict(Counter), "prefix": defaultdict(Counter)}
+    for sentence, wanted in zip(tokens, places):
+        for i, place in enumerate(wanted):
+            if place >= 0:
+                groups["random"][i][place] += 1
+                groups["dense"][i, sentence[i]][place] += 1
+                groups["prefix"][tuple(sentence[: i + 1])][place] += 1
+    asked = int((places >= 0).sum())
+    return {name: sum(max(c.values()) for c in found.values()) / asked for name, found in groups.items()}
