@@ -788,17 +788,39 @@ def test_a_generator_comes_by_its_seed_and_is_no_changed_input() -> None:
     assert Ask.decode(json.loads(json.dumps(ask.encode()))) == ask
 
 
+def from_its_seed(generator: torch.Generator) -> Tensor:
+    return torch.rand(9, generator=torch.Generator().manual_seed(generator.initial_seed()))
+
+
 @pytest.mark.parametrize(
-    ("answer", "again", "other"),
+    ("answer", "again", "other", "once_more"),
     [
-        (lambda generator: torch.rand(9, generator=generator), "the same result", "another result"),
-        (lambda generator: torch.rand(9), "another result", "another result"),
-        (lambda generator: torch.ones(9), "the same result", "the same result"),
+        (lambda generator: torch.rand(9, generator=generator), "the same result", "another result", "another result"),
+        (lambda generator: torch.rand(9), "another result", "another result", "another result"),
+        (lambda generator: torch.ones(9), "the same result", "the same result", "the same result"),
+        (from_its_seed, "the same result", "another result", "the same result"),
     ],
 )
-def test_whether_chance_comes_from_the_generator_is_seen(answer: Any, again: str, other: str) -> None:
+def test_whether_chance_comes_from_the_generator_is_seen(answer: Any, again: str, other: str, once_more: str) -> None:
     seen = InProcess(answer).ask(Ask((plain.Generator(5),), take="seeds")).value
-    assert seen == {"the same seed again": again, "another seed": other}
+    assert seen == {
+        "the same seed again": again,
+        "another seed": other,
+        "the same generator once more": once_more,
+    }
+
+
+def test_what_a_returned_loss_can_teach_is_seen() -> None:
+    ask = Ask((LANGUAGE_MODEL, torch.tensor([[1, 2]])), take="learns")
+    learned = InProcess(lambda model, tokens: model(tokens).mean()).ask(ask)
+    assert learned.value["head.weight"] == 6 * 8
+    assert not learned.changed_inputs
+    assert InProcess(lambda model, tokens: model(tokens).mean().detach()).ask(ask).value == {}
+    assert InProcess(lambda model, tokens: model.head(model.base(tokens).detach()).sum()).ask(ask).value.keys() == {
+        "head.weight",
+        "head.bias",
+    }
+    assert InProcess(lambda model, tokens: 1.5).ask(ask).value == 1.5
 
 
 TEXT = torch.tensor([[1, *range(5, 45), 2, 0]])  # <sos>, forty words, <eos>, <pad>

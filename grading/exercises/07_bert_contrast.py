@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -406,6 +407,14 @@ MASK_TOKENS = Exercise(
             _variant(one_word=True),
         ),
         Mistake(
+            "every call draws the same numbers",
+            "torch.manual_seed, or a new generator with the seed of this one, starts again at each call: every pass "
+            "hides the same words. Draw from the generator that you are given: it goes on.",
+            lambda tokens, vocab_size, generator, share=0.15: mask_tokens(
+                tokens, vocab_size, torch.Generator().manual_seed(generator.initial_seed()), share
+            ),
+        ),
+        Mistake(
             "the generator is not used",
             "torch.rand(shape) draws from torch's own state: nobody can hide the same words again. Pass "
             "generator=generator, to torch.randint too.",
@@ -478,6 +487,9 @@ def _draw_batch(low: int, high: int, texts: int, places: tuple[int, ...]) -> Cal
     return draw
 
 
+_two_texts = _draw_batch(5, 9, 2, (2, 1))
+
+
 def _padded_batches(rng: random.Random) -> list[Ask]:
     short, long = rng.randint(6, 8), rng.randint(14, 18)
     return [_batch([long, short], [[11], [1, 4, 2]], _seed(rng)), _batch([short, long], [[2, 3, 4], [9]], _seed(rng))]
@@ -529,13 +541,19 @@ MASKED_LM_LOSS = Exercise(
         Stage(
             "a number, `()`, for backward()",
             0.5,
-            "A tensor without axes, the mean: not one loss for each place, and no Python number.",
-            [_batch([5, 4], [[2, 3], [1]], 60)],
-            _draw_batch(5, 9, 2, (2, 1)),
+            "A tensor without axes, the mean: not one loss for each place, and no Python number. It must still know "
+            "the weights it came from: no .item(), .detach() or torch.no_grad() on the way.",
+            [_batch([5, 4], [[2, 3], [1]], 60), replace(_batch([5, 4], [[2, 3], [1]], 60), take="learns")],
+            lambda rng: [replace(ask, take=take) for ask in _two_texts(rng) for take in ("result", "learns")],
             view="shape",
         ),
     ],
     [
+        Mistake(
+            "the loss no longer knows the weights",
+            "torch.no_grad(), .item() and .detach() cut a number from the weights it came from: backward() finds none.",
+            lambda model, tokens, target, lengths: masked_lm_loss(model, tokens, target, lengths).detach(),
+        ),
         Mistake(
             "every place is scored",
             "The model sees these words and need only copy them. Places with the target IGNORE do not count.",

@@ -48,7 +48,8 @@ class Ask:
             None keeps those of the seed.
         take: "result" of the call; "names": the keys of a dict that it returns; or "parameters": names, shapes and
             which are trainable, without a call. Of a model that it returns also "origins", "shared" and "learns",
-            as `helpers.checking.returned` explains. "seeds": whether generators of the same seed give the same result.
+            as `helpers.checking.returned` explains; "learns" also of a tensor that a model among the inputs has made.
+            "seeds": whether generators of the same seed give the same result.
             "draws": a list of what `DRAWS` calls in a row give, which share the inputs and so the generator.
             Of the first model among the inputs, once the call is over: "after", its weights or what it gives for the
             inputs `then`; "mode", training or evaluation. "log": the calls of `Recorded` functions among the inputs.
@@ -170,6 +171,10 @@ class InProcess:
                 return _left(question, next(value for value in inputs if isinstance(value, nn.Module)))
             if question.take == "seeds":
                 return None if result is None else self._by_seed(question, result)
+            if question.take == "learns" and not isinstance(result, nn.Module | torch.Tensor):
+                return result
+            if question.take == "learns" and isinstance(result, torch.Tensor):
+                return returned.reached(result, next(value for value in inputs if isinstance(value, nn.Module)))
             if question.then is not None or question.take in returned.TAKES:
                 then = None if question.then is None else [_real(value) for value in question.then]
                 views = [plain.decode(view) for view in before] if question.take == "origins" else []
@@ -188,15 +193,20 @@ class InProcess:
         return module(*inputs, **keywords)
 
     def _by_seed(self, question: Ask, first: Any) -> dict[str, str]:
-        """Returns whether generators of the same seed give the result `first` again, and those of another seed not."""
+        """Returns whether generators of the same seed give the result `first` again, and others do not.
 
-        def same(shift: int) -> str:
+        Another one is a generator of another seed, and one that an earlier call has drawn from.
+        """
+
+        def same(shift: int, calls: int = 1) -> str:
             inputs = [replace(v, seed=v.seed + shift) if isinstance(v, plain.Generator) else v for v in question.inputs]
             keywords = {name: _real(value) for name, value in question.keywords.items()}
-            result = self.answer(*map(_real, inputs), **keywords)
+            given = [_real(value) for value in inputs]
+            for _ in range(calls):
+                result = self.answer(*given, **keywords)
             return "the same result" if plain.encode(result) == plain.encode(first) else "another result"
 
-        return {"the same seed again": same(0), "another seed": same(1)}
+        return {"the same seed again": same(0), "another seed": same(1), "the same generator once more": same(0, 2)}
 
 
 def _taken(question: Ask, result: Any) -> Any:

@@ -92,14 +92,18 @@ def shared(model: nn.Module, memory: Iterable[Tensor]) -> set[str]:
 
 def learns(model: nn.Module, inputs: Sequence[Any]) -> dict[str, int]:
     """Returns name -> how many numbers, for each parameter that a gradient of the model's output reaches."""
-    model.zero_grad(set_to_none=True)
     with torch.enable_grad():
         output = model(*inputs)
         if not isinstance(output, Tensor):
             raise TypeError(f"expected a tensor from the model, got a {type(output).__name__}")
-        loss = output.square().sum()
-        if loss.requires_grad:
-            loss.backward()
+        return reached(output.square(), model)
+
+
+def reached(output: Tensor, model: nn.Module) -> dict[str, int]:
+    """Returns name -> how many numbers, for each parameter of a model that a gradient of `output` reaches."""
+    model.zero_grad(set_to_none=True)
+    if output.requires_grad:
+        output.sum().backward()
     return {name: p.numel() for name, p in model.named_parameters() if p.grad is not None}
 
 

@@ -296,3 +296,13 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
     other = chosen & (torch.rand(tokens.shape, generator=generator) < 0.1)
     read[other] = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)[other]
     return read, target
+
+
+# %% wrong: starts again from the seed of the generator -> every call draws the same numbers
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    torch.manual_seed(generator.initial_seed())
+    chosen = (torch.rand(tokens.shape) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape)
+    read = torch.where(chosen & (how < 0.8), MASK, tokens)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)

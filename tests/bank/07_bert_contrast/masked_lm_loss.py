@@ -110,3 +110,18 @@ def masked_lm_loss(model, tokens, target, lengths):
     logits, goal = model(tokens, lengths)[:, :n], target[:, :n]
     total = nn.functional.cross_entropy(logits.flatten(0, 1), goal.flatten(), reduction="sum")
     return total / (goal != IGNORE).sum().clamp(min=1)
+
+
+# %% wrong: logits without gradients -> the loss no longer knows the weights
+def masked_lm_loss(model, tokens, target, lengths):
+    with torch.no_grad():
+        logits = model(tokens, lengths)
+    total = nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=IGNORE, reduction="sum")
+    return total / (target != IGNORE).sum().clamp(min=1)
+
+
+# %% wrong: a new tensor of the number -> the loss no longer knows the weights
+def masked_lm_loss(model, tokens, target, lengths):
+    logits = model(tokens, lengths)
+    total = nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=IGNORE, reduction="sum")
+    return torch.tensor(total.item() / max(1, int((target != IGNORE).sum())))
