@@ -1,17 +1,15 @@
 """Where was X born, about real people: is it worth having read about them?
 
-    python benchmarks/real_birthplaces.py --out results                # a GPU
-    python benchmarks/real_birthplaces.py --out results --width 192 --layers 3 --heads 6 --gaps 0.7 \\
-        --max-len 128 --budget 2048 --read-epochs 80 --epochs 10 --repeat 1 --rate 1e-3 --seeds 1 --bf16
-                                                                       # half an hour on one core: see docs/results.md
-    python benchmarks/real_birthplaces.py --out results --quick        # a trial: does everything run?
+    python benchmarks/real_birthplaces.py --out results --bf16     # a hundred minutes on one core without a GPU
+    python benchmarks/real_birthplaces.py --out results --quick    # a trial: does everything run?
 
 A run that was stopped goes on where it was when the same command is given again: reading after
 its last whole epoch, the questions after the last whole run.
 
 A character model reads short texts about people, from left to right and, in a share of the
 batches, with a span moved behind the text. Then it learns from the questions about the training
-people, and is asked about the others. A second model learns from the questions only. The third
+people, and is asked about the others, in three ways: a model that has not read; one that has; and
+one that has, and that learned to recite the person's text before it answers (Sun 2022). The last
 line of the table is one place for everybody, the most frequent one in training. Published values
 for this corpus: constant 5.0 %, without reading 1.4 %, with reading 10 to 20 %.
 
@@ -27,6 +25,7 @@ import math
 import os
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -34,7 +33,6 @@ import pandas as pd
 import torch
 from torch import Tensor
 from torch.nn import functional as F
-from torch.nn.utils.rnn import pad_sequence
 
 from helpers.data import (
     CACHE,
@@ -50,25 +48,34 @@ from helpers.data import (
     Example,
     Split,
     Vocabulary,
-    for_answers,
     for_language_model,
     load,
 )
 from helpers.device import choose_device, explain_device
-from helpers.models import LanguageModel, TransformerBase
+from helpers.models import Context, LanguageModel, TransformerBase
 from helpers.training import schedule, train
 
-LONGEST = 32  # characters of an answer; the longest place of the corpus has fewer
+LONGEST = 32  # characters of a place; the longest one of the corpus has fewer
+WAYS = ("has not read", "has read, answers at once", "has read, recites first")
+
+
+def name_in(question: str) -> str:
+    """Return the person that a question asks about."""
+    return question.removeprefix("Where was ").removesuffix(" born?")
+
+
+def about(texts: list[str]) -> dict[str, str]:
+    """Return the first text about each person; a text starts with the name and a full stop."""
+    return {text.split(". ", 1)[0]: text for text in reversed(texts)}
 
 
 def fewer_people(corpus: Corpus, count: int) -> Corpus:
     """Return the corpus of the first `count` people each of train and valid, and the texts about them."""
     rows = {part: corpus[part].rows[:count].reset_index(drop=True) for part in ("train", "valid")}
     questions = pd.concat(rows.values())["question"]
-    names = set(questions.str.removeprefix("Where was ").str.removesuffix(" born?"))
     texts = corpus["texts"].rows
-    about = texts["text"].str.split(". ", n=1, regex=False).str[0].isin(names)
-    rows["texts"] = texts[about].reset_index(drop=True)
+    wanted = texts["text"].str.split(". ", n=1, regex=False).str[0].isin(set(questions.map(name_in)))
+    rows["texts"] = texts[wanted].reset_index(drop=True)
     parts = {name: Split(corpus[name].name, corpus[name].role, part) for name, part in rows.items()}
     return Corpus(corpus.name, parts)
 
@@ -89,6 +96,21 @@ def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor
     return whole[:-1], whole[1:]
 
 
+def with_gaps(share: float) -> Callable[[Batch, torch.Generator], Batch]:
+    """Return what moves a span behind each text, in this share of the batches; questions stay as they are."""
+
+    def change(batch: Batch, rng: torch.Generator) -> Batch:
+        if torch.rand((), generator=rng) < share:
+            block = batch.tokens.shape[1]
+            for row, length in enumerate(batch.lengths.tolist()):
+                if batch.target[row, 0] != IGNORE:  # of a question only the answer is scored
+                    x, y = corrupt_span(batch.tokens[row, 1:length], rng, block)
+                    batch.tokens[row], batch.target[row] = x, y.masked_fill(y == PAD, IGNORE)
+        return batch
+
+    return change
+
+
 def new_model(vocabulary: Vocabulary, seed: int, settings: argparse.Namespace) -> LanguageModel:
     torch.manual_seed(seed)
     base = TransformerBase(
@@ -96,6 +118,7 @@ def new_model(vocabulary: Vocabulary, seed: int, settings: argparse.Namespace) -
         settings.width,
         settings.layers,
         settings.heads,
+        settings.feedforward or 4 * settings.width,
         dropout=settings.dropout,
         positions="alibi",
         norm_first=True,
@@ -105,18 +128,8 @@ def new_model(vocabulary: Vocabulary, seed: int, settings: argparse.Namespace) -
 
 def reader(corpus: Corpus, vocabulary: Vocabulary, device: torch.device, settings: argparse.Namespace) -> LanguageModel:
     """Return the model that has read all texts."""
-
-    def change(batch: Batch, rng: torch.Generator) -> Batch:
-        if torch.rand((), generator=rng) < settings.gaps:
-            block = batch.tokens.shape[1]
-            texts = [row[1:length] for row, length in zip(batch.tokens, batch.lengths, strict=True)]
-            x, y = zip(*(corrupt_span(text, rng, block) for text in texts), strict=True)
-            batch.tokens = torch.stack(x)
-            batch.target = torch.stack(y).masked_fill(torch.stack(y) == PAD, IGNORE)
-        return batch
-
     read = for_language_model(vocabulary, max_len=settings.max_len)
-    batches = Batches(corpus["texts"], read, settings.budget, change=change)
+    batches = Batches(corpus["texts"], read, settings.budget, change=with_gaps(settings.gaps))
     model = new_model(vocabulary, 0, settings)
     size = sum(weight.numel() for weight in model.parameters())
     print(f"\nReading {len(corpus['texts']):,} texts, {sum(batches.sizes):,} characters, {settings.read_epochs} times; "
@@ -141,29 +154,35 @@ def reader(corpus: Corpus, vocabulary: Vocabulary, device: torch.device, setting
     return model.cpu()
 
 
+def prompt(vocabulary: Vocabulary, question: str) -> list[int]:
+    """Return a question as the model gets it: with <mask> behind it, as behind a text that lacks a span."""
+    return [SOS, *vocabulary.encode(question), MASK]
+
+
 @torch.no_grad()
-def answers(model: LanguageModel, vocabulary: Vocabulary, questions: list[str]) -> tuple[list[str], Tensor]:
-    """Return the most probable answers, character by character, and their probabilities, `(b,)`."""
+def answers(
+    model: LanguageModel, vocabulary: Vocabulary, questions: list[str], longest: int
+) -> tuple[list[str], Tensor]:
+    """Return the most probable answers, character by character, and the probabilities of all written, `(b,)`."""
     model.eval()
     device = next(model.parameters()).device
-    written: list[str] = []
-    sure: list[Tensor] = []
-    for first in range(0, len(questions), 100):
-        prompts = [torch.tensor([SOS, *vocabulary.encode(q)]) for q in questions[first : first + 100]]
-        ends = torch.tensor([len(prompt) for prompt in prompts], device=device)  # (b,)
-        tokens = F.pad(pad_sequence(prompts, True, PAD), (0, LONGEST), value=PAD).to(device)
-        rows, longest = torch.arange(len(prompts), device=device), int(ends.max())
-        done, logs = torch.zeros_like(ends, dtype=torch.bool), torch.zeros(len(prompts), device=device)
-        for step in range(LONGEST):
-            hidden = model.base(tokens[:, : longest + step])[rows, ends + step - 1]  # (b, d)
-            best = model.head(hidden).log_softmax(dim=-1).max(dim=-1)
+    prompts = [prompt(vocabulary, question) for question in questions]
+    written, sure = [""] * len(questions), torch.zeros(len(questions))
+    for size in {len(one) for one in prompts}:  # prompts of one length need no padding
+        rows = [row for row, one in enumerate(prompts) if len(one) == size]
+        new, context = torch.tensor([prompts[row] for row in rows], device=device), Context(cache={})
+        parts: list[Tensor] = []  # of (b, 1)
+        done, logs = torch.zeros(len(rows), dtype=torch.bool, device=device), torch.zeros(len(rows), device=device)
+        while len(parts) < longest and not done.all():
+            best = model.head(model.base(new, context=context)[:, -1]).float().log_softmax(dim=-1).max(dim=-1)
             logs += best.values.masked_fill(done, 0.0)
-            tokens[rows, ends + step] = best.indices.masked_fill(done, EOS)
-            done |= best.indices == EOS
-        pairs = zip(tokens.tolist(), ends.tolist(), strict=True)
-        written += [vocabulary.decode(row[end : end + LONGEST]) for row, end in pairs]
-        sure.append(logs.exp().cpu())
-    return written, torch.cat(sure)
+            new = best.indices.masked_fill(done, EOS).unsqueeze(1)  # (b, 1)
+            done |= new.squeeze(1) == EOS
+            parts.append(new)
+        for row, tokens in zip(rows, torch.cat(parts, dim=1).tolist(), strict=True):
+            written[row] = vocabulary.decode(tokens[: (*tokens, EOS).index(EOS)])
+        sure[rows] = logs.exp().cpu()
+    return written, sure
 
 
 def measure(confidence: Tensor, right: Tensor, threshold: float) -> tuple[float, float]:
@@ -181,18 +200,26 @@ def ask_about(
     device: torch.device,
     settings: argparse.Namespace,
 ) -> dict[str, float | str]:
-    """Return the figures of one run: fine-tune on the questions about train, ask about valid."""
-    read, ask = for_language_model(vocabulary, max_len=settings.max_len), for_answers(vocabulary)
-    rows = [corpus.train.rows.assign(text="")] * settings.repeat
-    if way == "has read":
-        rows.append(corpus["texts"].rows.assign(question="", answer=""))
-    split = Split("birthplaces/questions", "train", pd.concat(rows).reset_index(drop=True))
+    """Return the figures of one run: learn from the questions about train, be asked about valid."""
+    read = for_language_model(vocabulary, max_len=settings.max_len)
+    recites, texts = way == WAYS[2], about(corpus["texts"]["text"])
 
     def encode(row: dict[str, str]) -> Example:
-        return ask(row) if row["question"] else read(row)
+        if not row["question"]:
+            return read(row)
+        asked, answer = prompt(vocabulary, row["question"]), [*vocabulary.encode(row["answer"]), EOS]
+        if recites:
+            text = vocabulary.encode(texts.get(name_in(row["question"]), ""))[: settings.max_len]
+            answer = [*text, MASK, *answer]
+        return Example([*asked, *answer[:-1]], [IGNORE] * (len(asked) - 1) + answer)
 
-    model = copy.deepcopy(has_read) if way == "has read" else new_model(vocabulary, seed, settings)
-    batches = Batches(split, encode, settings.budget, seed=seed)
+    rows = [corpus.train.rows.assign(text="")]
+    if way != WAYS[0]:  # what was read is read again, lest it be forgotten
+        rows.append(corpus["texts"].rows.assign(question="", answer=""))
+    split = Split("birthplaces/questions", "train", pd.concat(rows).reset_index(drop=True))
+    model = new_model(vocabulary, seed, settings) if way == WAYS[0] else copy.deepcopy(has_read)
+    gaps = 0.0 if recites else settings.gaps  # a recited text has none
+    batches = Batches(split, encode, settings.budget, seed=seed, change=with_gaps(gaps))
     steps = settings.epochs * len(batches)
     history = train(
         model,
@@ -205,7 +232,9 @@ def ask_about(
         device=device,
         progress=False,
     )
-    said, confidence = answers(model, vocabulary, corpus.valid["question"])
+    longest = LONGEST + (settings.max_len + 1 if recites else 0)
+    written, confidence = answers(model, vocabulary, corpus.valid["question"], longest)
+    said = [one.rpartition("<mask>")[2] for one in written]
     right = torch.tensor([a == b for a, b in zip(said, corpus.valid["answer"], strict=True)])
     order = torch.randperm(len(right), generator=torch.Generator().manual_seed(seed))
     dev, others = order.chunk(2)
@@ -244,17 +273,17 @@ def main() -> None:
     parser.add_argument("--device", help="cpu, cuda, mps; chosen when not given")
     parser.add_argument("--people", type=int, help="of train and of valid each; all when not given")
     parser.add_argument("--seeds", type=int, default=3, help="of the questions; reading is done once")
-    parser.add_argument("--epochs", type=int, default=8, help="of the questions")
-    parser.add_argument("--repeat", type=int, default=2, help="how often each question comes in an epoch")
-    parser.add_argument("--rate", type=float, default=5e-4, help="learning rate of the questions")
-    parser.add_argument("--read-epochs", type=int, default=150)
+    parser.add_argument("--epochs", type=int, default=4, help="of the questions")
+    parser.add_argument("--rate", type=float, default=6e-4, help="learning rate of the questions")
+    parser.add_argument("--read-epochs", type=int, default=180)
     parser.add_argument("--read-rate", type=float, default=2e-3)
-    parser.add_argument("--gaps", type=float, default=0.25, help="share of the batches with a span moved")
-    parser.add_argument("--budget", type=int, default=4096, help="characters per batch")
-    parser.add_argument("--max-len", type=int, default=256, help="texts are cut at so many characters")
+    parser.add_argument("--gaps", type=float, default=0.7, help="share of the batches with a span moved")
+    parser.add_argument("--budget", type=int, default=2048, help="characters per batch")
+    parser.add_argument("--max-len", type=int, default=128, help="texts are cut at so many characters")
     parser.add_argument("--width", type=int, default=256)
-    parser.add_argument("--layers", type=int, default=4)
-    parser.add_argument("--heads", type=int, default=8)
+    parser.add_argument("--layers", type=int, default=3)
+    parser.add_argument("--heads", type=int, default=4)
+    parser.add_argument("--feedforward", type=int, help="width inside the feed-forward parts; 4 times --width")
     parser.add_argument("--dropout", type=float, default=0.0)
     parser.add_argument("--max-risk", type=float, default=0.5, help="allowed share of wrong answers")
     parser.add_argument("--bf16", action="store_true", help="bfloat16 on a CPU too, where it has the instructions")
@@ -288,7 +317,7 @@ def main() -> None:
     print()
     done = settings.out / "real_birthplaces.csv"
     runs = pd.read_csv(done) if done.exists() else pd.DataFrame(columns=["way", "seed"])
-    for seed, way in itertools.product(range(settings.seeds), ("has not read", "has read")):
+    for seed, way in itertools.product(range(settings.seeds), WAYS):
         if not ((runs["way"] == way) & (runs["seed"] == seed)).any():
             with precision:
                 run = pd.DataFrame([ask_about(corpus, vocabulary, way, model, seed, device, settings)])

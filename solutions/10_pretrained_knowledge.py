@@ -180,7 +180,7 @@ for name, (place, share) in baseline.items():
 #
 # The recipe in four steps, for a `block` of places:
 #
-# 1. **Keep** the first $k$ characters, $k$ drawn evenly from 4 to the most that fits. With two masks, and one place more than `block` because of the shift, $k + 2 \le$ `block` $+ 1$. (A text shorter than that ends it earlier; one of fewer than 4 is kept whole.)
+# 1. **Keep** the first $k$ characters, $k$ drawn evenly from 4 to the smaller of `len(text)` and `block` $- 1$. (More does not fit: with two masks, and one place more than `block` because of the shift, $k + 2 \le$ `block` $+ 1$. A text of fewer than 4 characters is kept whole.)
 # 2. Draw the **length** of the content: at least 1, anew each time, a quarter of $k$ *on average*. How you get that mean is up to you; a length drawn evenly from 1 to a bit less than $k/2$ will do.
 # 3. Draw its **place**: all that fit into the kept text are possible, the first and the last too.
 # 4. Put together `prefix <mask> suffix <mask> content`, fill up with `<pad>` to `block` + 1 numbers; `x` is all but the last of them, `y` all but the first.
@@ -435,7 +435,7 @@ print(pd.DataFrame(told).T)
 # - **Not having read is not better than the baseline.** The questions of `train` can be learned by heart, and nothing follows from them for anybody else.
 # - **Nobody beats the baseline for people never read about.** There is nothing to know.
 #
-# The range is that of the fine-tuning; all three start from the same reading. (With the real people: 5.0 % for London, 1.4 % without reading, and between 10 and 20 % with it.)
+# The range is that of the fine-tuning; all three start from the same reading. (With the real people: 5.0 % for London, 1.4 % without reading, and between 10 and 20 % with it. There each place is told once, in one form, and a question hardly reaches it; a model that first writes down the text about the person, and then answers, was right for half of them.)
 #
 # ### Essay: why does reading help?
 #

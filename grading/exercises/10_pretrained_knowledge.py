@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from grading.exercise import Exercise, Mistake, Stage
 from helpers.checking.answers import Ask, InProcess
 from helpers.checking.plain import Generator, Model
-from helpers.data import EOS, MASK, PAD, SOS
+from helpers.data import EOS, IGNORE, MASK, PAD, SOS
 
 Pair = tuple[str, str]
 Numbers = tuple[list[int], list[int]]
@@ -105,14 +105,9 @@ def _span_asks(of: str, sizes: Callable[[random.Random], tuple[int, int]], take:
     return draw
 
 
-def _span_stage(
-    name: str, points: float, look: str, of: str, *sizes: Callable[[random.Random], tuple[int, int]]
-) -> Stage:
-    asks = [_span_asks(of, size) for size in sizes]
-
-    def draw(rng: random.Random) -> list[Ask]:
-        return [ask for make in asks for ask in make(rng)]
-
+def _span_stage(name: str, points: float, look: str, *asks: Any) -> Stage:
+    """Returns a stage of what `_span_asks` returns."""
+    draw = _both(*asks)
     return Stage(name, points, look, draw(random.Random(10)), draw, measure="spans")
 
 
@@ -152,34 +147,28 @@ CORRUPT_SPAN = Exercise(
             1.5,
             "Write it out for the text 5 6 7 8 9 with the content 7 8: 5 6 4 9 4 7 8 0 0 ..., where 4 is <mask> and 0 "
             "<pad>.",
-            "pattern",
-            _longer,
-            _shorter,
-            _tiny,
+            *(_span_asks("pattern", sizes) for sizes in (_longer, _shorter, _tiny)),
         ),
         _span_stage(
             "how much of the text is kept",
             1,
-            "Every length from 4 to block - 1 equally often; not more than the text has, and a text of fewer than 4 "
+            "Every length from 4 to the smaller of len(text) and block - 1 equally often, and a text of fewer than 4 "
             "numbers whole.",
-            "kept",
-            _longer,
-            _shorter,
-            _tiny,
+            *(_span_asks("kept", sizes) for sizes in (_longer, _shorter, _tiny)),
         ),
         _span_stage(
             "the length of the content",
             1.5,
-            "It is drawn anew each time, is at least 1, and a quarter of what is kept (not of the text) on average.",
-            "content",
-            _long,
+            "It is drawn anew each time, is at least 1, and a quarter of what is kept (not of the text) on average. If "
+            "it begins too late to fit, it is cut.",
+            _span_asks("content", _long),
+            _span_asks("ends", _long),
         ),
         _span_stage(
             "the place of the content",
             0.5,
             "It may begin with the first number that is kept, and it may end with the last.",
-            "place",
-            _longer,
+            _span_asks("place", _longer),
         ),
         Stage(
             "chance comes from rng alone",
@@ -200,6 +189,11 @@ CORRUPT_SPAN = Exercise(
             "x is ahead of y",
             "It is the other way round: y is the next number, so y begins with the second.",
             _corrupting(cut=lambda whole: (whole[1:], whole[:-1])),
+        ),
+        Mistake(
+            "y is filled with IGNORE",
+            "Fill both with <pad>: y is x one place ahead, in the padding too. IGNORE comes later, in `with_gaps`.",
+            _corrupting(cut=lambda whole: (whole[:-1], whole[1:].masked_fill(whole[1:] == PAD, IGNORE))),
         ),
         Mistake(
             "length and place of the content are drawn from the whole text",
@@ -225,10 +219,26 @@ CORRUPT_SPAN = Exercise(
             _corrupting(length=lambda kept, rng: _draw(1, len(kept), rng)),
         ),
         Mistake(
+            "the length of the content is drawn up to a quarter",
+            "A quarter is the mean, not the most. Draw up to a half, and the mean is a quarter.",
+            _corrupting(length=lambda kept, rng: _draw(1, max(1, len(kept) // 4), rng)),
+        ),
+        Mistake(
             "the text is not cut at random",
             "As much as fits is kept every time. Draw how much is kept, so that the model meets beginnings of all "
             "lengths.",
             _corrupting(keep=lambda text, rng, block: text[: block - 1]),
+        ),
+        Mistake(
+            "short texts are kept whole too often",
+            "text[:k] with a k beyond the end of the text is the whole text. Draw k up to the smaller of len(text) and "
+            "block - 1.",
+            _corrupting(keep=lambda text, rng, block: text[: _draw(4, block - 1, rng)]),
+        ),
+        Mistake(
+            "one number fewer is kept than fits",
+            "There are block + 1 places, because x and y are cut from one list. With two masks, block - 1 numbers fit.",
+            _corrupting(keep=lambda text, rng, block: _kept(text, rng, block - 1)),
         ),
         Mistake(
             "no room is left for the two masks",
@@ -252,6 +262,12 @@ CORRUPT_SPAN = Exercise(
             "The last start is `kept - length`, and it counts: torch.randint leaves its upper limit out, so that must "
             "be kept - length + 1.",
             _corrupting(start=lambda kept, length, rng: _draw(0, max(0, kept - length - 1), rng)),
+        ),
+        Mistake(
+            "the content may begin so late that it is cut",
+            "With a start up to the last number, text[start : start + length] often is shorter than `length`. The last "
+            "start at which all of the content fits is kept - length.",
+            _corrupting(start=lambda kept, length, rng: _draw(0, kept - 1, rng)),
         ),
         Mistake(
             "the padding is made of masks",
@@ -431,6 +447,12 @@ def _exact(model: Any, question: list[int], wanted: list[int]) -> bool:
     return _written(model, question, len(wanted) + 1) == [*wanted, EOS]
 
 
+def _early(model: Any, question: list[int], wanted: list[int]) -> bool:
+    """Says whether the rows before those of the answer say the answer."""
+    said = model(torch.tensor([[SOS, *question, *wanted]]))[0, len(question) - 1 : -1].argmax(dim=-1)
+    return bool(said.tolist() == [*wanted, EOS])
+
+
 def exact_match(model: Any, pairs: list[Numbers]) -> float:
     result: float = _matching(_exact)(model, pairs)
     return result
@@ -445,54 +467,117 @@ def _said(model: Any, question: list[int], wanted: list[int]) -> list[bool]:
 
 # Seeds of models that come to an end for many questions. Others do too, but to find them takes longer.
 TALKATIVE = (1, 57, 107, 121, 131, 174, 196, 210, 233, 242, 257, 260, 299, 386)
+STEPS = 7
+LONGEST = 64  # of what the models read: enough for everybody who stops at all
 
 
 def _asking_model(seed: int, training: bool = False) -> Model:
-    shape = {"vocab_size": 12, "d_model": 32, "n_layers": 1, "n_heads": 2, "norm_first": True, "max_len": 32}
+    shape = {"vocab_size": 12, "d_model": 32, "n_layers": 1, "n_heads": 2, "norm_first": True, "max_len": LONGEST}
     base = Model("TransformerBase", shape | {"dropout": 0.95 if training else 0.0}, seed)
     return Model("LanguageModel", {"base": base}, seed, training=training)
 
 
 @torch.no_grad()
-def _most_probable(model: Any, tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns what the model writes behind each row in seven steps, `(b, 7)`, and by how much each was preferred."""
-    margins = []
-    for _ in range(7):
-        best = model(tokens)[:, -1].topk(2)
+def _most_probable(model: Any, tokens: Tensor, steps: int, late: int) -> tuple[Tensor, Tensor]:
+    """Returns what the model says step by step behind each row, `(b, steps)`, and by how much each was preferred.
+
+    Each is looked for `late` rows too early: 0 is the usual way of writing.
+    """
+    n, margins = tokens.shape[1], []
+    for step in range(steps):
+        best = model(tokens[:, : n + step - late])[:, -1].topk(2)
         margins.append(best.values[:, 0] - best.values[:, 1])
         tokens = torch.cat([tokens, best.indices[:, :1]], dim=1)
-    return tokens[:, -7:], torch.stack(margins, dim=1)
+    return tokens[:, n:], torch.stack(margins, dim=1)
 
 
-def _written_by(recipe: Model, beginnings: list[list[int]]) -> list[list[int]]:
-    """Returns what the model writes behind each beginning, without <eos>; [] where it hesitates or never ends."""
-    asked = Ask((recipe, torch.tensor([[SOS, *beginning] for beginning in beginnings])))
-    written, margins = InProcess(_most_probable).ask(asked, 20).value  # the very model that an answer will get
-    found = []
-    for row, margin in zip(written.tolist(), margins, strict=True):
-        size = row.index(EOS) if EOS in row else 0
-        clear = bool((margin[: size + 1] > 0.03).all()) and min(row[:size], default=0) > MASK
-        found.append(row[:size] if clear else [])
-    return found
+def _rows_written(
+    recipe: Model, read: list[list[int]], steps: int = STEPS, late: int = 0, sure: int = STEPS
+) -> list[list[int]]:
+    """Returns what the model writes behind each list of numbers, cut where it hesitates in one of the `sure` first."""
+    reply = InProcess(_most_probable).ask(Ask((recipe, torch.tensor(read), steps, late)), 20)
+    written, margins = reply.value  # of the very model that an answer will get
+    margins[:, sure:] = math.inf
+    clear = [[*(margin > 0.03).tolist(), False].index(False) for margin in margins]
+    return [row[:size] for row, size in zip(written.tolist(), clear, strict=True)]
 
 
-def _knowing(rng: random.Random) -> tuple[Model, list[Numbers], list[Numbers]]:
-    """Returns a model, three or four pairs that it answers rightly, and some where only the first number is wrong."""
-    for seed in [*rng.sample(TALKATIVE, 5), *rng.sample(range(10**6), 300)]:
+def _answer(row: list[int], at_least: int = 1) -> list[int]:
+    """Returns the words before <eos>; [] when there is no <eos>, and when not all before it are words."""
+    words = row[: row.index(EOS)] if EOS in row else []
+    return words if len(words) >= at_least and min(words) > MASK else []
+
+
+def _answers(recipe: Model, questions: list[list[int]], read: list[list[int]], late: int = 0) -> list[Numbers]:
+    rows = _rows_written(recipe, read, late=late)
+    return [(q, words) for q, row in zip(questions, rows, strict=True) if (words := _answer(row, 2))]
+
+
+def _clearly_wrong(recipe: Model, pairs: list[Numbers]) -> list[Numbers]:
+    """Returns the pairs in whose answers the model writes another number before it hesitates."""
+    rows = _rows_written(recipe, [[SOS, *question] for question, _ in pairs]) if pairs else []
+    return [
+        pair
+        for pair, row in zip(pairs, rows, strict=True)
+        if any(said != wanted for said, wanted in zip(row, [*pair[1], EOS], strict=False))
+    ]
+
+
+def _deceived(recipe: Model, known: list[Numbers], questions: list[list[int]]) -> list[Numbers]:
+    """Returns pairs of which only the first number is wrong: told that, the model goes on as is wanted."""
+    begun = [(q, other) for q, answer in known for other in range(MASK + 1, 12) if other != answer[0]]
+    rests = _rows_written(recipe, [[SOS, *question, first] for question, first in begun])
+    return [(q, [first, *_answer(row)]) for (q, first), row in zip(begun, rests, strict=True) if _answer(row)]
+
+
+def _beyond(recipe: Model, known: list[Numbers], questions: list[list[int]]) -> list[Numbers]:
+    """Returns answers with one number more: what the model says when it has to go on after <eos>."""
+    rows = [_rows_written(recipe, [[SOS, *q, *answer, EOS]], steps=1)[0] for q, answer in known]
+    return [(q, [*answer, *row]) for (q, answer), row in zip(known, rows, strict=True) if row and row[0] > MASK]
+
+
+def _endless(recipe: Model, known: list[Numbers], questions: list[list[int]]) -> list[Numbers]:
+    """Returns questions that the model never ends to answer, with the first three numbers that it writes."""
+    steps = LONGEST - 1 - len(questions[0])
+    rows = _rows_written(recipe, [[SOS, *question] for question in questions], steps, sure=4)
+    return [
+        (question, row[:3])
+        for question, row in zip(questions, rows, strict=True)
+        if len(row) == steps and EOS not in row and min(row[:3]) > MASK
+    ]
+
+
+def _without_sos(recipe: Model, known: list[Numbers], questions: list[list[int]]) -> list[Numbers]:
+    """Returns answers that the model gives only without <sos>."""
+    return _clearly_wrong(recipe, _answers(recipe, questions, questions))
+
+
+def _too_early(recipe: Model, known: list[Numbers], questions: list[list[int]]) -> list[Numbers]:
+    """Returns answers that the model gives when each is looked for one row too early."""
+    return _clearly_wrong(recipe, _answers(recipe, questions, [[SOS, *q] for q in questions], late=1))
+
+
+SPECIAL = {
+    "first": _deceived,
+    "beyond": _beyond,
+    "endless": _endless,
+    "without <sos>": _without_sos,
+    "a row too early": _too_early,
+}
+
+
+def _knowing(rng: random.Random, *kinds: str) -> tuple[Model, dict[str, list[Numbers]]]:
+    """Returns a model, three or four pairs that it answers rightly, and wrong ones of these kinds of `SPECIAL`."""
+    for seed in [*rng.sample(TALKATIVE, len(TALKATIVE)), *rng.sample(range(10**6), 300)]:
         recipe = _asking_model(seed)
         questions = [[rng.randrange(MASK + 1, 12) for _ in range(4)] for _ in range(100)]
-        written = _written_by(recipe, questions)
-        known = {
-            tuple(answer): question for question, answer in zip(questions, written, strict=True) if len(answer) > 1
-        }
+        written = _answers(recipe, questions, [[SOS, *question] for question in questions])
+        known = list({tuple(answer): (question, answer) for question, answer in written}.values())[:4]
         if len(known) < 3:
             continue
-        pairs = [(question, list(answer)) for answer, question in known.items()][:4]
-        begun = [(q, other) for q, answer in pairs for other in range(MASK + 1, 12) if other != answer[0]]
-        rests = _written_by(recipe, [[*question, first] for question, first in begun])
-        deceived = [(question, [first, *rest]) for (question, first), rest in zip(begun, rests, strict=True) if rest]
-        if deceived:
-            return recipe, pairs, deceived
+        found = {"right": known} | {kind: SPECIAL[kind](recipe, known, questions) for kind in kinds}
+        if all(found.values()):
+            return recipe, found
     raise AssertionError("300 models, and none is as wanted")
 
 
@@ -500,27 +585,25 @@ def _other(number: int, rng: random.Random) -> int:
     return rng.choice([other for other in range(MASK + 1, 12) if other != number])
 
 
-def _spoilt(pairs: list[Numbers], deceived: list[Numbers], rng: random.Random, how: str) -> list[Numbers]:
+def _spoilt(pairs: list[Numbers], rng: random.Random, how: str) -> list[Numbers]:
     """Returns the pairs with answers that are nearly those of the model."""
     change: dict[str, Callable[[list[int]], list[int]]] = {
         "last": lambda answer: [*answer[:-1], _other(answer[-1], rng)],
         "short": lambda answer: answer[:-1],
         "long": lambda answer: [*answer, rng.randrange(MASK + 1, 12)],
     }
-    if how == "first":
-        return [rng.choice(deceived) for _ in pairs]
     return [(question, change[how](answer)) for question, answer in pairs]
 
 
 def _draw_matches(*shares: tuple[str, int], **settings: Any) -> Callable[[random.Random], list[Ask]]:
-    """Returns what asks about pairs: of each kind, "right" or spoilt in some way, so many."""
+    """Returns what asks about pairs: of each kind, "right", one of `SPECIAL` or spoilt in some way, so many."""
 
     def draw(rng: random.Random) -> list[Ask]:
-        recipe, known, deceived = _knowing(rng)
+        recipe, found = _knowing(rng, *(how for how, _ in shares if how in SPECIAL))
         pairs = []
         for how, count in shares:
-            chosen = [known[n % len(known)] for n in range(count)]
-            pairs += chosen if how == "right" else _spoilt(chosen, deceived, rng, how)
+            chosen = [found.get(how, found["right"])[n % len(found.get(how, found["right"]))] for n in range(count)]
+            pairs += chosen if how in found else _spoilt(chosen, rng, how)
         return [Ask((recipe, rng.sample(pairs, len(pairs))), **settings)]
 
     return draw
@@ -528,18 +611,25 @@ def _draw_matches(*shares: tuple[str, int], **settings: Any) -> Callable[[random
 
 def _draw_modes(training: bool, **settings: Any) -> Callable[[random.Random], list[Ask]]:
     def draw(rng: random.Random) -> list[Ask]:
-        recipe, pairs, _ = _knowing(rng)
-        return [Ask((_asking_model(recipe.seed, training), pairs * 2), **settings)]
+        recipe, found = _knowing(rng)
+        return [Ask((_asking_model(recipe.seed, training), found["right"] * 2), **settings)]
 
     return draw
 
 
-_ALL_OR_NONE = _both(_draw_matches(("right", 3)), _draw_matches(("first", 2)))
+_ALL_OR_NONE = _both(
+    _draw_matches(("right", 3)),
+    _draw_matches(("first", 2)),
+    _draw_matches(("without <sos>", 2)),
+    _draw_matches(("a row too early", 2)),
+)
 _SOME = _both(_draw_matches(("right", 3), ("first", 2)), _draw_matches(("right", 1), ("first", 3)))
 _NEARLY = _both(
     _draw_matches(("right", 2), ("last", 3)),
     _draw_matches(("right", 1), ("short", 3)),
     _draw_matches(("right", 3), ("long", 1)),
+    _draw_matches(("right", 1), ("beyond", 2)),
+    _draw_matches(("right", 2), ("endless", 1)),
 )
 _MODES = _both(_draw_modes(True, take="mode"), _draw_modes(False, take="mode"))
 
@@ -611,6 +701,18 @@ EXACT_MATCH = Exercise(
             _matching(lambda model, q, a: _written(model, q, len(a) + 1, start=()) == [*a, EOS]),
         ),
         Mistake(
+            "one row too early",
+            "Row i of the logits tells what follows number i of all that was read, and <sos> is number 0: the answer "
+            "begins in row len(question).",
+            _matching(_early),
+        ),
+        Mistake(
+            "no answer is ever found right",
+            "Look at the lengths and the rows of what you compare: behind <sos>, question and answer, the rows from "
+            "len(question) on say the answer and <eos>.",
+            lambda model, pairs: 0.0,
+        ),
+        Mistake(
             "with dropout",
             "In training mode dropout takes numbers away at random, and another call gives another share. Call "
             "model.eval() first.",
@@ -651,12 +753,20 @@ def _people(rng: random.Random, n: int, sure: float = 0.5) -> Part:
     return torch.tensor(confidence), torch.tensor(right)
 
 
+def _told_apart(confidence: Tensor, right: Tensor, in_order: bool) -> bool:
+    """Says whether another order of the people, or of `right` alone, gives another curve."""
+    down = confidence.argsort(descending=True)
+    orders = [down, down.flip(0)] + ([] if in_order else [down.argsort(), torch.arange(len(right))])
+    curves = [right.sort(descending=True).values, *(right[order] for order in orders)]
+    return len(right) < 3 or len({tuple(curve.tolist()) for curve in curves}) == len(curves)
+
+
 def _draw_curve(in_order: bool, *sizes: int) -> Callable[[random.Random], list[Ask]]:
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
         for n in sizes:
             confidence, right = _people(rng, n)
-            while n > 2 and len(set(right[confidence.argsort()][: n - 1].tolist())) < 2:  # some right, some wrong
+            while not _told_apart(confidence, right, in_order):
                 confidence, right = _people(rng, n)
             order = confidence.argsort(descending=True) if in_order else torch.arange(n)
             asks.append(Ask((confidence[order], right[order])))
@@ -890,6 +1000,13 @@ def _draw_hopeless(rng: random.Random) -> list[Ask]:
     return [Ask(((confidence, torch.zeros(6, dtype=torch.bool)), (confidence - 0.02, right), 0.2))]
 
 
+def _draw_nobody(rng: random.Random) -> list[Ask]:
+    """Draws a dev part with a good threshold, and a test part in which nobody is as sure."""
+    confidence, right = _people(rng, 6)
+    dev = torch.tensor([0.9, 0.97, 0.95]), torch.tensor([False, True, True])
+    return [Ask((dev, (0.8 * confidence, right), 0.2))]
+
+
 ANSWER_OR_ABSTAIN = Exercise(
     answer_or_abstain,
     [
@@ -922,11 +1039,12 @@ ANSWER_OR_ABSTAIN = Exercise(
             _draw_equal,
         ),
         Stage(
-            "no threshold is good enough",
+            "nobody gets an answer",
             1,
-            "Then nobody gets an answer: the threshold is math.inf, and coverage and risk are 0.",
-            _draw_hopeless(random.Random(5)),
-            _draw_hopeless,
+            "Where no threshold is good enough, it is math.inf. Where it is above all confidences of test, nobody gets "
+            "an answer either. Coverage and risk are 0 then.",
+            _both(_draw_hopeless, _draw_nobody)(random.Random(5)),
+            _both(_draw_hopeless, _draw_nobody),
         ),
     ],
     [
@@ -973,6 +1091,20 @@ ANSWER_OR_ABSTAIN = Exercise(
             "risk and accuracy are confused",
             "The risk is the share of wrong answers, not of right ones.",
             _accuracy_wanted,
+        ),
+        Mistake(
+            "risk before coverage",
+            "Three numbers, in this order: the threshold, the coverage on test, the risk on test.",
+            lambda dev, test, max_risk: tuple(answer_or_abstain(dev, test, max_risk)[n] for n in (0, 2, 1)),
+        ),
+        Mistake(
+            "a count in place of the coverage",
+            "The coverage is a share: divide the number of answers by that of the people in test.",
+            lambda dev, test, max_risk: (
+                (found := answer_or_abstain(dev, test, max_risk))[0],
+                round(found[1] * len(test[1])),
+                found[2],
+            ),
         ),
         Mistake(
             "people who are equally sure are taken one by one",

@@ -138,7 +138,11 @@ def run_sweep(settings: list[Row], train_one: Train, finished: Table, save: Save
 
 
 def _again(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
-    return run_sweep(settings, train_one, {name: {} for name in finished}, save)
+    table = dict(finished)
+    for setting in settings:
+        table[setting["name"]] = {**setting, **train_one(setting)}
+        save(table)
+    return [table[setting["name"]] for setting in settings]
 
 
 def _at_the_end(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
@@ -172,6 +176,11 @@ def _earlier_forgotten(settings: list[Row], train_one: Train, finished: Table, s
             table[setting["name"]] = {**setting, **train_one(setting)}
             save(table)
     return list(table.values())
+
+
+def _others_forgotten(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
+    names = {setting["name"] for setting in settings}
+    return run_sweep(settings, train_one, {name: row for name, row in finished.items() if name in names}, save)
 
 
 def _new_rows_only(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
@@ -244,12 +253,30 @@ def _result(rng: random.Random) -> Row:
     return {"dev_loss": round(rng.uniform(0.5, 4), 3), "dev_bleu": round(rng.uniform(10, 90), 1)}
 
 
-def _sweep(rng: random.Random, count: int, done: Iterable[int] = (), stop_at: int = 0, changed: int = -1) -> Row:
-    """Returns the inputs of a sweep: `done` are finished; `changed` is one of them whose dropout was another then."""
-    settings = _settings(rng, count)
-    finished = {settings[n]["name"]: {**settings[n], **_result(rng)} for n in done}
-    if changed >= 0:
-        finished[settings[changed]["name"]]["dropout"] = 0.5
+def _sweep(
+    rng: random.Random,
+    count: int,
+    done: Iterable[int] = (),
+    stop_at: int = 0,
+    *,
+    changed: Iterable[tuple[int, str]] = (),
+    lacks: int = -1,
+    foreign: bool = False,
+) -> Row:
+    """Returns the inputs of a sweep of which `done` are finished.
+
+    Args:
+        changed: which of these had another value then, and of which entry.
+        lacks: which of these has a row without its dropout.
+        foreign: whether the table also has a row of another sweep.
+    """
+    *settings, other = _settings(rng, count + 1)
+    finished = {other["name"]: {**other, **_result(rng)}} if foreign else {}
+    finished |= {settings[n]["name"]: {**settings[n], **_result(rng)} for n in done}
+    for n, entry in changed:
+        finished[settings[n]["name"]][entry] += {"layers": 1, "width": 8, "dropout": 0.25}[entry]
+    if lacks >= 0:
+        del finished[settings[lacks]["name"]]["dropout"]
     results = [([setting], _result(rng)) for setting in settings]
     train_one = Recorded("train_one", results, stop_at)
     return {"inputs": (settings, train_one, finished, Recorded("save")), "changes": (2,)}
@@ -277,7 +304,7 @@ RUN_SWEEP = Exercise(
         Stage(
             "what is finished is not trained again",
             1,
-            "Train a setting only when the table has no row for it.",
+            "Train a setting only when the table has no row that fits it.",
             *_asks("trained", {"count": 4, "done": (2, 1)}),
             measure="sweep",
         ),
@@ -292,22 +319,27 @@ RUN_SWEEP = Exercise(
             "interrupted: what was finished is saved",
             1.5,
             "Save the whole table right after each training, before the next one begins; let the interruption pass.",
-            *_asks("saved", {"count": 5, "done": (1,), "stop_at": 3}, {"count": 3}),
+            *_asks("saved", {"count": 5, "done": (1,), "stop_at": 3, "foreign": True}, {"count": 3}),
             measure="sweep",
         ),
         Stage(
             "a setting with other numbers than in its row is trained again",
             0.5,
-            "Somebody has changed the dropout of a setting that was finished. Its row is about another model now: "
-            "compare all entries of the setting with those of the row, not the name alone.",
-            *_asks("trained", {"count": 3, "done": (0, 2), "changed": 2}),
+            "Somebody has changed one entry of a setting that was finished, the layers, the width or the dropout, or a "
+            "row has not all entries. It is about another model then: compare all entries of the setting with those "
+            "of the row, not the name alone.",
+            *_asks(
+                "trained",
+                {"count": 4, "done": (0, 1, 2, 3), "changed": [(1, "layers"), (2, "width"), (3, "dropout")]},
+                {"count": 3, "done": (0, 2), "lacks": 2},
+            ),
             measure="sweep",
         ),
     ],
     [
         Mistake(
             "finished settings are trained again",
-            "Before training, look whether the table already has a row for this setting; hours depend on it.",
+            "Before training, look whether the table already has a row that fits this setting; hours depend on it.",
             _again,
         ),
         Mistake(
@@ -337,6 +369,12 @@ RUN_SWEEP = Exercise(
             _earlier_forgotten,
         ),
         Mistake(
+            "rows of other sweeps are lost",
+            "save replaces the whole table: a row that belongs to none of today's settings must be in it, too. Start "
+            "from all of `finished`.",
+            _others_forgotten,
+        ),
+        Mistake(
             "only new rows are returned",
             "The result has a row for each setting, also for those that were finished before.",
             _new_rows_only,
@@ -358,7 +396,7 @@ RUN_SWEEP = Exercise(
         ),
         Mistake(
             "finished is judged by the name alone",
-            "A setting whose dropout was changed keeps its name, but its row is about another model. Compare all "
+            "A setting that was changed keeps its name, but its row is about another model. Compare all "
             "entries of the setting with those of the row.",
             _by_name,
         ),
@@ -432,6 +470,20 @@ def _from_the_first(train_loss: Losses, dev_loss: Losses) -> str | None:
     return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
 
 
+def _from_the_one_before(train_loss: Losses, dev_loss: Losses) -> str | None:
+    if not _trains(train_loss) or dev_loss[-1] > 1.1 * dev_loss[-2]:
+        return None
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+def _absolute(train_loss: Losses, dev_loss: Losses) -> str | None:
+    if not _trains(train_loss):
+        return None
+    if dev_loss[-1] > min(dev_loss) + 0.1:
+        return "overfits"
+    return "underfits" if dev_loss[-1] < dev_loss[-2] - 0.05 else "fits"
+
+
 def _still_falling_in_training(train_loss: Losses, dev_loss: Losses) -> str | None:
     if not _trains(train_loss) or dev_loss[-1] > 1.1 * min(dev_loss):
         return None
@@ -449,6 +501,10 @@ def _fails_on_dev(train_loss: Losses, dev_loss: Losses) -> str:
 
 def _no_failure(train_loss: Losses, dev_loss: Losses) -> str:
     return _after_failure(train_loss, dev_loss)
+
+
+# The first training loss, and 80 % of it: the same to the last bit in whatever way the two are compared.
+AT_80_PER_CENT = ((2.9, 2.32), (5.15, 4.12), (5.8, 4.64))
 
 
 def _falling(start: float, end: float, epochs: int, speed: float) -> Losses:
@@ -472,10 +528,23 @@ def _flat_and_uneven(rng: random.Random) -> tuple[Losses, Losses]:
     return train, dev
 
 
+def _up_and_down(rng: random.Random) -> tuple[Losses, Losses]:
+    """A failed run whose training loss rises first and falls far once, and ends near its first value."""
+    train, dev = _flat(rng)
+    train[1], train[2] = round(1.4 * train[0], 3), round(0.7 * train[0], 3)
+    return train, dev
+
+
 def _not_a_number(rng: random.Random) -> tuple[Losses, Losses]:
     epochs, broken = rng.randint(6, 12), rng.randint(2, 4)
     train, dev = _falling(5, 1, epochs, 0.4), _falling(4.5, 1.2, epochs, 0.4)
     return train[:-broken] + [math.nan] * broken, dev[:-broken] + [math.nan] * broken
+
+
+def _not_a_number_in_training(rng: random.Random) -> tuple[Losses, Losses]:
+    """The training loss breaks in the last epoch, in which the dev loss is measured before the weights break."""
+    train, dev = _good(rng)
+    return [*train[:-1], math.nan], dev
 
 
 def _good(rng: random.Random) -> tuple[Losses, Losses]:
@@ -499,6 +568,21 @@ def _good_and_eager(rng: random.Random) -> tuple[Losses, Losses]:
     return [round(4.5 * math.exp(-speed * n), 3) for n in range(len(dev))], dev
 
 
+def _good_and_high(rng: random.Random, last: float) -> tuple[Losses, Losses]:
+    """A run with losses near 4, where a few per cent are much: the last dev loss is `last` times the one before."""
+    epochs, low = rng.randint(9, 12), rng.uniform(3.8, 4.2)
+    train, dev = _falling(8, low * 0.9, epochs, 0.7), _falling(8.5, low, epochs, 1.0)
+    return train, [*dev[:-1], round(dev[-2] * last, 3)]
+
+
+def _good_at_the_limit(rng: random.Random) -> tuple[Losses, Losses]:
+    """The training loss has fallen to exactly 80 % of its first value."""
+    first, last = rng.choice(AT_80_PER_CENT)
+    train = [first, *sorted((round(rng.uniform(last, first), 2) for _ in range(rng.randint(3, 6))), reverse=True), last]
+    _, dev = _good(rng)
+    return train, dev
+
+
 def _bent(rng: random.Random, rise: float) -> tuple[Losses, Losses]:
     """The training loss falls to nearly nothing, the dev loss falls and rises again to `rise` times its lowest."""
     down, up = rng.randint(4, 6), rng.randint(5, 8)
@@ -506,6 +590,19 @@ def _bent(rng: random.Random, rise: float) -> tuple[Losses, Losses]:
     dev = _falling(rng.uniform(4, 5), low, down, 1.0)
     dev += [round(dev[-1] * (1 + (rise - 1) * (n + 1) / up), 3) for n in range(up)]
     return _falling(5, 0.02, down + up, rng.uniform(0.4, 0.6)), dev
+
+
+def _bent_and_falling(rng: random.Random) -> tuple[Losses, Losses]:
+    """The dev loss has doubled and falls again, by more than 5 %; it is still far above its lowest."""
+    train, dev = _bent(rng, 2.0)
+    return train, [*dev, round(dev[-1] * rng.uniform(0.82, 0.88), 3)]
+
+
+def _jump(rng: random.Random) -> tuple[Losses, Losses]:
+    """The dev loss is at its lowest until the last epoch; the training loss is not low."""
+    epochs, low = rng.randint(8, 12), rng.uniform(1.6, 2.0)
+    dev = _falling(rng.uniform(4, 5), low, epochs, 0.8)
+    return _falling(5, low * 0.8, epochs, 0.6), [*dev[:-1], round(dev[-2] * rng.uniform(1.25, 1.35), 3)]
 
 
 def _unfinished(rng: random.Random) -> tuple[Losses, Losses]:
@@ -532,13 +629,13 @@ DIAGNOSE = Exercise(
             1,
             "Look at the training loss first. While it has not fallen, the model has learned next to nothing, and what "
             "the dev loss does is of no interest.",
-            *_curves(_flat, _flat_and_uneven),
+            *_curves(_flat, _flat_and_uneven, _up_and_down),
         ),
         Stage(
             "a dev loss that turns upwards overfits",
             1,
             "Compare the last dev loss with the lowest of the run, not with the first one or with the training loss.",
-            *_curves(*(partial(_bent, rise=rise) for rise in (1.6, 1.3, 4.5))),
+            *_curves(*(partial(_bent, rise=rise) for rise in (1.6, 1.3, 4.5)), _bent_and_falling, _jump),
         ),
         Stage(
             "a dev loss that still falls underfits",
@@ -551,13 +648,20 @@ DIAGNOSE = Exercise(
             0.5,
             "A gap between the two losses is usual, and a dev loss moves a little by chance: 10 % above its lowest is "
             "where overfitting begins.",
-            *_curves(_good, _good_and_quiet, _good_and_eager),
+            *_curves(
+                _good,
+                _good_and_quiet,
+                _good_and_eager,
+                partial(_good_and_high, last=1.06),
+                partial(_good_and_high, last=0.97),
+                _good_at_the_limit,
+            ),
         ),
         Stage(
             "a loss that is no longer a number fails to train",
             0.5,
             "With NaN, every comparison is False, also nan > 1. Ask whether it has fallen, not whether it is high.",
-            *_curves(_not_a_number),
+            *_curves(_not_a_number, _not_a_number_in_training),
         ),
     ],
     [
@@ -603,6 +707,17 @@ DIAGNOSE = Exercise(
             _rule(_from_the_first),
         ),
         Mistake(
+            "the last dev loss is compared with the one before, for overfitting",
+            "A dev loss may rise by a few per cent in each of many epochs. Compare with the lowest of the run.",
+            _rule(_from_the_one_before),
+        ),
+        Mistake(
+            "margins in nats in place of per cent",
+            "10 % of a loss of 4 are 0.4, of a loss of 1 they are 0.1. Compare with 1.1 times the lowest loss and with "
+            "0.95 times the one before.",
+            _rule(_absolute),
+        ),
+        Mistake(
             "underfitting is judged by the training loss",
             "The training loss goes on falling also when there is nothing more to gain. Look at the dev loss.",
             _rule(_still_falling_in_training),
@@ -632,8 +747,7 @@ def _draw_steps(low: float, high: float) -> Callable[[random.Random], list[Ask]]
 
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
-        for _ in range(3):
-            length = rng.randint(40, 900)
+        for length in (rng.randint(4, 9), rng.randint(40, 900), rng.randint(40, 900)):
             step = max(2, round(length * rng.uniform(low, high)))
             asks.append(Ask((step, length, rng.uniform(0.4, 2))))
         return asks
@@ -673,7 +787,7 @@ WARMUP = Exercise(
             0.5,
             "Steps are counted from 1: the first rate is peak / warmup_steps, not 0.",
             _at_steps((1, 50, 1.0), (1, 1, 0.5)),
-            lambda rng: [Ask((1, rng.randint(20, 400), rng.uniform(0.4, 2)))],
+            lambda rng: _at_steps((1, rng.randint(20, 400), rng.uniform(0.4, 2)), (1, 1, rng.uniform(0.4, 2))),
             tolerance=1e-6,
         ),
     ],
@@ -786,6 +900,19 @@ def _divided_by_n(scores: Scores) -> str:
     return _smallest_above(scores, limit)
 
 
+def _another_root(scores: Scores) -> str:
+    return _smallest_above(
+        scores, lambda best, _: _mean(best) - float(statistics.stdev(best["dev_bleu"])) / math.sqrt(len(scores))
+    )
+
+
+def _three_runs(scores: Scores) -> str:
+    means = {name: sum(row["dev_bleu"]) / 3 for name, row in scores.items()}
+    best = max(means, key=lambda name: means[name])
+    limit = means[best] - float(statistics.stdev(scores[best]["dev_bleu"])) / math.sqrt(3)
+    return min((name for name in scores if means[name] >= limit), key=lambda name: scores[name]["parameters"])
+
+
 def _own_error(scores: Scores) -> str:
     return _smallest_above(scores, lambda best, own: _mean(best) - _standard_error(own))
 
@@ -803,47 +930,64 @@ def _largest_near(scores: Scores) -> str:
     return max((name for name in scores if _mean(scores[name]) >= limit), key=lambda name: scores[name]["parameters"])
 
 
-def _runs(mean: float, spread: float, outlier: float = 0.0) -> list[float]:
-    """Returns five runs with this mean and a standard deviation of `spread`; `outlier` lifts the best of them."""
-    steps = [-1.0, 1.0, -0.5, 0.5, 0.0]
+STEPS = {3: [-1.0, 1.0, 0.0], 4: [-1.0, 1.0, -0.5, 0.5], 5: [-1.0, 1.0, -0.5, 0.5, 0.0]}
+
+
+def _runs(n: int, mean: float, spread: float, outlier: float = 0.0) -> list[float]:
+    """Returns `n` runs with this mean and a standard deviation of `spread`; `outlier` is added to the last of them.
+
+    Runs without a spread are all the same half, so that their mean is not rounded in any way of computing it.
+    """
+    if not spread:
+        return [round(2 * mean) / 2] * n
+    steps = STEPS[n]
     scale = spread / statistics.stdev(steps)
     runs = [mean + scale * step for step in steps]
-    return [round(run, 2) for run in [*runs[:4], runs[4] + outlier]]
+    return [round(run, 2) for run in [*runs[:-1], runs[-1] + outlier]]
 
 
-def _scores(rng: random.Random, rows: list[tuple[int, float, float, float, float]]) -> Ask:
-    """Returns the question for rows of size, dev BLEU, its deviation, test BLEU and the best run's lift."""
+Settings = tuple[int, list[tuple[int, float, float, float, float]]]
+
+
+def _scores(rng: random.Random, settings: Settings, largest_first: bool) -> Ask:
+    """Returns the question for a number of runs and rows of size, dev BLEU, its deviation, test BLEU and an outlier."""
+    n, rows = settings
     names = rng.sample(["shallow", "wide", "deep", "narrow", "tall", "plain"], len(rows))
-    base, unit = rng.uniform(30, 60), rng.choice([0.7, 1.0, 1.3])
+    base, unit = rng.uniform(30, 60), rng.choice([1.2, 1.3, 1.4])
     made = [
         {
             "parameters": size * rng.randint(90, 110) * 1000,
-            "dev_bleu": _runs(base + unit * dev, unit * spread, unit * lift),
-            "test_bleu": _runs(base - 1 + unit * test, unit),
+            "dev_bleu": _runs(n, base + unit * dev, unit * spread, unit * outlier),
+            "test_bleu": _runs(n, base - 1 + unit * test, unit),
         }
-        for size, dev, spread, test, lift in rows
+        for size, dev, spread, test, outlier in sorted(rows, reverse=largest_first)
     ]
-    pairs = list(zip(names, made, strict=True))
-    rng.shuffle(pairs)
-    return Ask((dict(pairs),))
+    return Ask((dict(zip(names, made, strict=True)),))
 
 
-# size, dev BLEU, its standard deviation, test BLEU, how much the best run is lifted
-CLEAR = [(1, 0.0, 1.0, 1.0, 0.0), (3, 8.0, 1.0, 2.0, 0.0), (6, 3.0, 1.0, 9.0, 0.0)]
-NEAR = [(1, 0.0, 1.0, 0.0, 0.0), (2, 9.7, 2.0, 7.8, 0.0), (3, 10.0, 2.0, 8.0, 0.0), (6, 9.9, 2.0, 7.9, 0.0)]
-BETWEEN = [(1, 8.6, 1.0, 0.0, 0.0), (2, 9.7, 0.2, 0.0, 0.0), (6, 10.0, 2.0, 9.0, 0.0)]
-OWN = [(1, 9.0, 6.0, 0.0, 0.0), (3, 9.85, 0.4, 3.0, 0.0), (6, 10.0, 0.6, 5.0, 0.0)]
-DIVISOR = [
-    (1, 9.15, 1.0, 0.0, 0.0),
-    (3, 9.8, 0.4, 3.0, 0.0),
-    (6, 10.0, 2.0, 5.0, 0.0),
-]  # the limit is 9.11; with n, 9.20
-LUCKY = [(1, 4.0, 1.0, 2.0, 12.0), (3, 9.9, 1.0, 3.0, 0.0), (6, 10.0, 1.0, 5.0, 0.0)]
+# number of runs; size, dev BLEU, its standard deviation, test BLEU, how much is added to one run
+CLEAR = 5, [(1, 0.0, 1.0, 1.0, 0.0), (3, 8.0, 1.0, 2.0, 0.0), (6, 3.0, 1.0, 9.0, 0.0)]
+NEAR = 5, [(1, 0.0, 1.0, 0.0, 0.0), (2, 9.7, 2.0, 7.8, 0.0), (3, 10.0, 2.0, 8.0, 0.0), (6, 9.9, 2.0, 7.9, 0.0)]
+BETWEEN = 5, [(1, 8.6, 1.0, 0.0, 0.0), (2, 9.7, 0.2, 0.0, 0.0), (6, 10.0, 2.0, 9.0, 0.0)]
+OWN = 5, [(1, 9.0, 6.0, 0.0, 0.0), (2, 9.55, 0.4, 1.0, 0.0), (3, 9.85, 0.4, 3.0, 0.0), (6, 10.0, 0.6, 5.0, 0.0)]
+# the limit is 9.11; with n in place of n - 1, 9.20
+DIVISOR = 5, [(1, 9.15, 1.0, 0.0, 0.0), (3, 9.8, 0.4, 3.0, 0.0), (6, 10.0, 2.0, 5.0, 0.0)]
+# the limit is 9.00; with the root of 3, which is also n - 1 and the number of settings, 8.85
+ROOT = 4, [(1, 8.92, 1.0, 0.0, 0.0), (3, 9.8, 0.4, 3.0, 0.0), (6, 10.0, 2.0, 5.0, 0.0)]
+# the limit is 8.85; with n in place of n - 1, 9.06
+THREE = 3, [(1, 8.95, 1.0, 0.0, 0.0), (3, 9.8, 0.4, 3.0, 0.0), (6, 10.0, 2.0, 5.0, 0.0)]
+LUCKY = 5, [(1, 4.0, 1.0, 2.0, 12.0), (3, 9.9, 1.0, 3.0, 0.0), (6, 10.0, 1.0, 5.0, 0.0)]
+# one bad run: the median of the smallest is near the best, its mean is not
+UNLUCKY = 5, [(1, 10.6, 1.0, 2.0, -8.0), (3, 9.9, 1.0, 3.0, 0.0), (6, 10.0, 1.0, 5.0, 0.0)]
+# the standard error is 0, and the best is as good as itself
+EQUAL = 5, [(1, 5.0, 1.0, 0.0, 0.0), (3, 10.0, 0.0, 3.0, 0.0), (6, 8.0, 1.0, 5.0, 0.0)]
 
 
-def _choices(*tables: list[tuple[int, float, float, float, float]]) -> tuple[list[Ask], Any]:
+def _choices(*tables: Settings) -> tuple[list[Ask], Any]:
+    """Returns the public questions and what draws those of grading; every second begins with the smallest setting."""
+
     def draw(rng: random.Random) -> list[Ask]:
-        return [_scores(rng, table) for table in tables]
+        return [_scores(rng, table, largest_first=n % 2 == 0) for n, table in enumerate(tables)]
 
     return draw(random.Random(5)), draw
 
@@ -861,14 +1005,14 @@ CHOOSE_SETTING = Exercise(
             "two are equally good: the smaller one",
             1,
             "Everything that is at most one standard error below the best mean is as good; take the fewest parameters.",
-            *_choices(NEAR),
+            *_choices(NEAR, NEAR),
         ),
         Stage(
             "one standard error, of the best setting",
             1,
             "The standard error is that of the best setting's mean: its standard deviation (with n - 1) divided by the "
             "root of n, its number of runs. Use means, not single runs.",
-            *_choices(BETWEEN, OWN, LUCKY, DIVISOR),
+            *_choices(BETWEEN, OWN, LUCKY, UNLUCKY, DIVISOR, ROOT, THREE, EQUAL),
         ),
     ],
     [
@@ -906,6 +1050,17 @@ CHOOSE_SETTING = Exercise(
             "the standard deviation is divided by n",
             "A few runs lie closer to their own mean than to the true one: divide by n - 1 (numpy wants ddof=1).",
             _divided_by_n,
+        ),
+        Mistake(
+            "the standard deviation is divided by the root of something else than n",
+            "n is the number of runs of the best setting: not n - 1, not the number of settings, and not always 3.",
+            _another_root,
+        ),
+        Mistake(
+            "every setting is taken to have three runs",
+            'The number of runs is len(row["dev_bleu"]): divide the sum by it for the mean, the standard deviation '
+            "by its root.",
+            _three_runs,
         ),
         Mistake(
             "each setting brings its own standard error",

@@ -45,7 +45,7 @@ class Ask:
         at: values of the symbols of a sympy answer, as `{"L": 5}`.
         build: for a module answer, the arguments of its constructor; the call is then made on the module.
         weights: for a module answer, tensors for its parameters by name, or a `Model` that has them (with `state`);
-            None keeps those of the seed.
+            None keeps those of the seed. It is asked in evaluation mode, or with `training` of the `Model` in training.
         take: "result" of the call; "names": the keys of a dict that it returns; or "parameters": names, shapes and
             which are trainable, without a call. Of a model that it returns also "origins", "shared" and "learns",
             as `helpers.checking.returned` explains; "learns" also of a tensor that a model among the inputs has made.
@@ -187,7 +187,7 @@ class InProcess:
             return returned.parameters(module)
         if question.weights is not None:
             module.load_state_dict(_real(question.weights))
-        module.eval()
+        module.train(isinstance(question.weights, plain.Model) and question.weights.training)
         if question.take == "calls":
             return returned.calls(module, question.part, lambda: module(*inputs, **keywords))
         return module(*inputs, **keywords)

@@ -155,3 +155,30 @@ def answer_or_abstain(dev, test, max_risk):
 def answer_or_abstain(dev, test, max_risk):
     given = test[1][test[0] >= 0.5]
     return 0.5, len(given) / len(test[0]), (~given).sum().item() / max(1, len(given))
+
+
+# %% wrong: the mean of nobody ->
+def answer_or_abstain(dev, test, max_risk):
+    c, r = dev
+    ok = [t for t in c.tolist() if (~r[c >= t]).float().mean() <= max_risk]
+    if not ok:
+        return math.inf, 0.0, 0.0
+    t = min(ok)
+    given = test[1][test[0] >= t]
+    return t, len(given) / len(test[1]), (~given).float().mean().item()
+
+
+# %% wrong: the order of the three -> risk before coverage
+def answer_or_abstain(dev, test, max_risk):
+    c, r = dev
+    t = min([t for t in c.tolist() if (~r[c >= t]).float().mean() <= max_risk], default=math.inf)
+    given = test[1][test[0] >= t]
+    return t, int((~given).sum()) / max(1, len(given)), len(given) / len(test[1])
+
+
+# %% wrong: how many get an answer -> a count in place of the coverage
+def answer_or_abstain(dev, test, max_risk):
+    c, r = dev
+    t = min([t for t in c.tolist() if (~r[c >= t]).float().mean() <= max_risk], default=math.inf)
+    given = test[1][test[0] >= t]
+    return t, len(given), int((~given).sum()) / max(1, len(given))

@@ -292,3 +292,73 @@ def corrupt_span(text, rng, block):
 # %% wrong: not written yet ->
 def corrupt_span(text, rng, block):
     return None
+
+
+# %% wrong: k up to block - 1 for every text -> short texts are kept whole too often
+def corrupt_span(text, rng, block):
+    k = int(torch.randint(4, block, (), generator=rng))
+    kept = text[:k]
+    k = len(kept)
+    length = int(torch.randint(1, max(2, k // 2), (), generator=rng))
+    i = int(torch.randint(0, k - length + 1, (), generator=rng))
+    m = torch.tensor([MASK])
+    w = torch.cat([kept[:i], m, kept[i + length :], m, kept[i : i + length], torch.full((block + 1,), PAD)])[
+        : block + 1
+    ]
+    return w[:-1], w[1:]
+
+
+# %% wrong: block minus 2 -> one number fewer is kept than fits
+def corrupt_span(text, rng, block):
+    n = min(len(text), block - 2)
+    k = int(torch.randint(min(4, n), n + 1, (), generator=rng))
+    kept = text[:k]
+    length = int(torch.randint(1, max(2, k // 2), (), generator=rng))
+    i = int(torch.randint(0, k - length + 1, (), generator=rng))
+    m = torch.tensor([MASK])
+    w = torch.cat([kept[:i], m, kept[i + length :], m, kept[i : i + length], torch.full((block + 1,), PAD)])[
+        : block + 1
+    ]
+    return w[:-1], w[1:]
+
+
+# %% wrong: length up to a quarter -> the length of the content is drawn up to a quarter
+def corrupt_span(text, rng, block):
+    n = min(len(text), block - 1)
+    k = int(torch.randint(min(4, n), n + 1, (), generator=rng))
+    kept = text[:k]
+    length = int(torch.randint(1, max(2, k // 4 + 1), (), generator=rng))
+    i = int(torch.randint(0, k - length + 1, (), generator=rng))
+    m = torch.tensor([MASK])
+    w = torch.cat([kept[:i], m, kept[i + length :], m, kept[i : i + length], torch.full((block + 1,), PAD)])[
+        : block + 1
+    ]
+    return w[:-1], w[1:]
+
+
+# %% wrong: starts up to the last number -> the content may begin so late that it is cut
+def corrupt_span(text, rng, block):
+    n = min(len(text), block - 1)
+    k = int(torch.randint(min(4, n), n + 1, (), generator=rng))
+    kept = text[:k]
+    length = int(torch.randint(1, max(2, k // 2), (), generator=rng))
+    i = int(torch.randint(0, k, (), generator=rng))
+    m = torch.tensor([MASK])
+    w = torch.cat([kept[:i], m, kept[i + length :], m, kept[i : i + length], torch.full((block + 1,), PAD)])[
+        : block + 1
+    ]
+    return w[:-1], w[1:]
+
+
+# %% wrong: y filled with IGNORE -> y is filled with IGNORE
+def corrupt_span(text, rng, block):
+    n = min(len(text), block - 1)
+    k = int(torch.randint(min(4, n), n + 1, (), generator=rng))
+    kept = text[:k]
+    length = int(torch.randint(1, max(2, k // 2), (), generator=rng))
+    i = int(torch.randint(0, k - length + 1, (), generator=rng))
+    m = torch.tensor([MASK])
+    w = torch.cat([kept[:i], m, kept[i + length :], m, kept[i : i + length], torch.full((block + 1,), PAD)])[
+        : block + 1
+    ]
+    return w[:-1], w[1:].masked_fill(w[1:] == PAD, IGNORE)

@@ -173,3 +173,59 @@ def exact_match(model, pairs):
     said = [model(torch.tensor([[SOS, *question, *answer]])).argmax(dim=-1) for question, answer in pairs]
     model.train(was)
     return 1 / sum(row.shape[1] for row in said)
+
+
+# %% wrong: one row too early, one row too many -> no answer is ever found right
+@torch.no_grad()
+def exact_match(model, pairs):
+    was = model.training
+    model.eval()
+    n = 0
+    for q, a in pairs:
+        said = model(torch.tensor([[SOS, *q, *a]]))[0, len(q) - 1 :].argmax(-1).tolist()
+        n += said == [*a, EOS]
+    model.train(was)
+    return n / len(pairs)
+
+
+# %% wrong: one row too early -> one row too early
+@torch.no_grad()
+def exact_match(model, pairs):
+    was = model.training
+    model.eval()
+    n = 0
+    for q, a in pairs:
+        said = model(torch.tensor([[SOS, *q, *a]]))[0, len(q) - 1 : -1].argmax(-1).tolist()
+        n += said == [*a, EOS]
+    model.train(was)
+    return n / len(pairs)
+
+
+# %% wrong: writes one too many and drops eos ->
+@torch.no_grad()
+def exact_match(model, pairs):
+    was = model.training
+    model.eval()
+    n = 0
+    for q, a in pairs:
+        t = [SOS, *q]
+        for _ in range(len(a) + 1):
+            t.append(int(model(torch.tensor([t]))[0, -1].argmax()))
+        n += [x for x in t[1 + len(q) :] if x != EOS] == a
+    model.train(was)
+    return n / len(pairs)
+
+
+# %% wrong: until eos, whatever it takes ->
+@torch.no_grad()
+def exact_match(model, pairs):
+    was = model.training
+    model.eval()
+    n = 0
+    for q, a in pairs:
+        t = [SOS, *q]
+        while t[-1] != EOS:
+            t.append(int(model(torch.tensor([t]))[0, -1].argmax()))
+        n += t[1 + len(q) : -1] == a
+    model.train(was)
+    return n / len(pairs)

@@ -82,3 +82,10 @@ def risk_coverage(confidence, right):
     order = confidence.argsort(descending=True)
     k = torch.arange(1, len(right) + 1)
     return k / len(right), (~right[order]).cumsum(dim=0) / (k - 1)
+
+
+# %% wrong: ranks in place of the order ->
+def risk_coverage(confidence, right):
+    order = confidence.argsort(descending=True).argsort()
+    k = torch.arange(1, len(right) + 1)
+    return k / len(right), (~right[order]).cumsum(0) / k

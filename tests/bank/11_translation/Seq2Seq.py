@@ -429,3 +429,46 @@ class Seq2Seq(nn.Module):
 
     def forward(self, source, source_lengths, target):
         return self.decode(target, self.encode(source, source_lengths))
+
+
+# %% wrong: encodes each sentence -> each sentence is encoded for itself
+class Seq2Seq(nn.Module):
+    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
+        super().__init__()
+        k = dict(d_model=d_model, n_layers=n_layers, n_heads=n_heads, dropout=0.0, norm_first=True)
+        self.encoder = TransformerBase(source_vocab_size, causal=False, **k)
+        self.decoder = TransformerBase(target_vocab_size, cross=True, **k)
+        self.head = nn.Linear(d_model, target_vocab_size)
+
+    def encode(self, source, source_lengths):
+        return Context(
+            memory=torch.cat([self.encoder(source[i : i + 1], source_lengths[i : i + 1]) for i in range(len(source))]),
+            memory_mask=hide_padding(source_lengths, source.size(1)),
+        )
+
+    def decode(self, target, context):
+        return self.head(self.decoder(target, context=context))
+
+    def forward(self, source, source_lengths, target):
+        return self.decode(target, self.encode(source, source_lengths))
+
+
+# %% wrong: dropout forgotten -> dropout is left at its default
+class Seq2Seq(nn.Module):
+    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
+        super().__init__()
+        k = dict(d_model=d_model, n_layers=n_layers, n_heads=n_heads, norm_first=True)
+        self.encoder = TransformerBase(source_vocab_size, causal=False, **k)
+        self.decoder = TransformerBase(target_vocab_size, cross=True, **k)
+        self.head = nn.Linear(d_model, target_vocab_size)
+
+    def encode(self, source, source_lengths):
+        return Context(
+            memory=self.encoder(source, source_lengths), memory_mask=hide_padding(source_lengths, source.size(1))
+        )
+
+    def decode(self, target, context):
+        return self.head(self.decoder(target, context=context))
+
+    def forward(self, source, source_lengths, target):
+        return self.decode(target, self.encode(source, source_lengths))

@@ -409,3 +409,114 @@ def beam_decode(model, source, width, max_len):
     if width > 1:
         found.append(beam_decode(model, source, 1, max_len))
     return max(found, key=lambda pair: pair[1])
+
+
+# %% wrong: finished or beams -> beams that max_len has cut are forgotten
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        cand = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            cand += [([*tokens, w], total + l) for w, l in enumerate(logs.tolist())]
+        cand = sorted(cand, key=lambda c: c[1], reverse=True)[:width]
+        finished += [c for c in cand if c[0][-1] == EOS]
+        beams = [c for c in cand if c[0][-1] != EOS]
+        if not beams:
+            break
+    found = finished or beams
+    found = [([t for t in k[1:] if t != EOS], s / (len(k) - 1)) for k, s in found]
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda p: p[1])
+
+
+# %% wrong: sos counted -> <sos> is counted in the length
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        cand = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            cand += [([*tokens, w], total + l) for w, l in enumerate(logs.tolist())]
+        cand = sorted(cand, key=lambda c: c[1], reverse=True)[:width]
+        finished += [c for c in cand if c[0][-1] == EOS]
+        beams = [c for c in cand if c[0][-1] != EOS]
+        if not beams:
+            break
+    found = finished + beams
+    found = [([t for t in k[1:] if t != EOS], s / len(k)) for k, s in found]
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda p: p[1])
+
+
+# %% wrong: width of each beam -> every beam keeps `width` of its own extensions
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        cand = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            cand += sorted(
+                [([*tokens, w], total + l) for w, l in enumerate(logs.tolist())], key=lambda c: c[1], reverse=True
+            )[:width]
+        finished += [c for c in cand if c[0][-1] == EOS]
+        beams = [c for c in cand if c[0][-1] != EOS]
+        if not beams:
+            break
+    found = finished + beams
+    found = [([t for t in k[1:] if t != EOS], s / (len(k) - 1)) for k, s in found]
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda p: p[1])
+
+
+# %% wrong: width live beams -> places of finished sentences are filled again
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        cand = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            cand += [([*tokens, w], total + l) for w, l in enumerate(logs.tolist())]
+        cand = sorted(cand, key=lambda c: c[1], reverse=True)
+        finished += [c for c in cand[:width] if c[0][-1] == EOS]
+        beams = [c for c in cand if c[0][-1] != EOS][:width]
+        if not beams:
+            break
+    found = finished + beams
+    found = [([t for t in k[1:] if t != EOS], s / (len(k) - 1)) for k, s in found]
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda p: p[1])
+
+
+# %% wrong: enough when width are finished -> it stops when `width` sentences have ended
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        cand = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            cand += [([*tokens, w], total + l) for w, l in enumerate(logs.tolist())]
+        cand = sorted(cand, key=lambda c: c[1], reverse=True)[:width]
+        finished += [c for c in cand if c[0][-1] == EOS]
+        beams = [c for c in cand if c[0][-1] != EOS]
+        if not beams or len(finished) >= width:
+            break
+    found = finished + beams
+    found = [([t for t in k[1:] if t != EOS], s / (len(k) - 1)) for k, s in found]
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda p: p[1])

@@ -427,3 +427,120 @@ def corpus_bleu(hypotheses, references):
     precisions = [r / t for r, t in zip(right, total)]
     penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
     return 100 * penalty * math.prod(precisions) ** 0.25
+
+
+# %% wrong: totals may be negative -> short sentences take n-grams away
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    H = [[w for w in h if w not in special] for h in hypotheses]
+    R = [[w for w in h if w not in special] for h in references]
+    logs = 0
+    for n in range(1, 5):
+        ok = tot = 0
+        for h, r in zip(H, R):
+            a = Counter(tuple(h[i : i + n]) for i in range(len(h) - n + 1))
+            b = Counter(tuple(r[i : i + n]) for i in range(len(r) - n + 1))
+            ok += sum((a & b).values())
+            tot += len(h) - n + 1
+        if ok == 0:
+            return 0.0
+        logs += math.log(ok / tot) / 4
+    c, r = sum(map(len, H)), sum(map(len, R))
+    return 100 * math.exp(logs + min(0, 1 - r / c))
+
+
+# %% wrong: brevity first, nothing written ->
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    H = [[w for w in h if w not in special] for h in hypotheses]
+    R = [[w for w in h if w not in special] for h in references]
+    c, r = sum(map(len, H)), sum(map(len, R))
+    bp = min(1.0, math.exp(1 - r / c))
+    logs = 0
+    for n in range(1, 5):
+        ok = tot = 0
+        for h, r in zip(H, R):
+            a = Counter(tuple(h[i : i + n]) for i in range(len(h) - n + 1))
+            b = Counter(tuple(r[i : i + n]) for i in range(len(r) - n + 1))
+            ok += sum((a & b).values())
+            tot += sum(a.values())
+        if ok == 0:
+            return 0.0
+        logs += math.log(ok / tot) / 4
+    return 100 * bp * math.exp(logs)
+
+
+# %% wrong: one string -> the corpus is taken for one long sentence
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    h = [w for s in hypotheses for w in s if w not in special]
+    r = [w for s in references for w in s if w not in special]
+    logs = 0
+    for n in range(1, 5):
+        a = Counter(tuple(h[i : i + n]) for i in range(len(h) - n + 1))
+        b = Counter(tuple(r[i : i + n]) for i in range(len(r) - n + 1))
+        ok = sum((a & b).values())
+        if ok == 0:
+            return 0.0
+        logs += math.log(ok / sum(a.values())) / 4
+    return 100 * math.exp(logs + min(0, 1 - len(r) / len(h)))
+
+
+# %% wrong: counters of the corpus -> n-grams are clipped for the whole corpus at once
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    H = [[w for w in h if w not in special] for h in hypotheses]
+    R = [[w for w in h if w not in special] for h in references]
+    logs = 0
+    for n in range(1, 5):
+        a, b = Counter(), Counter()
+        for h, r in zip(H, R):
+            a.update(tuple(h[i : i + n]) for i in range(len(h) - n + 1))
+            b.update(tuple(r[i : i + n]) for i in range(len(r) - n + 1))
+        ok = sum((a & b).values())
+        if ok == 0:
+            return 0.0
+        logs += math.log(ok / sum(a.values())) / 4
+    c, r = sum(map(len, H)), sum(map(len, R))
+    return 100 * math.exp(logs + min(0, 1 - r / c))
+
+
+# %% wrong: recall, the brevity right -> divided by the number of n-grams of the references
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    H = [[w for w in h if w not in special] for h in hypotheses]
+    R = [[w for w in h if w not in special] for h in references]
+    logs = 0
+    for n in range(1, 5):
+        ok = tot = 0
+        for h, r in zip(H, R):
+            a = Counter(tuple(h[i : i + n]) for i in range(len(h) - n + 1))
+            b = Counter(tuple(r[i : i + n]) for i in range(len(r) - n + 1))
+            ok += sum((a & b).values())
+            tot += sum(b.values())
+        if ok == 0:
+            return 0.0
+        logs += math.log(ok / tot) / 4
+    c, r = sum(map(len, H)), sum(map(len, R))
+    return 100 * math.exp(logs + min(0, 1 - r / c))
+
+
+# %% wrong: zero precisions are skipped ->
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    H = [[w for w in h if w not in special] for h in hypotheses]
+    R = [[w for w in h if w not in special] for h in references]
+    logs = []
+    for n in range(1, 5):
+        ok = tot = 0
+        for h, r in zip(H, R):
+            a = Counter(tuple(h[i : i + n]) for i in range(len(h) - n + 1))
+            b = Counter(tuple(r[i : i + n]) for i in range(len(r) - n + 1))
+            ok += sum((a & b).values())
+            tot += sum(a.values())
+        if ok:
+            logs.append(math.log(ok / tot))
+    if not logs:
+        return 0.0
+    c, r = sum(map(len, H)), sum(map(len, R))
+    return 100 * math.exp(sum(logs) / len(logs) + min(0, 1 - r / c))

@@ -162,3 +162,11 @@ def decoder_io(target):
         read.append([PAD] * missing + [SOS] + words)
         say.append([IGNORE] * missing + words + [EOS])
     return torch.tensor(read), torch.tensor(say)
+
+
+# %% wrong: as long as the first ->
+def decoder_io(target):
+    n = len(target[0])
+    x = [[SOS, *w] + [PAD] * (n - len(w)) for w in target]
+    y = [[*w, EOS] + [IGNORE] * (n - len(w)) for w in target]
+    return torch.tensor(x), torch.tensor(y)

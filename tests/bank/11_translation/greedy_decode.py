@@ -279,3 +279,19 @@ def greedy_decode(model, source, source_lengths, max_len):
         word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
         written = torch.cat([written, word], dim=1)
     return written[:, 1:]
+
+
+# %% wrong: one sentence after the other -> each sentence is encoded for itself
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    out = []
+    for s, n in zip(source, source_lengths):
+        context = model.encode(s[None], n[None])
+        read = torch.tensor([[SOS]])
+        for _ in range(max_len):
+            w = model.decode(read, context)[:, -1:].argmax(-1)
+            if w.item() == EOS:
+                break
+            read = torch.cat([read, w], 1)
+        out.append(read[0, 1:].tolist())
+    return out

@@ -71,3 +71,35 @@ def pairs_to_score(corpus):
 # %% wrong: everything together ->
 def pairs_to_score(corpus):
     return corpus["train"] + corpus["valid"] + corpus["test"]
+
+
+# %% wrong: valid is taken off, too -> what is in the validation part is left out, too
+def pairs_to_score(corpus):
+    known = {e for e, _ in corpus["train"] + corpus["valid"]}
+    return [p for p in corpus["test"] if p[0] not in known]
+
+
+# %% wrong: a dict ->
+def pairs_to_score(corpus):
+    known = dict(corpus["train"])
+    return [(e, f) for e, f in dict(corpus["test"]).items() if e not in known]
+
+
+# %% wrong: each sentence once ->
+def pairs_to_score(corpus):
+    known = {e for e, _ in corpus["train"]}
+    out = []
+    for e, f in corpus["test"]:
+        if e not in known:
+            known.add(e)
+            out.append((e, f))
+    return out
+
+
+# %% wrong: removes while it goes through ->
+def pairs_to_score(corpus):
+    known = {e for e, _ in corpus["train"]}
+    for p in corpus["test"]:
+        if p[0] in known:
+            corpus["test"].remove(p)
+    return corpus["test"]

@@ -155,3 +155,63 @@ def choose_setting(scores):
     limit = mean(best["dev_bleu"]) - pstdev(best["dev_bleu"]) / sqrt(len(best["dev_bleu"]))
     near = [name for name in scores if mean(scores[name]["dev_bleu"]) >= limit]
     return min(near, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: the root of the number of settings -> the standard deviation is divided by the root of something else than n
+def choose_setting(scores):
+    mean = {name: sum(row["dev_bleu"]) / len(row["dev_bleu"]) for name, row in scores.items()}
+    best = max(mean, key=mean.get)
+    runs = torch.tensor(scores[best]["dev_bleu"], dtype=torch.float64)
+    error = runs.std() / math.sqrt(len(scores))
+    near = [name for name in scores if mean[name] >= mean[best] - error]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: the root of n - 1 -> the standard deviation is divided by the root of something else than n
+def choose_setting(scores):
+    mean = {name: sum(row["dev_bleu"]) / len(row["dev_bleu"]) for name, row in scores.items()}
+    best = max(mean, key=mean.get)
+    runs = torch.tensor(scores[best]["dev_bleu"], dtype=torch.float64)
+    error = runs.std() / math.sqrt(len(runs) - 1)
+    near = [name for name in scores if mean[name] >= mean[best] - error]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: always three runs -> every setting is taken to have three runs
+def choose_setting(scores):
+    mean = {name: sum(row["dev_bleu"]) / 3 for name, row in scores.items()}
+    best = max(mean, key=mean.get)
+    runs = torch.tensor(scores[best]["dev_bleu"], dtype=torch.float64)
+    error = runs.std() / math.sqrt(3)
+    near = [name for name in scores if mean[name] >= mean[best] - error]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: the median ->
+def choose_setting(scores):
+    mean = {name: sorted(row["dev_bleu"])[len(row["dev_bleu"]) // 2] for name, row in scores.items()}
+    best = max(mean, key=mean.get)
+    runs = torch.tensor(scores[best]["dev_bleu"], dtype=torch.float64)
+    error = runs.std() / math.sqrt(len(runs))
+    near = [name for name in scores if mean[name] >= mean[best] - error]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: the variance ->
+def choose_setting(scores):
+    mean = {name: sum(row["dev_bleu"]) / len(row["dev_bleu"]) for name, row in scores.items()}
+    best = max(mean, key=mean.get)
+    runs = torch.tensor(scores[best]["dev_bleu"], dtype=torch.float64)
+    error = runs.var() / math.sqrt(len(runs))
+    near = [name for name in scores if mean[name] >= mean[best] - error]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: above the limit ->
+def choose_setting(scores):
+    mean = {name: sum(row["dev_bleu"]) / len(row["dev_bleu"]) for name, row in scores.items()}
+    best = max(mean, key=mean.get)
+    runs = torch.tensor(scores[best]["dev_bleu"], dtype=torch.float64)
+    error = runs.std() / math.sqrt(len(runs))
+    near = [name for name in scores if mean[name] > mean[best] - error]
+    return min(near, key=lambda name: scores[name]["parameters"])

@@ -129,3 +129,57 @@ def diagnose(train_loss, dev_loss):
     if not train_loss[-1] <= 0.8 * train_loss[0]:
         return "failure"
     return "overfitting" if dev_loss[-1] > 1.1 * min(dev_loss) else "good"
+
+
+# %% wrong: margins of 0.1 and 0.05 -> margins in nats in place of per cent
+def diagnose(train_loss, dev_loss):
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    if dev_loss[-1] - min(dev_loss) > 0.1:
+        return "overfits"
+    return "underfits" if dev_loss[-2] - dev_loss[-1] > 0.05 else "fits"
+
+
+# %% wrong: 10 % above the one before -> the last dev loss is compared with the one before, for overfitting
+def diagnose(train_loss, dev_loss):
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * dev_loss[-2]:
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: overfits only while it rises ->
+def diagnose(train_loss, dev_loss):
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss) and dev_loss[-1] > dev_loss[-2]:
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: NaN is looked for in dev ->
+def diagnose(train_loss, dev_loss):
+    if train_loss[-1] > 0.8 * train_loss[0] or math.isnan(dev_loss[-1]):
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: 80 % of the highest ->
+def diagnose(train_loss, dev_loss):
+    if not train_loss[-1] <= 0.8 * max(train_loss):
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: below 80 % ->
+def diagnose(train_loss, dev_loss):
+    if not train_loss[-1] < 0.8 * train_loss[0]:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"

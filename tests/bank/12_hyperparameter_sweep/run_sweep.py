@@ -221,3 +221,35 @@ def run_sweep(settings, train_one, finished, save):
 # %% wrong: unpacks the setting ->
 def run_sweep(settings, train_one, finished, save):
     return [{**setting, **train_one(**setting)} for setting in settings]
+
+
+# %% wrong: only today's settings are kept -> rows of other sweeps are lost
+def run_sweep(settings, train_one, finished, save):
+    table = {s["name"]: finished[s["name"]] for s in settings if s["name"] in finished}
+    for s in settings:
+        if not s.items() <= table.get(s["name"], {}).items():
+            table[s["name"]] = {**s, **train_one(s)}
+            save(table)
+    return [table[s["name"]] for s in settings]
+
+
+# %% wrong: only the dropout is compared ->
+def run_sweep(settings, train_one, finished, save):
+    table = dict(finished)
+    for setting in settings:
+        row = table.get(setting["name"])
+        if row is None or row.get("dropout") != setting["dropout"]:
+            table[setting["name"]] = {**setting, **train_one(setting)}
+            save(table)
+    return [table[setting["name"]] for setting in settings]
+
+
+# %% wrong: an entry that the row lacks counts as equal ->
+def run_sweep(settings, train_one, finished, save):
+    table = dict(finished)
+    for setting in settings:
+        row = table.get(setting["name"])
+        if row is None or any(row[key] != setting[key] for key in row if key in setting):
+            table[setting["name"]] = {**setting, **train_one(setting)}
+            save(table)
+    return [table[setting["name"]] for setting in settings]

@@ -86,3 +86,8 @@ def warmup(step, warmup_steps, peak):
 # %% wrong: falls in a straight line ->
 def warmup(step, warmup_steps, peak):
     return peak * min(step / warmup_steps, max(0.0, 2 - step / warmup_steps))
+
+
+# %% wrong: warm-up plus one ->
+def warmup(step, warmup_steps, peak):
+    return peak * min(step / (warmup_steps + 1), (warmup_steps / step) ** 0.5)
