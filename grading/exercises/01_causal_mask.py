@@ -463,6 +463,10 @@ def _weak(changes: Tensor) -> bool:
     return 2e-4 < weakest < 8e-4 and float(changes.abs().min()) < 5e-6 and float(changes.amax(dim=-1).min()) < -1e-3
 
 
+# Seeds of weak changes in a sentence of 28 of two words. They are rare, one in 30, so they have been searched for once.
+WEAK = (2, 29, 53, 79, 91, 152, 190, 223, 264, 265, 285, 327, 330, 336, 358, 366, 416, 431, 453, 500)
+
+
 def _asked(
     kind: Callable[[Tensor], bool],
     causal: bool,
@@ -499,7 +503,7 @@ def _draw_influence(causal: bool, two_words: bool = False) -> Any:
 def _draw_weak_influence(rng: random.Random) -> list[Ask]:
     return [
         _asked(_plain, True, 12, 5, rng.randrange(10**6), noise=1e-6),
-        _asked(_weak, True, 2, 28, rng.randrange(10**6)),
+        _asked(_weak, True, 2, 28, rng.choice(WEAK)),
     ]
 
 
