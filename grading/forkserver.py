@@ -83,6 +83,8 @@ def main(control: socket.socket, limits: sandbox.Limits, protected: bool) -> Non
 
 def _student(channel: socket.socket, allowed: sandbox.Policy | None, shell: object, server: int) -> None:
     """Becomes one student's process: locked in, then serving. Never returns."""
+    import torch
+
     from helpers.checking import serve
 
     try:
@@ -95,6 +97,9 @@ def _student(channel: socket.socket, allowed: sandbox.Policy | None, shell: obje
         os.close(nothing)
         if allowed is not None:
             sandbox.enter(allowed, server)
+        # After a fork PyTorch makes its pool of threads anew at the first use. Threads of a student that come
+        # there together would find it half made ("Invalid thread pool!"), so it is made before there are any.
+        torch.set_num_threads(1)
         os.environ["TMPDIR"] = os.getcwd()
         serve.serve(channel, shell)
     finally:
