@@ -4,7 +4,7 @@ import os
 
 from nbgrader import preprocessors
 
-from grading.preprocessors import MendCells
+from grading.autograder.preprocessors import MendCells
 
 c = get_config()  # noqa: F821 - nbgrader defines it when it reads this file
 
@@ -34,7 +34,7 @@ c.Autograde.sanitize_preprocessors = [
     preprocessors.CheckCellMetadata,
 ]
 # Our own page: nbgrader's shows hidden tests, runs what students wrote as HTML, and needs a network for formulas.
-c.GenerateFeedback.exporter_class = "grading.feedback.FeedbackExporter"
-c.GenerateFeedback.preprocessors = ["grading.feedback.Grades"]
+c.GenerateFeedback.exporter_class = "grading.pages.feedback.FeedbackExporter"
+c.GenerateFeedback.preprocessors = ["grading.pages.feedback.Grades"]
 c.Exchange.root = os.path.join(c.CourseDirectory.root, "gradebook", "exchange")  # for a course without a hub
 c.ExportPlugin.to = "gradebook/grades.csv"

@@ -28,8 +28,12 @@ from pathlib import Path
 
 import nbformat
 
-from grading import autograde, bank, classroom, demo, sandbox
-from grading.build import ROOT
+from grading import sandbox
+from grading.authoring import bank
+from grading.autograder import run as autograde
+from grading.classroom import demo
+from grading.classroom import plain_grading as classroom
+from grading.course import ROOT
 
 
 @dataclass

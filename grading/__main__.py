@@ -15,22 +15,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _build(options.notebook, options.check)
     if options.command == "autograde":
         from grading.sandbox import probe
-        from grading.zygote import Zygote
+        from grading.sandbox.fork_server import Zygote
 
         with Zygote(protected=not probe()) as zygote:  # it imports PyTorch while this process does so too
-            from grading import autograde
+            from grading.autograder import run as autograde
 
             return autograde.main(options, zygote)
     if options.command == "grade":
-        from grading import classroom, released
+        from grading import assignments as released
+        from grading.classroom import plain_grading as classroom
 
         return classroom.run(options.assignment, (options.course or released.ROOT).resolve())
     if options.command == "demo":
-        from grading.demo import run
+        from grading.classroom.demo import run
 
         return run(options.folder)
     if options.command == "doctor":  # a student's copy of the course has all that it needs
-        from grading import doctor
+        from grading.classroom import doctor
 
         return doctor.run(options.file, options.assignment, write=not options.no_copy)
     return _with_a_class(options)
@@ -98,31 +99,31 @@ def _parser() -> argparse.ArgumentParser:
 
 def _with_a_class(options: argparse.Namespace) -> int:
     """Runs a command that works on the class in a course folder."""
-    from grading.classroom import ClassroomError
-    from grading.gradebook import GradebookError
-    from grading.released import ROOT
+    from grading.assignments import ROOT
+    from grading.autograder.gradebook import GradebookError
+    from grading.classroom.plain_grading import ClassroomError
 
     course = (options.course or ROOT).resolve()
     try:
         if options.command == "collect":
-            from grading import collect
+            from grading.classroom import collect
 
             return collect.run(
                 course, options.path, options.assignment, options.roster, options.time, as_json=options.json
             )
         if options.command == "regrade":
-            from grading import regrade
+            from grading.autograder import regrade
 
             return regrade.run(course, options.assignment, options.student, options.exercise, unsafe=options.unsafe)
         if options.command == "feedback":
-            from grading import feedback
+            from grading.pages import feedback
 
             return feedback.run(course, options.assignment, options.student)
         if options.command == "export":
-            from grading import export
+            from grading.classroom import export
 
             return export.run(course, options.format, options.out, options.assignment)
-        from grading import report
+        from grading.pages import report
 
         print(report.run(course, options.assignment))
     except (ClassroomError, GradebookError) as problem:
@@ -135,9 +136,9 @@ def _with_a_class(options: argparse.Namespace) -> int:
 
 
 def _build(selected: Sequence[str], check: bool) -> int:
-    from grading import build
+    from grading.authoring import build
+    from grading.authoring.source import BuildError
     from grading.exercise import ExerciseError
-    from grading.source import BuildError
 
     try:
         if not check:

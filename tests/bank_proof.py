@@ -5,7 +5,8 @@ Each `test_bank_NN.py` names its notebook and takes the tests from here, so that
 
 import pytest
 
-from grading import bank, exercise
+from grading import exercise
+from grading.authoring import bank
 from grading.exercise import Exercise
 from helpers.check import public_examples
 from helpers.checking.answers import InProcess

@@ -5,7 +5,8 @@ import copy
 import nbformat
 from nbformat import NotebookNode
 
-from grading import build, demo
+from grading.authoring import build
+from grading.classroom import demo
 
 ASSIGNMENT = demo.ASSIGNMENT
 AUTOMATIC = 14.0  # the points of notebook 01 without its essay

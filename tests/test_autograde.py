@@ -14,11 +14,14 @@ import pytest
 import torch
 from nbformat import NotebookNode
 
-from grading import autograde, classroom, demo, sandbox
-from grading.gradebook import GradebookError, only_run, recorded_key
-from grading.remote import Students
-from grading.submission import Master, Work
-from grading.worker import Budget, Graded
+from grading import sandbox
+from grading.autograder import run as autograde
+from grading.autograder.grade_submission import Budget, Graded
+from grading.autograder.gradebook import GradebookError, only_run, recorded_key
+from grading.autograder.submission import Master, Work
+from grading.classroom import demo
+from grading.classroom import plain_grading as classroom
+from grading.sandbox.student_process import Students
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, oddities, perfect, released
 
 WHY_NOT = sandbox.probe()

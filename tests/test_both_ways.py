@@ -13,12 +13,14 @@ from typing import Any
 import nbformat
 import pytest
 
-from grading import bank, build, demo, exercise, sandbox
+from grading import exercise, sandbox
+from grading.authoring import bank, build
+from grading.autograder.grade_submission import Budget, grade
+from grading.autograder.gradebook import load_master
+from grading.autograder.submission import Work, plan, read
+from grading.classroom import demo
 from grading.examiner import examine
-from grading.gradebook import load_master
-from grading.remote import Students
-from grading.submission import Work, plan, read
-from grading.worker import Budget, grade
+from grading.sandbox.student_process import Students
 from helpers.checking.answers import InProcess
 
 WHY_NOT = sandbox.probe()

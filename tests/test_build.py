@@ -7,9 +7,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grading import build, exercise, source, syllabus
+from grading import exercise
 from grading.__main__ import main
-from grading.source import BuildError
+from grading.authoring import build, source, syllabus
+from grading.authoring.source import BuildError
 
 STEMS = [path.stem for path in build.sources()]
 

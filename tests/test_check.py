@@ -16,7 +16,7 @@ import sympy
 import torch
 from torch import Tensor, nn
 
-from grading import build
+from grading.authoring import build
 from grading.exercise import Exercise, ExerciseError, Mistake, Stage
 from helpers import check as check_module
 from helpers import models

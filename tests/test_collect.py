@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from grading import collect, roster
-from grading.classroom import ClassroomError
-from grading.collect import Collected
+from grading.classroom import collect, roster
+from grading.classroom.collect import Collected
+from grading.classroom.plain_grading import ClassroomError
 
 A, B = "01_causal_mask", "02_positional_encoding"
 UTC = datetime.timezone.utc
@@ -489,7 +489,7 @@ def test_the_rosters_names_are_in_nbgraders_gradebook(course: Path, tmp_path: Pa
 
 
 def test_the_demo_never_replaces_what_was_collected(course: Path, tmp_path: Path) -> None:
-    from grading import demo
+    from grading.classroom import demo
 
     (course / "gradebook").mkdir()
     (course / "gradebook" / demo.MARKER).write_text("a demo class")

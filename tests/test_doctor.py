@@ -9,9 +9,11 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from grading import build, doctor, released
-from grading.gradebook import load_master
-from grading.submission import Work, read
+from grading import assignments as released
+from grading.authoring import build
+from grading.autograder.gradebook import load_master
+from grading.autograder.submission import Work, read
+from grading.classroom import doctor
 from tests.submissions import ASSIGNMENT, cell, perfect
 from tests.submissions import released as released_notebook
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from grading import export
-from grading.classroom import ClassroomError
-from grading.export import harmless
+from grading.classroom import export
+from grading.classroom.export import harmless
+from grading.classroom.plain_grading import ClassroomError
 
 A = "01_causal_mask"
 
@@ -22,7 +22,7 @@ def lines(text: str) -> list[list[str]]:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A gradebook of nbgrader's with two assignments: Ada is graded, Bob's essay is unread, Zoë's work has no mark."""
-    from grading import classroom
+    from grading.classroom import plain_grading as classroom
 
     tmp_path = tmp_path_factory.mktemp("export")
     (tmp_path / "gradebook" / "submitted" / "yan" / A).mkdir(parents=True)  # could not be graded
@@ -98,7 +98,7 @@ def test_the_rosters_columns_tell_the_site_who_is_who(course: Path, capsys: pyte
 
 
 def test_a_roster_of_canvas_itself(course: Path) -> None:
-    from grading.roster import load
+    from grading.classroom.roster import load
 
     path = course / "students.csv"
     path.write_text('Student,ID,SIS User ID,SIS Login ID,Section\n"Lovelace, Ada",7,u7,a@x.org,S1\n', encoding="utf-8")

@@ -22,8 +22,9 @@ from typing import Any
 import nbformat
 import pytest
 
-from grading import demo, sandbox
-from grading.build import ROOT
+from grading import sandbox
+from grading.classroom import demo
+from grading.course import ROOT
 from tests.submissions import ASSIGNMENT, AUTOMATIC, perfect, released
 
 WHY_NOT = sandbox.probe()
@@ -35,7 +36,7 @@ STUDENTS = ("ada_perfect", "blaise_half_done", "chloe_empty", "denis_mistaken", 
 DRIVER = """
 import dataclasses, json, os, signal, sys, traceback
 from pathlib import Path
-from grading import autograde
+from grading.autograder import run as autograde
 from grading.gradebook import GradebookError
 from grading.zygote import Zygote
 
@@ -195,7 +196,7 @@ def _victims(kind: str, run: int, driver: Driver) -> list[int]:
         for path in Path(f"/proc/{driver.process.pid}/task").glob("*/children")
         for word in path.read_text().split()
     }
-    zygotes = [pid for pid in runs if b"grading.forkserver" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    zygotes = [pid for pid in runs if b"grading.sandbox.forking" in Path(f"/proc/{pid}/cmdline").read_bytes()]
     servers = [child for zygote in zygotes for child in _below(zygote)]
     return [pid for pid in servers if os.path.exists(f"/proc/{pid}")]
 

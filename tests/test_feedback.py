@@ -10,10 +10,15 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from grading import autograde, classroom, demo, feedback, sandbox, source
-from grading.build import ROOT
-from grading.classroom import ClassroomError
-from grading.mathematics import mathml
+from grading import sandbox
+from grading.authoring import source
+from grading.autograder import run as autograde
+from grading.classroom import demo
+from grading.classroom import plain_grading as classroom
+from grading.classroom.plain_grading import ClassroomError
+from grading.course import ROOT
+from grading.pages import feedback
+from grading.pages.mathml import mathml
 from tests.submissions import ASSIGNMENT, cell, perfect
 
 EVIL = '<script>alert("evil")</script><img src="http://evil.example/x.png" onerror="alert(1)">'

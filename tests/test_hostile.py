@@ -29,8 +29,10 @@ from typing import Any
 import nbformat
 import pytest
 
-from grading import classroom, demo, exercise, sandbox
-from grading.build import ROOT
+from grading import exercise, sandbox
+from grading.classroom import demo
+from grading.classroom import plain_grading as classroom
+from grading.course import ROOT
 from helpers.checking import plain
 from helpers.checking.answers import Ask, Reply
 from helpers.checking.serve import decode_reply

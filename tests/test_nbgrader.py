@@ -10,8 +10,10 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from grading import bank, build, classroom, demo
-from grading.classroom import ClassroomError, Row
+from grading.authoring import bank, build
+from grading.classroom import demo
+from grading.classroom import plain_grading as classroom
+from grading.classroom.plain_grading import ClassroomError, Row
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, oddities, perfect
 
 
@@ -180,7 +182,7 @@ def test_validate_passes_a_right_notebook_and_shows_the_hint_of_a_wrong_one(
 
 
 def test_a_notebook_of_an_older_release_is_graded_by_the_present_checks() -> None:
-    from grading.preprocessors import MendCells
+    from grading.autograder.preprocessors import MendCells
 
     notebook = perfect()
     cell(notebook, "causal_mask_check").metadata["tags"] = ["experiment"]

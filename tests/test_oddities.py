@@ -12,11 +12,11 @@ import pytest
 from nbformat import NotebookNode
 
 from grading import exercise, sandbox
-from grading.build import ROOT
-from grading.gradebook import load_master
-from grading.remote import Students
-from grading.submission import Master, read
-from grading.worker import Graded, grade
+from grading.autograder.grade_submission import Graded, grade
+from grading.autograder.gradebook import load_master
+from grading.autograder.submission import Master, read
+from grading.course import ROOT
+from grading.sandbox.student_process import Students
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect
 
 WHY_NOT = sandbox.probe()

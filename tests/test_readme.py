@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from grading import build, source
+from grading.authoring import build, source
 
 
 def test_the_table_lists_every_notebook_with_its_points(repository: Path) -> None:

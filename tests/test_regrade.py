@@ -7,9 +7,14 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from grading import autograde, demo, regrade, report, sandbox, telling
-from grading.autograde import Outcome
-from grading.classroom import ClassroomError
+from grading import sandbox
+from grading.autograder import regrade
+from grading.autograder import reporting as telling
+from grading.autograder import run as autograde
+from grading.autograder.run import Outcome
+from grading.classroom import demo
+from grading.classroom.plain_grading import ClassroomError
+from grading.pages import report
 from tests.submissions import ASSIGNMENT, AUTOMATIC, perfect, released
 
 WHY_NOT = sandbox.probe()

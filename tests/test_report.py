@@ -6,9 +6,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grading import report
-from grading.classroom import ClassroomError
-from grading.report import Submission
+from grading.classroom.plain_grading import ClassroomError
+from grading.pages import report
+from grading.pages.report import Submission
 
 
 def verdict(earned: float, mistake: str = "", outcome: str = "", seconds: float = 0.1) -> dict[str, object]:

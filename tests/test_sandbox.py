@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from grading import bank, exercise, remote, sandbox
+from grading import exercise, sandbox
+from grading.authoring import bank
 from grading.examiner import examine
-from grading.remote import Students
+from grading.sandbox import student_process as remote
+from grading.sandbox.student_process import Students
 from helpers.checking.answers import Ask
 from helpers.checking.serve import ChannelError
 

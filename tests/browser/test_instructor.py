@@ -11,7 +11,8 @@ import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import FrameLocator, Locator, Page, expect
 
-from grading import bank, classroom
+from grading.authoring import bank
+from grading.classroom import plain_grading as classroom
 from tests.browser.lab import Server, Witness, follow, hard_to_read, open_formgrader
 
 ASSIGNMENT = "01_causal_mask"

@@ -11,7 +11,8 @@ import nbformat
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from grading import bank, build, demo
+from grading.authoring import bank, build
+from grading.classroom import demo
 from tests.browser.lab import (
     Server,
     Witness,

@@ -21,14 +21,17 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from grading import classroom, regrade, sandbox, telling
 from grading import exercise as exercises
-from grading.build import ROOT
-from grading.gradebook import GradebookError, Writer, graded_notebook, load_master, only_run, recorded_key
-from grading.remote import Students
-from grading.submission import Master, UnreadableError, Work, read, start_of
-from grading.worker import Budget, Graded, grade
-from grading.zygote import Zygote
+from grading import sandbox
+from grading.autograder import regrade
+from grading.autograder import reporting as telling
+from grading.autograder.grade_submission import Budget, Graded, grade
+from grading.autograder.gradebook import GradebookError, Writer, graded_notebook, load_master, only_run, recorded_key
+from grading.autograder.submission import Master, UnreadableError, Work, read, start_of
+from grading.classroom import plain_grading as classroom
+from grading.course import ROOT
+from grading.sandbox.fork_server import Zygote
+from grading.sandbox.student_process import Students
 from helpers.checking.serve import ChannelError
 from helpers.device import available_cores
 

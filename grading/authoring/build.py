@@ -23,12 +23,12 @@ from nbformat import NotebookNode
 from torch import Tensor
 
 from grading import exercise as exercises
-from grading import syllabus
-from grading.source import BuildError, Cell, grade_id, read, validate
+from grading.authoring import syllabus
+from grading.authoring.source import BuildError, Cell, grade_id, read, validate
+from grading.course import ROOT
 from helpers.checking import plain
 from helpers.checking.verdict import Raised
 
-ROOT = Path(__file__).resolve().parent.parent
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 CELL_SECONDS = 300
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grading.source import BuildError
+from grading.authoring.source import BuildError
 
 WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 236, 92, 34, 52, 16  # px
 COLOURS = {

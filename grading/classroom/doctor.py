@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grading import released
-from grading.released import grade_id, text_of
+from grading import assignments as released
+from grading.assignments import grade_id, text_of
 
 MAX_BYTES = 200 << 20
 LARGE_OUTPUT = 1 << 20  # bytes of one cell; larger ones are left out of the copy

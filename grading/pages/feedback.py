@@ -28,10 +28,10 @@ from pygments.styles import get_style_by_name
 from pygments.token import STANDARD_TYPES
 from tqdm import tqdm
 
-from grading import telling
-from grading.build import BEGIN_HIDDEN, END_HIDDEN
-from grading.classroom import ClassroomError
-from grading.mathematics import mathml
+from grading.authoring.build import BEGIN_HIDDEN, END_HIDDEN
+from grading.autograder import reporting as telling
+from grading.classroom.plain_grading import ClassroomError
+from grading.pages.mathml import mathml
 
 MAX_SHOWN = 10_000  # signs of one output
 MAX_PICTURE = 4 << 20

@@ -11,8 +11,9 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from grading import bank, classroom
-from grading.build import ROOT
+from grading.authoring import bank
+from grading.classroom import plain_grading as classroom
+from grading.course import ROOT
 
 ASSIGNMENT = "01_causal_mask"
 MARKER = ".made_by_demo"  # a gradebook folder with this file may be made anew

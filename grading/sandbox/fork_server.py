@@ -8,15 +8,14 @@ import socket
 import subprocess
 import sys
 from dataclasses import asdict
-from pathlib import Path
 
+from grading.course import ROOT
 from grading.sandbox import Limits
 
-ROOT = Path(__file__).resolve().parent.parent
 # An isolated Python finds what this one finds, this course before any other that is installed.
 _START = (
     "import json, runpy, sys; sys.path[:] = json.loads(sys.argv.pop(1)); "
-    "runpy.run_module('grading.forkserver', run_name='__main__')"
+    "runpy.run_module('grading.sandbox.forking', run_name='__main__')"
 )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grading.classroom import ClassroomError
+from grading.classroom.plain_grading import ClassroomError
 
 # What the columns are called in a hand-made list, in nbgrader, in Moodle and in Canvas; the first that is there counts.
 ID_COLUMNS = (

@@ -15,9 +15,9 @@ from typing import Any
 
 import nbformat
 
-from grading import roster
-from grading.build import write
-from grading.classroom import ClassroomError
+from grading.authoring.build import write
+from grading.classroom import roster
+from grading.classroom.plain_grading import ClassroomError
 
 SLOW = 2.0  # seconds of processor time after which an answer is called slow
 EXAMPLE_LINES = 14
@@ -349,7 +349,7 @@ def run(course: Path, assignment: str) -> Path:
     Raises:
         ClassroomError: when nothing of it has been graded.
     """
-    from grading import export
+    from grading.classroom import export
 
     found = load(course, assignment)
     unread = 0

@@ -28,10 +28,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from grading import released, roster
-from grading.classroom import ClassroomError, name_students, refuse_damaged_gradebook
-from grading.demo import MARKER
-from grading.roster import Roster
+from grading import assignments as released
+from grading.classroom import roster
+from grading.classroom.demo import MARKER
+from grading.classroom.plain_grading import ClassroomError, name_students, refuse_damaged_gradebook
+from grading.classroom.roster import Roster
 
 MAX_FILES = 20_000
 MAX_FILE = 50 << 20  # a notebook with many pictures has 5 MB
@@ -482,7 +483,7 @@ class _Unknown:
         self._found.unknown_folder = str(self._folder.parent) if self._found.unknown else ""
         if not self._rows:
             return
-        from grading.export import harmless
+        from grading.classroom.export import harmless
 
         text = io.StringIO(newline="")
         rows = csv.writer(text, lineterminator="\n")

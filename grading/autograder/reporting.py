@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from grading.autograde import Outcome
+    from grading.autograder.run import Outcome
 
 KEPT = 30  # log files; older ones are removed
 FAILED = "could not be graded"

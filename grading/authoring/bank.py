@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from grading import build, source
+from grading.authoring import build, source
 
 FOLDER = build.ROOT / "tests" / "bank"
 MARKER = re.compile(r"# %% (right|wrong): (.+?)(?:\s*->\s*(.*))?$")

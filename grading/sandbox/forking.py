@@ -17,8 +17,8 @@ import sys
 from pathlib import Path
 
 from grading import sandbox
+from grading.course import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 SHOWN = ("helpers", "data")  # what students have too
 
 

@@ -18,9 +18,9 @@ import nbformat
 from nbformat import NotebookNode
 from sqlalchemy.exc import SAWarning
 
-from grading import build
-from grading.submission import Master, Work, exercise_of, kind_of, rebuilt
-from grading.worker import Graded
+from grading.authoring import build
+from grading.autograder.grade_submission import Graded
+from grading.autograder.submission import Master, Work, exercise_of, kind_of, rebuilt
 
 T = TypeVar("T")
 WAIT = 60.0  # seconds to wait for a database that somebody else is writing

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from grading.autograder.submission import Master, Work, exercise_of, plan
 from grading.examiner import examine
 from grading.exercise import Exercise
-from grading.remote import Student, Students
-from grading.submission import Master, Work, exercise_of, plan
+from grading.sandbox.student_process import Student, Students
 from helpers.checking.serve import ChannelError, ProcessEnded
 from helpers.checking.verdict import Verdict
 

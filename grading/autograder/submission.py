@@ -18,7 +18,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from grading.build import BEGIN_HIDDEN
+from grading.authoring.build import BEGIN_HIDDEN
 from helpers.checking import plain
 
 MAX_BYTES = 50 << 20  # a notebook with many pictures has 5 MB

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import nbformat
 
-from grading.build import ROOT
+from grading.course import ROOT
 
 
 class ClassroomError(RuntimeError):

@@ -11,7 +11,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from grading import exercise as exercises
-from grading.classroom import ClassroomError
+from grading.classroom.plain_grading import ClassroomError
 
 
 def merged(path: Path, new: NotebookNode, exercise: str) -> NotebookNode | None:
@@ -60,7 +60,10 @@ def run(
     Raises:
         ClassroomError: when an assignment, a student or an exercise is unknown, or there is no sandbox.
     """
-    from grading import autograde, classroom, sandbox, telling
+    from grading import sandbox
+    from grading.autograder import reporting as telling
+    from grading.autograder import run as autograde
+    from grading.classroom import plain_grading as classroom
 
     classroom.submissions(course, assignment)  # refuses an unknown assignment
     if exercise and exercise not in (known := exercises.load(assignment)):

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grading import roster
-from grading.classroom import ClassroomError, refuse_damaged_gradebook
-from grading.roster import Person, Roster
+from grading.classroom import roster
+from grading.classroom.plain_grading import ClassroomError, refuse_damaged_gradebook
+from grading.classroom.roster import Person, Roster
 
 FORMATS = ("csv", "canvas", "moodle")
 
@@ -182,7 +182,7 @@ def run(course: Path, kind: str, out: str | None, assignments: Sequence[str] = (
 
 
 def _write(path: Path, content: str) -> None:
-    from grading.build import write
+    from grading.authoring.build import write
 
     try:
         write(path, content)

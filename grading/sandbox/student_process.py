@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from grading.sandbox import Limits, at_work
-from grading.zygote import Zygote
+from grading.sandbox.fork_server import Zygote
 from helpers.checking import plain
 from helpers.checking.answers import Ask, Reply
 from helpers.checking.serve import ChannelError, ProcessEnded, decode_reply, receive, send

@@ -1,0 +1,1 @@
+"""From the text sources to the notebooks."""

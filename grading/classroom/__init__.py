@@ -1,0 +1,1 @@
+"""What comes in from a class, and what goes out to it."""

@@ -1,0 +1,137 @@
+"""A course folder: where everything in it lies. Standard library only, so that no command waits for an import."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from grading.errors import CourseError
+
+ROOT = Path(__file__).resolve().parent.parent
+COURSE_ID = "transformers"
+
+
+@dataclass(frozen=True)
+class Course:
+    """The folder of a course, laid out as `nbgrader_config.py` says."""
+
+    root: Path = ROOT
+
+    @property
+    def class_folder(self) -> Path:
+        """Everything about people: submissions, marks, feedback."""
+        return self.root / "gradebook"
+
+    @property
+    def database(self) -> Path:
+        """The file of nbgrader's gradebook."""
+        return self.class_folder / "gradebook.db"
+
+    @property
+    def roster(self) -> Path:
+        """The instructor's list of students."""
+        return self.class_folder / "students.csv"
+
+    @property
+    def submissions(self) -> Path:
+        """The folder of all submissions."""
+        return self.class_folder / "submitted"
+
+    def source(self, assignment: str) -> Path:
+        """Returns the text source of a notebook."""
+        return self.root / "solutions" / f"{assignment}.py"
+
+    def solution(self, assignment: str) -> Path:
+        """Returns the solution notebook."""
+        return self.root / "solutions" / assignment / f"{assignment}.ipynb"
+
+    def released(self, assignment: str) -> Path:
+        """Returns the notebook that students get."""
+        return self.root / "notebooks" / assignment / f"{assignment}.ipynb"
+
+    def submitted(self, student: str, assignment: str) -> Path:
+        """Returns the folder of one submission."""
+        return self.submissions / student / assignment
+
+    def autograded(self, student: str, assignment: str) -> Path:
+        """Returns the graded notebook of one submission."""
+        return self.class_folder / "autograded" / student / assignment / f"{assignment}.ipynb"
+
+    def feedback(self, student: str, assignment: str) -> Path:
+        """Returns the feedback page of one submission."""
+        return self.class_folder / "feedback" / student / assignment / f"{assignment}.html"
+
+    @cached_property
+    def assignments(self) -> list[str]:
+        """The names of all assignments, in order: those that have a solution notebook."""
+        return sorted(path.stem for path in (self.root / "solutions").glob("*/*.ipynb"))
+
+    def submitted_folders(self, assignment: str) -> list[Path]:
+        """Returns the submission folders of an assignment.
+
+        Raises:
+            CourseError: when the assignment is unknown, or nothing was submitted.
+        """
+        self.refuse_unknown(assignment)
+        found = sorted(path for path in self.submissions.glob(f"*/{assignment}") if path.is_dir())
+        if not found:
+            raise CourseError(
+                f"nothing was submitted for {assignment}: expected folders {self.submissions}/STUDENT/{assignment}/ "
+                "with a notebook; put the collected files there."
+            )
+        return found
+
+    def refuse_unknown(self, assignment: str) -> None:
+        """Raises CourseError when this is no course folder, or has no such assignment."""
+        if not self.assignments:
+            raise CourseError(f"{self.root} is no course folder: expected solutions/NN_name/NN_name.ipynb in it.")
+        if assignment not in self.assignments:
+            raise CourseError(
+                f"no assignment is called {assignment!r}; expected one of: {', '.join(self.assignments)}."
+            )
+
+    def refuse_damaged_gradebook(self) -> None:
+        """Raises CourseError for a gradebook that a failed run left half made, or that cannot be written."""
+        database = self.database
+        folder = database if database.exists() else next(p for p in database.parents if p.exists())
+        if not os.access(folder, os.W_OK):
+            raise CourseError(f"{folder} cannot be written; expected write permission. Change its owner or its mode.")
+        if not database.exists():
+            return
+        try:
+            with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
+                tables = {name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")}
+        except sqlite3.OperationalError:
+            return  # another process is writing it; whoever writes next waits
+        except sqlite3.DatabaseError as problem:
+            raise CourseError(f"{database} is not a gradebook ({problem}); move it away and grade again.") from problem
+        if tables and "alembic_version" not in tables:
+            raise CourseError(
+                f"{database} was left half made by an interrupted run: expected a table alembic_version. It holds no "
+                "marks yet; delete it and grade again."
+            )
+
+    def gradebook(self) -> Any:
+        """Returns nbgrader's gradebook, opened: a context manager that closes it."""
+        from nbgrader.api import Gradebook
+
+        with programs_on_path():  # nbgrader calls alembic by name when it makes the gradebook
+            return Gradebook(f"sqlite:///{self.database}", COURSE_ID)
+
+
+@contextlib.contextmanager
+def programs_on_path() -> Iterator[None]:
+    """Puts the folder of this Python's programs onto PATH for a while."""
+    before = os.environ.get("PATH", "")
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = before
