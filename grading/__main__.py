@@ -100,8 +100,7 @@ def _parser() -> argparse.ArgumentParser:
 def _with_a_class(options: argparse.Namespace) -> int:
     """Runs a command that works on the class in a course folder."""
     from grading.assignments import ROOT
-    from grading.autograder.gradebook import GradebookError
-    from grading.classroom.plain_grading import ClassroomError
+    from grading.errors import CourseError
 
     course = (options.course or ROOT).resolve()
     try:
@@ -126,7 +125,7 @@ def _with_a_class(options: argparse.Namespace) -> int:
         from grading.pages import report
 
         print(report.run(course, options.assignment))
-    except (ClassroomError, GradebookError) as problem:
+    except CourseError as problem:
         print(problem, file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -17,10 +17,11 @@ from nbformat import NotebookNode
 from grading import sandbox
 from grading.autograder import run as autograde
 from grading.autograder.grade_submission import Budget, Graded
-from grading.autograder.gradebook import GradebookError, only_run, recorded_key
+from grading.autograder.gradebook import only_run, recorded_key
 from grading.autograder.submission import Master, Work
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
+from grading.errors import CourseError
 from grading.sandbox.student_process import Students
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, oddities, perfect, released
 
@@ -161,7 +162,7 @@ def test_manual_marks_survive_a_second_grading(outcomes: dict[str, autograde.Out
 
 
 def test_a_second_run_says_that_one_is_at_work(course: Path) -> None:
-    with only_run(course / "gradebook"), pytest.raises(GradebookError, match="another run is grading"):
+    with only_run(course / "gradebook"), pytest.raises(CourseError, match="another run is grading"):
         autograde.run(course=course, progress=False)
 
 
@@ -225,7 +226,7 @@ def test_without_a_sandbox_nothing_is_graded(course: Path, monkeypatch: pytest.M
 
 
 def test_unknown_students_are_refused(course: Path) -> None:
-    with pytest.raises(classroom.ClassroomError, match="no submission of nobody"):
+    with pytest.raises(CourseError, match="no submission of nobody"):
         autograde.run(course=course, students=["nobody"], progress=False)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from grading.classroom import collect, roster
 from grading.classroom.collect import Collected
-from grading.classroom.plain_grading import ClassroomError
+from grading.errors import CourseError
 
 A, B = "01_causal_mask", "02_positional_encoding"
 UTC = datetime.timezone.utc
@@ -265,12 +265,12 @@ def test_bombs(course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "more than" in found.refused[0][1]
     monkeypatch.setattr(collect, "MAX_FILES", 3)
     many = make_zip(tmp_path / "many.zip", {f"s{n}_{A}.ipynb": content() for n in range(4)})
-    with pytest.raises(ClassroomError, match="more than 3 files"):
+    with pytest.raises(CourseError, match="more than 3 files"):
         collect.collect(course, many)
-    with pytest.raises(ClassroomError, match="more than 3 files"):
+    with pytest.raises(CourseError, match="more than 3 files"):
         collect.collect(course, make_folder(tmp_path / "f", {f"s{n}_{A}.ipynb": content() for n in range(4)}))
     monkeypatch.setattr(collect, "MAX_TOTAL", 100)
-    with pytest.raises(ClassroomError, match="Nothing was collected"):
+    with pytest.raises(CourseError, match="Nothing was collected"):
         collect.collect(course, make_zip(tmp_path / "total.zip", {f"s_{A}.ipynb": b"x" * 200}))
     assert set(there(course)) == {f"bob/{A}"}
 
@@ -281,7 +281,7 @@ def test_a_list_of_entries_that_is_too_long_is_refused_before_it_is_read(
     path = make_zip(tmp_path / "x.zip", {f"s{n}_{A}.ipynb": content() for n in range(40)})
     monkeypatch.setattr(collect, "MAX_FILES", 30)
     monkeypatch.setattr(collect.zipfile, "ZipFile", lambda *_: pytest.fail("the list was read"))
-    with pytest.raises(ClassroomError, match="more than 30 files"):
+    with pytest.raises(CourseError, match="more than 30 files"):
         collect.collect(course, path)
 
 
@@ -313,19 +313,19 @@ def test_damage_and_passwords_cost_their_own_file_only(course: Path, tmp_path: P
 
 
 def test_what_is_no_delivery_is_told(course: Path, tmp_path: Path) -> None:
-    with pytest.raises(ClassroomError, match="there is no"):
+    with pytest.raises(CourseError, match="there is no"):
         collect.collect(course, tmp_path / "none")
     (tmp_path / "x.txt").write_text("x")
-    with pytest.raises(ClassroomError, match="neither a folder nor a zip file"):
+    with pytest.raises(CourseError, match="neither a folder nor a zip file"):
         collect.collect(course, tmp_path / "x.txt")
     path = make_zip(tmp_path / "x.zip", {"a": b"x" * 1000})
     data = path.read_bytes()
     path.write_bytes(data[:20] + data[-30:])
-    with pytest.raises(ClassroomError, match=r"damaged zip file|neither a folder nor"):
+    with pytest.raises(CourseError, match=r"damaged zip file|neither a folder nor"):
         collect.collect(course, path)
-    with pytest.raises(ClassroomError, match="no assignment is called '99_none'"):
+    with pytest.raises(CourseError, match="no assignment is called '99_none'"):
         collect.collect(course, tmp_path, "99_none")
-    with pytest.raises(ClassroomError, match="--time 'noon' is no time"):
+    with pytest.raises(CourseError, match="--time 'noon' is no time"):
         collect.run(course, tmp_path, "", None, "noon")
 
 
@@ -386,10 +386,10 @@ def test_rosters(tmp_path: Path, text: str, person: tuple[str, str, str]) -> Non
 def test_rosters_that_are_none(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "students.csv"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(ClassroomError, match=said):
+    with pytest.raises(CourseError, match=said):
         roster.load(path)
     path.write_bytes(b"id\n\xff\xfe\n")
-    with pytest.raises(ClassroomError, match="cannot be read"):
+    with pytest.raises(CourseError, match="cannot be read"):
         roster.load(path)
 
 
@@ -446,7 +446,7 @@ def test_a_run_that_was_killed_is_finished_by_the_next(course: Path, tmp_path: P
 def test_two_collectors_do_not_meet(course: Path, tmp_path: Path) -> None:
     with (
         collect._only_collector(course / "gradebook"),
-        pytest.raises(ClassroomError, match="another run is collecting"),
+        pytest.raises(CourseError, match="another run is collecting"),
     ):
         collect.collect(course, make_zip(tmp_path / "x.zip", {f"ada_{A}.ipynb": content()}))
 
@@ -494,6 +494,6 @@ def test_the_demo_never_replaces_what_was_collected(course: Path, tmp_path: Path
     (course / "gradebook").mkdir()
     (course / "gradebook" / demo.MARKER).write_text("a demo class")
     collect.collect(course, make_zip(tmp_path / "x.zip", {f"ada_{A}.ipynb": content()}))
-    with pytest.raises(ClassroomError, match="holds a class that the demo has not made"):
+    with pytest.raises(CourseError, match="holds a class that the demo has not made"):
         demo.make(course)
     assert set(there(course)) == {f"ada/{A}"}

@@ -10,7 +10,7 @@ from nbgrader.api import Gradebook
 
 from grading.classroom import export
 from grading.classroom.export import harmless
-from grading.classroom.plain_grading import ClassroomError
+from grading.errors import CourseError
 
 A = "01_causal_mask"
 
@@ -141,11 +141,11 @@ def test_the_file_and_what_is_not_final(course: Path, capsys: pytest.CaptureFixt
 def test_what_cannot_be_exported_is_told(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from grading.__main__ import main
 
-    with pytest.raises(ClassroomError, match=r"there is no .*grade first"):
+    with pytest.raises(CourseError, match=r"there is no .*grade first"):
         export.marks(tmp_path / "other")
     assert main(["export", "99_none", "--course", str(course)]) == 2
     assert (
         "the gradebook has no assignment '99_none'; expected one of: 01_causal_mask, 02_x." in capsys.readouterr().err
     )
-    with pytest.raises(ClassroomError, match="cannot be written"):
+    with pytest.raises(CourseError, match="cannot be written"):
         export.run(course, "csv", str(course / "gradebook" / "gradebook.db" / "x.csv"))

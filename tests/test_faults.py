@@ -37,15 +37,15 @@ DRIVER = """
 import dataclasses, json, os, signal, sys, traceback
 from pathlib import Path
 from grading.autograder import run as autograde
-from grading.gradebook import GradebookError
-from grading.zygote import Zygote
+from grading.errors import CourseError
+from grading.sandbox.fork_server import Zygote
 
 def graded(told, zygote):
     try:
         done = autograde.run(course=Path(told["course"]), workers=2, progress=False, zygote=zygote, force=told["force"])
         Path(told["out"]).write_text(json.dumps([dataclasses.asdict(one) for one in done]))
         return 0
-    except (GradebookError, OSError) as problem:
+    except (CourseError, OSError) as problem:
         Path(told["out"] + ".error").write_text(f"{type(problem).__name__}: {problem}")
         return 3
     except BaseException:
@@ -281,7 +281,7 @@ def test_a_half_made_gradebook_is_made_anew_or_refused(
         assert status == 0, Path(f"{out}.error").read_text()
     else:
         told = Path(f"{out}.error").read_text()
-        assert "ClassroomError" in told
+        assert "CourseError" in told
         assert "move it away" in told or "delete it" in told
         assert path.read_bytes() == before  # what may be the only copy of marks is left alone
         path.unlink()

@@ -15,8 +15,8 @@ from grading.authoring import source
 from grading.autograder import run as autograde
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
-from grading.classroom.plain_grading import ClassroomError
 from grading.course import ROOT
+from grading.errors import CourseError
 from grading.pages import feedback
 from grading.pages.mathml import mathml
 from tests.submissions import ASSIGNMENT, cell, perfect
@@ -218,9 +218,9 @@ def test_formulas_of_students_are_escaped() -> None:
 
 
 def test_what_is_not_graded_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ClassroomError, match="no graded submission in"):
+    with pytest.raises(CourseError, match="no graded submission in"):
         feedback.run(tmp_path)
-    with pytest.raises(ClassroomError, match="no graded submission of 'nobody'"):
+    with pytest.raises(CourseError, match="no graded submission of 'nobody'"):
         feedback.run(tmp_path, students=["nobody"])
 
 

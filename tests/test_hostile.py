@@ -137,10 +137,10 @@ def _orphans_come_here() -> Iterator[None]:
 PROGRAM = """
 import dataclasses, json, sys
 from pathlib import Path
-from grading import autograde
+from grading.autograder import run as autograde
 from grading.sandbox import Limits
-from grading.worker import Budget
-from grading.zygote import Zygote
+from grading.autograder.grade_submission import Budget
+from grading.sandbox.fork_server import Zygote
 if __name__ == "__main__":
     told = json.loads(sys.argv[1])
     with Zygote(limits=Limits(**told["limits"])) as zygote:

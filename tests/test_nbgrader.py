@@ -13,7 +13,8 @@ from nbformat import NotebookNode
 from grading.authoring import bank, build
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
-from grading.classroom.plain_grading import ClassroomError, Row
+from grading.classroom.plain_grading import Row
+from grading.errors import CourseError
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, oddities, perfect
 
 
@@ -115,7 +116,7 @@ def test_the_demo_does_not_touch_a_real_class(tmp_path: Path) -> None:
     work = tmp_path / "gradebook" / "submitted" / "real" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
     work.parent.mkdir(parents=True)
     work.write_text("real work")
-    with pytest.raises(ClassroomError, match="holds a class that the demo has not made"):
+    with pytest.raises(CourseError, match="holds a class that the demo has not made"):
         demo.make(tmp_path)
     assert work.read_text() == "real work"
 
@@ -126,14 +127,14 @@ def course_with_a_submission(tmp_path: Path) -> Path:
 
 
 def test_an_unknown_assignment_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ClassroomError, match="no assignment is called '99_none'; expected one of: 01_causal_mask"):
+    with pytest.raises(CourseError, match="no assignment is called '99_none'; expected one of: 01_causal_mask"):
         classroom.grade(course_with_a_submission(tmp_path), "99_none")
 
 
 def test_missing_submissions_are_refused(tmp_path: Path) -> None:
     course = course_with_a_submission(tmp_path)
     shutil.rmtree(course / "gradebook" / "submitted")
-    with pytest.raises(ClassroomError, match="nothing was submitted for 01_causal_mask: expected folders"):
+    with pytest.raises(CourseError, match="nothing was submitted for 01_causal_mask: expected folders"):
         classroom.grade(course, ASSIGNMENT)
 
 
@@ -141,21 +142,21 @@ def test_a_half_made_gradebook_is_refused(tmp_path: Path) -> None:
     course = course_with_a_submission(tmp_path)
     with sqlite3.connect(course / "gradebook" / "gradebook.db") as connection:
         connection.execute("create table assignment (id text)")
-    with pytest.raises(ClassroomError, match=r"left half made by an interrupted run.*delete it and grade again"):
+    with pytest.raises(CourseError, match=r"left half made by an interrupted run.*delete it and grade again"):
         classroom.grade(course, ASSIGNMENT)
 
 
 def test_a_gradebook_that_is_none_is_refused(tmp_path: Path) -> None:
     course = course_with_a_submission(tmp_path)
     (course / "gradebook" / "gradebook.db").write_text("this is not a database, whatever its name says")
-    with pytest.raises(ClassroomError, match="is not a gradebook"):
+    with pytest.raises(CourseError, match="is not a gradebook"):
         classroom.grade(course, ASSIGNMENT)
 
 
 def test_a_folder_without_write_permission_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     course = course_with_a_submission(tmp_path)
     monkeypatch.setattr(classroom.os, "access", lambda path, mode: False)  # root may write anywhere
-    with pytest.raises(ClassroomError, match="cannot be written; expected write permission"):
+    with pytest.raises(CourseError, match="cannot be written; expected write permission"):
         classroom.grade(course, ASSIGNMENT)
 
 

@@ -13,7 +13,7 @@ from grading.autograder import reporting as telling
 from grading.autograder import run as autograde
 from grading.autograder.run import Outcome
 from grading.classroom import demo
-from grading.classroom.plain_grading import ClassroomError
+from grading.errors import CourseError
 from grading.pages import report
 from tests.submissions import ASSIGNMENT, AUTOMATIC, perfect, released
 
@@ -89,9 +89,9 @@ def test_a_student_is_graded_anew_and_manual_marks_stay(course: Path) -> None:
 
 def test_unknown_names_are_refused(tmp_path: Path) -> None:
     demo.make(tmp_path)
-    with pytest.raises(ClassroomError, match="no assignment is called '99_none'"):
+    with pytest.raises(CourseError, match="no assignment is called '99_none'"):
         regrade.run(tmp_path, "99_none")
-    with pytest.raises(ClassroomError, match="01_causal_mask has no exercise 'nothing'; expected one of: causal_mask"):
+    with pytest.raises(CourseError, match="01_causal_mask has no exercise 'nothing'; expected one of: causal_mask"):
         regrade.run(tmp_path, ASSIGNMENT, exercise="nothing")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grading.classroom.plain_grading import ClassroomError
+from grading.errors import CourseError
 from grading.pages import report
 from grading.pages.report import Submission
 
@@ -99,7 +99,7 @@ def test_a_class_that_is_all_right_has_no_mistakes() -> None:
 
 
 def test_a_class_that_is_not_graded_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ClassroomError, match="no graded submissions of '01_causal_mask'"):
+    with pytest.raises(CourseError, match="no graded submissions of '01_causal_mask'"):
         report.run(tmp_path, "01_causal_mask")
 
 

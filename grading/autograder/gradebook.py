@@ -21,13 +21,10 @@ from sqlalchemy.exc import SAWarning
 from grading.authoring import build
 from grading.autograder.grade_submission import Graded
 from grading.autograder.submission import Master, Work, exercise_of, kind_of, rebuilt
+from grading.errors import CourseError
 
 T = TypeVar("T")
 WAIT = 60.0  # seconds to wait for a database that somebody else is writing
-
-
-class GradebookError(RuntimeError):
-    """The gradebook cannot be used; the message says why and what to do."""
 
 
 @contextlib.contextmanager
@@ -35,14 +32,14 @@ def only_run(folder: Path) -> Iterator[None]:
     """Holds the lock of a class's gradebook folder; the kernel frees it however this process ends.
 
     Raises:
-        GradebookError: when another run holds it.
+        CourseError: when another run holds it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".grading.lock").open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as problem:
-            raise GradebookError(
+            raise CourseError(
                 f"another run is grading {folder}; wait until it has ended (one run at a time keeps marks whole)."
             ) from problem
         yield
@@ -216,7 +213,7 @@ def _patiently(action: Callable[[], T], undo: Callable[[], None] = lambda: None)
             undo()
             if "locked" not in str(problem) or time.monotonic() > end:
                 told = " ".join(str(problem).splitlines()[0].split())[:200]
-                raise GradebookError(
+                raise CourseError(
                     f"the gradebook cannot be written: {told}; close what uses it, or make room."
                 ) from problem
             time.sleep(pause)

@@ -11,7 +11,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from grading import exercise as exercises
-from grading.classroom.plain_grading import ClassroomError
+from grading.errors import CourseError
 
 
 def merged(path: Path, new: NotebookNode, exercise: str) -> NotebookNode | None:
@@ -58,7 +58,7 @@ def run(
     Marks and comments that a person has given stay. With `exercise` no other exercise's mark can change.
 
     Raises:
-        ClassroomError: when an assignment, a student or an exercise is unknown, or there is no sandbox.
+        CourseError: when an assignment, a student or an exercise is unknown, or there is no sandbox.
     """
     from grading import sandbox
     from grading.autograder import reporting as telling
@@ -67,7 +67,7 @@ def run(
 
     classroom.submissions(course, assignment)  # refuses an unknown assignment
     if exercise and exercise not in (known := exercises.load(assignment)):
-        raise ClassroomError(f"{assignment} has no exercise {exercise!r}; expected one of: {', '.join(known)}.")
+        raise CourseError(f"{assignment} has no exercise {exercise!r}; expected one of: {', '.join(known)}.")
     classroom.refuse_damaged_gradebook(course)
     before = scores(course, assignment)
     log = telling.Log(course, "regrade")
@@ -76,7 +76,7 @@ def run(
         again = partial(autograde.run, [assignment], force=True, heard=log.outcome)
         outcomes = again(students=students, course=course, exercise=exercise, unsafe=unsafe)
     except sandbox.SandboxError as problem:
-        raise ClassroomError(str(problem.strerror)) from problem
+        raise CourseError(str(problem.strerror)) from problem
     finally:
         log.close()
     wide = max([7, *(len(one.student) for one in outcomes)])

@@ -26,10 +26,11 @@ from grading import sandbox
 from grading.autograder import regrade
 from grading.autograder import reporting as telling
 from grading.autograder.grade_submission import Budget, Graded, grade
-from grading.autograder.gradebook import GradebookError, Writer, graded_notebook, load_master, only_run, recorded_key
+from grading.autograder.gradebook import Writer, graded_notebook, load_master, only_run, recorded_key
 from grading.autograder.submission import Master, UnreadableError, Work, read, start_of
 from grading.classroom import plain_grading as classroom
 from grading.course import ROOT
+from grading.errors import CourseError
 from grading.sandbox.fork_server import Zygote
 from grading.sandbox.student_process import Students
 from helpers.checking.serve import ChannelError
@@ -114,8 +115,8 @@ def run(
     With `exercise` no other exercise's mark is written; `heard` is told each outcome as soon as it is known.
 
     Raises:
-        ClassroomError: when there is nothing to grade, or a name is unknown.
-        GradebookError: when another run is at work or the gradebook cannot be written.
+        CourseError: when there is nothing to grade, or a name is unknown.
+        CourseError: when another run is at work or the gradebook cannot be written.
         SandboxError: when this machine cannot make a sandbox and `unsafe` is not given.
     """
     missing = sandbox.probe()
@@ -153,11 +154,9 @@ def _submissions(course: Path, assignments: Sequence[str], students: Sequence[st
     found = [(name, folder) for name in wanted for folder in classroom.submissions(course, name)]
     unknown = set(students) - {folder.parent.name for _, folder in found}
     if unknown:
-        raise classroom.ClassroomError(
-            f"no submission of {', '.join(sorted(unknown))}; expected a folder in {submitted}."
-        )
+        raise CourseError(f"no submission of {', '.join(sorted(unknown))}; expected a folder in {submitted}.")
     if not found:
-        raise classroom.ClassroomError(f"nothing was submitted: {submitted} holds no assignment of this course.")
+        raise CourseError(f"nothing was submitted: {submitted} holds no assignment of this course.")
     return [(name, folder) for name, folder in found if not students or folder.parent.name in students]
 
 
@@ -173,7 +172,7 @@ def _prepared(course: Path, assignment: str) -> Master:
     if not known:
         done = classroom.nbgrader(course, "generate_assignment", assignment, "--force")
         if done.returncode:
-            raise GradebookError(f"nbgrader cannot take {assignment} into the gradebook: {done.stderr[-300:]}")
+            raise CourseError(f"nbgrader cannot take {assignment} into the gradebook: {done.stderr[-300:]}")
     return master
 
 
@@ -301,7 +300,7 @@ def main(options: object, zygote: Zygote | None = None) -> int:
         )
         if not arguments["assignment"] and not arguments["student"]:
             outcomes += _strays(course)
-    except (classroom.ClassroomError, GradebookError) as problem:
+    except CourseError as problem:
         return _stopped(log, str(problem), 2)
     except sandbox.SandboxError as problem:
         return _stopped(log, str(problem.strerror), 2)

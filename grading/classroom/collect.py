@@ -31,8 +31,9 @@ from pathlib import Path
 from grading import assignments as released
 from grading.classroom import roster
 from grading.classroom.demo import MARKER
-from grading.classroom.plain_grading import ClassroomError, name_students, refuse_damaged_gradebook
+from grading.classroom.plain_grading import name_students, refuse_damaged_gradebook
 from grading.classroom.roster import Roster
+from grading.errors import CourseError
 
 MAX_FILES = 20_000
 MAX_FILE = 50 << 20  # a notebook with many pictures has 5 MB
@@ -102,11 +103,9 @@ def _items(
     elif path.is_file() and path.suffix == ".ipynb":
         yield Item((path.name,), time or _modified(path.stat()), lambda: _read_file(path))
     elif path.exists():
-        raise ClassroomError(
-            f"{path} is neither a folder nor a zip file nor a notebook; unpack it, and name the folder."
-        )
+        raise CourseError(f"{path} is neither a folder nor a zip file nor a notebook; unpack it, and name the folder.")
     else:
-        raise ClassroomError(f"there is no {path}; expected a folder or a zip file with submissions.")
+        raise CourseError(f"there is no {path}; expected a folder or a zip file with submissions.")
 
 
 def _modified(told: os.stat_result) -> datetime.datetime:
@@ -143,7 +142,7 @@ def _folder_items(path: Path, time: datetime.datetime | None, found: Collected) 
 
 def _refuse_masses(path: Path, count: int, total: int) -> None:
     if count > MAX_FILES or total > MAX_TOTAL:
-        raise ClassroomError(
+        raise CourseError(
             f"{path} has more than {MAX_FILES} files or {MAX_TOTAL >> 30} GB; expected the submissions of one class. "
             "Nothing was collected."
         )
@@ -172,7 +171,7 @@ def _zip_items(
     try:
         archive = opened.enter_context(zipfile.ZipFile(path))
     except (zipfile.BadZipFile, NotImplementedError, struct.error, ValueError) as problem:
-        raise ClassroomError(f"{path} is a damaged zip file ({problem}); download it again.") from problem
+        raise CourseError(f"{path} is a damaged zip file ({problem}); download it again.") from problem
     entries = [entry for entry in archive.infolist() if not entry.is_dir()]
     _refuse_masses(path, len(entries), sum(entry.file_size for entry in entries))
     wrapper = _wrapper(path, entries)
@@ -360,7 +359,7 @@ def _only_collector(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as problem:
-            raise ClassroomError(f"another run is collecting into {folder}; wait until it has ended.") from problem
+            raise CourseError(f"another run is collecting into {folder}; wait until it has ended.") from problem
         yield
 
 
@@ -517,13 +516,13 @@ def collect(
         time: when the submissions came in; else the times of the zip's entries or of the files.
 
     Raises:
-        ClassroomError: when nothing can be collected.
+        CourseError: when nothing can be collected.
     """
     known = list(released.notebooks(course))
     if not known:
-        raise ClassroomError(f"{course} has no notebooks/; collect in a copy of the course.")
+        raise CourseError(f"{course} has no notebooks/; collect in a copy of the course.")
     if assignment and assignment not in known:
-        raise ClassroomError(f"no assignment is called {assignment!r}; expected one of: {', '.join(known)}.")
+        raise CourseError(f"no assignment is called {assignment!r}; expected one of: {', '.join(known)}.")
     gradebook = course / "gradebook"
     own = gradebook / "students.csv"
     people = roster.load(roster_file or own) if roster_file or own.exists() else Roster()
@@ -609,7 +608,7 @@ def run(
     try:
         when = read_time(time) if time else None
     except ValueError:
-        raise ClassroomError(
+        raise CourseError(
             f"--time {time!r} is no time; expected for example '2026-01-12 18:00' or '2026-01-12T18:00+01:00'."
         ) from None
     found = collect(course, path, assignment, roster_file=roster_file, time=when)
@@ -634,7 +633,7 @@ def _name_students(course: Path, found: Collected, roster_file: Path | None) -> 
     try:
         refuse_damaged_gradebook(course)
         name_students(course, names)
-    except (OperationalError, ClassroomError) as problem:
+    except (OperationalError, CourseError) as problem:
         told = str(getattr(problem, "orig", problem))
         print(f"the names could not be written into the gradebook ({told}); collect again later.", file=sys.stderr)
 

@@ -14,6 +14,7 @@ from nbformat import NotebookNode
 from grading.authoring import bank
 from grading.classroom import plain_grading as classroom
 from grading.course import ROOT
+from grading.errors import CourseError
 
 ASSIGNMENT = "01_causal_mask"
 MARKER = ".made_by_demo"  # a gradebook folder with this file may be made anew
@@ -67,11 +68,11 @@ def make(course: Path, assignment: str = ASSIGNMENT) -> None:
     """Writes the class's submissions under `course`/gradebook/submitted.
 
     Raises:
-        ClassroomError: when a class is there that the demo has not made.
+        CourseError: when a class is there that the demo has not made.
     """
     gradebook = course / "gradebook"
     if gradebook.exists() and any(gradebook.iterdir()) and not (gradebook / MARKER).exists():
-        raise classroom.ClassroomError(
+        raise CourseError(
             f"{gradebook} holds a class that the demo has not made; expected an empty folder. Move it away, or say "
             "--folder OTHER."
         )
@@ -112,7 +113,7 @@ def run(folder: str | None = None) -> int:
         make(course)
         classroom.name_students(course, {name: _name(name) for name in submissions_of(course)})
         rows = classroom.grade(course, ASSIGNMENT)
-    except classroom.ClassroomError as problem:
+    except CourseError as problem:
         print(problem, file=sys.stderr)
         return 2
     except OSError as problem:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grading.classroom import roster
-from grading.classroom.plain_grading import ClassroomError, refuse_damaged_gradebook
+from grading.classroom.plain_grading import refuse_damaged_gradebook
 from grading.classroom.roster import Person, Roster
+from grading.errors import CourseError
 
 FORMATS = ("csv", "canvas", "moodle")
 
@@ -41,19 +42,19 @@ def marks(course: Path, assignments: Sequence[str] = ()) -> tuple[list[Mark], di
     """Returns all marks of nbgrader's gradebook, and its students' names; who handed in without a mark is in it.
 
     Raises:
-        ClassroomError: when there is no gradebook, or an assignment is not in it.
+        CourseError: when there is no gradebook, or an assignment is not in it.
     """
     from nbgrader.api import Gradebook
 
     database = course / "gradebook" / "gradebook.db"
     if not database.exists():
-        raise ClassroomError(f"there is no {database}; grade first (python -m grading autograde).")
+        raise CourseError(f"there is no {database}; grade first (python -m grading autograde).")
     refuse_damaged_gradebook(course)
     with Gradebook(f"sqlite:///{database}", "transformers") as book:
         there = {one.name: float(one.max_score) for one in book.assignments}
         unknown = [name for name in assignments if name not in there]
         if unknown:
-            raise ClassroomError(
+            raise CourseError(
                 f"the gradebook has no assignment {unknown[0]!r}; expected one of: {', '.join(sorted(there))}."
             )
         people = {one.id: Person(one.id, one.first_name or "", one.last_name or "") for one in book.students}
@@ -187,6 +188,4 @@ def _write(path: Path, content: str) -> None:
     try:
         write(path, content)
     except OSError as problem:
-        raise ClassroomError(
-            f"{path} cannot be written ({problem.strerror}); say --out with another place."
-        ) from problem
+        raise CourseError(f"{path} cannot be written ({problem.strerror}); say --out with another place.") from problem

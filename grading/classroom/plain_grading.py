@@ -15,10 +15,7 @@ from pathlib import Path
 import nbformat
 
 from grading.course import ROOT
-
-
-class ClassroomError(RuntimeError):
-    """Grading cannot start; the message says what is wrong, what was expected and what to do."""
+from grading.errors import CourseError
 
 
 @dataclass(frozen=True)
@@ -51,17 +48,17 @@ def submissions(course: Path, assignment: str) -> list[Path]:
     """Returns the submission folders of an assignment.
 
     Raises:
-        ClassroomError: when the assignment is unknown, or nothing was submitted.
+        CourseError: when the assignment is unknown, or nothing was submitted.
     """
     known = sorted(path.stem for path in (course / "solutions").glob("*/*.ipynb"))
     if not known:
-        raise ClassroomError(f"{course} is no course folder: expected solutions/NN_name/NN_name.ipynb in it.")
+        raise CourseError(f"{course} is no course folder: expected solutions/NN_name/NN_name.ipynb in it.")
     if assignment not in known:
-        raise ClassroomError(f"no assignment is called {assignment!r}; expected one of: {', '.join(known)}.")
+        raise CourseError(f"no assignment is called {assignment!r}; expected one of: {', '.join(known)}.")
     submitted = course / "gradebook" / "submitted"
     found = sorted(path for path in submitted.glob(f"*/{assignment}") if path.is_dir())
     if not found:
-        raise ClassroomError(
+        raise CourseError(
             f"nothing was submitted for {assignment}: expected folders {submitted}/STUDENT/{assignment}/ with a "
             "notebook; put the collected files there."
         )
@@ -69,11 +66,11 @@ def submissions(course: Path, assignment: str) -> list[Path]:
 
 
 def refuse_damaged_gradebook(course: Path) -> None:
-    """Raises ClassroomError for a gradebook that a failed run left half made, or that cannot be written."""
+    """Raises CourseError for a gradebook that a failed run left half made, or that cannot be written."""
     database = course / "gradebook" / "gradebook.db"
     folder = database if database.exists() else next(p for p in database.parents if p.exists())
     if not os.access(folder, os.W_OK):
-        raise ClassroomError(f"{folder} cannot be written; expected write permission. Change its owner or its mode.")
+        raise CourseError(f"{folder} cannot be written; expected write permission. Change its owner or its mode.")
     if not database.exists():
         return
     try:
@@ -82,9 +79,9 @@ def refuse_damaged_gradebook(course: Path) -> None:
     except sqlite3.OperationalError:
         return  # another process is writing it; whoever writes next waits
     except sqlite3.DatabaseError as problem:
-        raise ClassroomError(f"{database} is not a gradebook ({problem}); move it away and grade again.") from problem
+        raise CourseError(f"{database} is not a gradebook ({problem}); move it away and grade again.") from problem
     if tables and "alembic_version" not in tables:
-        raise ClassroomError(
+        raise CourseError(
             f"{database} was left half made by an interrupted run: expected a table alembic_version. It holds no "
             "marks yet; delete it and grade again."
         )
@@ -108,7 +105,7 @@ def grade(course: Path, assignment: str, *, say: bool = True, cell_seconds: int 
     """Autogrades all submissions of an assignment, writes feedback, and returns the table.
 
     Raises:
-        ClassroomError: when grading cannot start. A broken submission costs that student only.
+        CourseError: when grading cannot start. A broken submission costs that student only.
     """
     found = submissions(course, assignment)
     refuse_damaged_gradebook(course)
@@ -124,7 +121,7 @@ def grade(course: Path, assignment: str, *, say: bool = True, cell_seconds: int 
         done = nbgrader(course, *step)
         reported += done.stderr
         if done.returncode and step[0] == "generate_assignment":
-            raise ClassroomError(f"nbgrader {step[0]} failed: {_last_line(done.stderr)}")
+            raise CourseError(f"nbgrader {step[0]} failed: {_last_line(done.stderr)}")
     return [row(course, assignment, folder.parent.name, reported) for folder in found]
 
 
@@ -237,7 +234,7 @@ def run(assignment: str, course: Path = ROOT) -> int:
     """Grades an assignment and prints the table; returns 0 only when every submission has a mark."""
     try:
         rows = grade(course, assignment)
-    except ClassroomError as problem:
+    except CourseError as problem:
         print(problem, file=sys.stderr)
         return 2
     print_table(rows)

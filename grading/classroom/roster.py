@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grading.classroom.plain_grading import ClassroomError
+from grading.errors import CourseError
 
 # What the columns are called in a hand-made list, in nbgrader, in Moodle and in Canvas; the first that is there counts.
 ID_COLUMNS = (
@@ -114,25 +114,25 @@ def load(path: Path) -> Roster:
     """Returns the roster of a CSV file, with commas, semicolons or tabs.
 
     Raises:
-        ClassroomError: when it cannot be read, has no column of ids, or two people share an id.
+        CourseError: when it cannot be read, has no column of ids, or two people share an id.
     """
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
         text = data.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
-        raise ClassroomError(f"{path} cannot be read ({problem}); expected a CSV file in UTF-8.") from problem
+        raise CourseError(f"{path} cannot be read ({problem}); expected a CSV file in UTF-8.") from problem
     if len(data) > MAX_BYTES:
-        raise ClassroomError(f"{path} has more than {MAX_BYTES >> 20} MB; expected one line for each student.")
+        raise CourseError(f"{path} has more than {MAX_BYTES >> 20} MB; expected one line for each student.")
     head = text.split("\n", 1)[0]
     separator = max(",;\t", key=head.count)
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
     except csv.Error as problem:
-        raise ClassroomError(f"{path} is not a CSV file ({problem}); export it again.") from problem
+        raise CourseError(f"{path} is not a CSV file ({problem}); export it again.") from problem
     titles = [title.strip().casefold() for title in rows[0]] if rows else []
     if not set(titles) & set(ID_COLUMNS):
-        raise ClassroomError(
+        raise CourseError(
             f"{path} has no column of ids; expected one called id, username, ID number, SIS Login ID or email, with a "
             "title in the first line."
         )
@@ -142,12 +142,12 @@ def load(path: Path) -> Roster:
         if person is None:
             continue
         if not valid_id(person.id):
-            raise ClassroomError(
+            raise CourseError(
                 f"{path}, line {number}: the id {person.id!r} cannot name a folder; expected letters, digits and .@_- "
                 "only, at most 100."
             )
         if person.id in people:
-            raise ClassroomError(f"{path}, line {number}: the id {person.id!r} stands there twice; give one to each.")
+            raise CourseError(f"{path}, line {number}: the id {person.id!r} stands there twice; give one to each.")
         people[person.id] = person
     return Roster(people.values())
 

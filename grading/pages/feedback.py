@@ -30,7 +30,7 @@ from tqdm import tqdm
 
 from grading.authoring.build import BEGIN_HIDDEN, END_HIDDEN
 from grading.autograder import reporting as telling
-from grading.classroom.plain_grading import ClassroomError
+from grading.errors import CourseError
 from grading.pages.mathml import mathml
 
 MAX_SHOWN = 10_000  # signs of one output
@@ -352,7 +352,7 @@ def run(course: Path, assignments: Sequence[str] = (), students: Sequence[str] =
     """Writes feedback pages with nbgrader's `generate_feedback`; returns 0 only when all could be written.
 
     Raises:
-        ClassroomError: when nothing that was chosen has been graded.
+        CourseError: when nothing that was chosen has been graded.
     """
     from nbgrader.converters import GenerateFeedback
     from nbgrader.converters.base import NbGraderException
@@ -369,7 +369,7 @@ def run(course: Path, assignments: Sequence[str] = (), students: Sequence[str] =
     ]
     absent = {*assignments} - {path.stem for path in chosen} | {*students} - {path.parts[-3] for path in chosen}
     if absent or not chosen:
-        raise ClassroomError(
+        raise CourseError(
             f"no graded submission {f'of {sorted(absent)[0]!r} ' if absent else ''}in {autograded}; grade first "
             "(python -m grading autograde)."
         )

@@ -17,7 +17,7 @@ import nbformat
 
 from grading.authoring.build import write
 from grading.classroom import roster
-from grading.classroom.plain_grading import ClassroomError
+from grading.errors import CourseError
 
 SLOW = 2.0  # seconds of processor time after which an answer is called slow
 EXAMPLE_LINES = 14
@@ -51,7 +51,7 @@ def load(course: Path, assignment: str) -> list[Submission]:
     """Returns the submissions of an assignment that `python -m grading autograde` has graded.
 
     Raises:
-        ClassroomError: when there are none.
+        CourseError: when there are none.
     """
     own = course / "gradebook" / "students.csv"
     people = roster.load(own).people if own.exists() else {}
@@ -69,7 +69,7 @@ def load(course: Path, assignment: str) -> list[Submission]:
             names = (person.first, person.last) if person else ()
             found.append(Submission(student, verdicts, sources, list(told.get("put_right", [])), names))
     if not found:
-        raise ClassroomError(
+        raise CourseError(
             f"no graded submissions of {assignment!r} in {course / 'gradebook' / 'autograded'}; expected some that "
             "`python -m grading autograde` has graded. Run it first."
         )
@@ -347,7 +347,7 @@ def run(course: Path, assignment: str) -> Path:
     """Writes the report of an assignment into `gradebook/`, and returns its path.
 
     Raises:
-        ClassroomError: when nothing of it has been graded.
+        CourseError: when nothing of it has been graded.
     """
     from grading.classroom import export
 
