@@ -32,8 +32,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run(options.folder)
     if options.command == "doctor":  # a student's copy of the course has all that it needs
         from grading.classroom import doctor
+        from grading.errors import CourseError
 
-        return doctor.run(options.file, options.assignment, write=not options.no_copy)
+        try:
+            return doctor.command(options)
+        except CourseError as problem:
+            print(problem, file=sys.stderr)
+            return 2
     return _with_a_class(options)
 
 
