@@ -359,7 +359,7 @@ def check(selected: Iterable[str] = ()) -> list[str]:
             stale.append(f"{released.relative_to(ROOT)}: stale, its source {path.name} says something else")
         file = _examples_file(path.stem)
         if not _same_examples(_stored_examples(file), examples(path.stem)):
-            stale.append(f"{file.relative_to(ROOT)}: stale, grading/exercises/{path.name} says something else")
+            stale.append(f"{file.relative_to(ROOT)}: stale, grading/exercises/{path.stem} says something else")
     for name, content in syllabus.made(sources()).items():
         if not (ROOT / name).exists() or (ROOT / name).read_text(encoding="utf-8") != content:
             stale.append(f"{name}: stale, the first cells of the sources say something else")

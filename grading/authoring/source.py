@@ -118,7 +118,8 @@ def validate(path: Path, cells: Sequence[Cell]) -> None:
     for name, cell in checks.items():
         if name not in defined:
             raise BuildError(
-                f"{path.name}:{cell.line}: check {name!r} is not defined in grading/exercises/{path.name}."
+                f"{path.name}:{cell.line}: check {name!r} has no definition; expected it in "
+                f"grading/exercises/{path.stem}/{name}.py."
             )
         if not math.isclose(defined[name].points, cell.points or 0):
             raise BuildError(

@@ -23,6 +23,14 @@ from helpers.checking.compare import (
 )
 from helpers.checking.measures import INPUTS_KEPT, MEASURES, measured
 
+MIME = "application/vnd.course.verdict+json"  # how a graded notebook holds a verdict as data: see `Verdict.as_data`
+SAID = {
+    "right": "all checks passed",
+    "wrong": "not yet right",
+    "not attempted": "not attempted yet",
+    "crashed": "stopped with an error",
+    "late": "took too long",
+}
 SECONDS = 5.0  # for one check, however many questions it asks; right answers take a tenth on a slow laptop
 INPUTS_CHANGED = "what the function was given is no longer as it was; the caller still needs it"
 
@@ -118,15 +126,8 @@ class Verdict:
     @property
     def headline(self) -> str:
         """One line: which exercise, and how it went."""
-        said = {
-            "right": "all checks passed",
-            "wrong": "not yet right",
-            "not attempted": "not attempted yet",
-            "crashed": "stopped with an error",
-            "late": "took too long",
-        }[self.outcome]
         mark = f" - {self.earned:g} of {self.points:g} points" if self.graded else ""
-        return f"{self.name}: {said}{mark}"
+        return f"{self.name}: {SAID[self.outcome]}{mark}"
 
     def _lines(self) -> list[tuple[str, str]]:
         """Returns (kind, text) for each line below the headline."""
@@ -145,6 +146,50 @@ class Verdict:
         return "\n".join([self.headline, *(f"  {marks.get(kind, '')}{text}" for kind, text in self._lines())])
 
     __repr__ = __str__
+
+    def as_data(self) -> dict[str, Any]:
+        """Returns all that the text says as JSON-ready data, so that nobody has to read it out of the text.
+
+        Of this form, with every entry always there, and "" or an empty list for what is not said::
+
+            {
+                "exercise": "causal_mask",
+                "outcome": "wrong",  # or "right", "not attempted", "crashed", "late"
+                "said": "not yet right",  # the outcome in words, one of the values of `SAID`
+                "headline": "causal_mask: not yet right - 1 of 3 points",  # the first line of the text
+                "earned": 1.0,
+                "points": 3.0,
+                "stages": [{"name": "every row", "passed": False}],  # all stages, in order; none is left out
+                "sentence": "stage 'every row' (every value): the result is not the wanted one",
+                "look": "one sentence of the stage that fails first",
+                "mistake": "the name of the known mistake",
+                "hint": "what to do about it",
+                "notes": ["the function prints its result; ..."],
+                "lines": [{"kind": "failed", "text": "every row"}],  # below the headline, as the text shows them
+            }
+
+        `kind` is "passed" or "failed" (the text is a stage's name), "said", "mistake" ("This looks like: ..."), "look"
+        ("Where to look: ...") or "note" (without "Note: " before it).
+        """
+        return {
+            "exercise": self.name,
+            "outcome": self.outcome,
+            "said": SAID[self.outcome],
+            "headline": self.headline,
+            "earned": float(self.earned),
+            "points": float(self.points),
+            "stages": [{"name": name, "passed": passed} for name, passed in self.stages],
+            "sentence": self.sentence,
+            "look": self.look,
+            "mistake": self.mistake,
+            "hint": self.hint,
+            "notes": list(self.notes),
+            "lines": [{"kind": kind, "text": text} for kind, text in self._lines()],
+        }
+
+    def _repr_mimebundle_(self, **keywords: Any) -> dict[str, Any]:
+        """Returns what a notebook gets beside text and HTML: of an examiner's verdict the data, of a check nothing."""
+        return {MIME: self.as_data()} if self.graded else {}
 
     def _repr_html_(self) -> str:
         colour = {"right": "#117733", "not attempted": "#6b6b6b"}.get(self.outcome, "#aa4400")
