@@ -32,6 +32,7 @@ from grading.authoring.build import BEGIN_HIDDEN, END_HIDDEN
 from grading.autograder import reporting as telling
 from grading.errors import CourseError
 from grading.pages.mathml import mathml
+from grading.text import printable
 
 MAX_SHOWN = 10_000  # signs of one output
 MAX_PICTURE = 4 << 20
@@ -388,7 +389,7 @@ def run(course: Path, assignments: Sequence[str] = (), students: Sequence[str] =
             failed.append(f"{student} {path.stem}: {problem}")
     print(f"feedback pages in {course / 'gradebook' / 'feedback'}: {len(chosen) - len(failed)}")
     for line in failed:
-        print(f"no page for {telling.shown(line)}", file=sys.stderr)
+        print(f"no page for {printable(line, telling.LONGEST)}", file=sys.stderr)
     if failed:
         print(f"log: {record.path}", file=sys.stderr)
     record.close()
