@@ -88,8 +88,9 @@ def test_an_exercise_without_check_is_refused(tmp_path: Path) -> None:
 
 def test_a_check_without_definition_is_refused(tmp_path: Path) -> None:
     text = whole().replace("causal_mask", "casual_mask")
-    assert "check 'casual_mask' has no definition; expected it in grading/exercises/01_causal_mask/casual_mask.py" in refused(
-        tmp_path, text
+    assert (
+        "check 'casual_mask' has no definition; expected it in grading/exercises/01_causal_mask/casual_mask.py"
+        in refused(tmp_path, text)
     )
 
 
