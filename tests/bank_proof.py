@@ -47,7 +47,7 @@ def test_a_right_answer_gets_full_marks(right: bank.BankAnswer) -> None:
     answer = right
     defined = exercise.load(answer.notebook)[answer.exercise]
     student = InProcess(bank.run(answer))
-    public = judge(public_examples(answer.exercise), student, PATIENCE)
+    public = judge(public_examples()[answer.exercise], student, PATIENCE)
     assert public.outcome == "right", str(public)
     for seed in SEEDS:
         verdict = judge(drawn(defined, seed), student, PATIENCE, pictures=False)
@@ -66,7 +66,7 @@ def test_a_wrong_answer_loses_marks_and_gets_its_hint(wrong: bank.BankAnswer) ->
     hints = {mistake.name: mistake.hint for mistake in defined.mistakes}
     assert verdict.hint == hints.get(answer.mistake, "")
     if answer.mistake:
-        public = judge(public_examples(answer.exercise), student, PATIENCE)
+        public = judge(public_examples()[answer.exercise], student, PATIENCE)
         assert public.mistake == answer.mistake, str(public)
         assert public.hint == hints[answer.mistake]
 

@@ -31,7 +31,7 @@ from helpers.models import Classifier
 
 def verdict(answer: Any, name: str = "causal_mask") -> Verdict:
     """Returns the public verdict on an answer."""
-    return judge(public_examples(name), InProcess(answer))
+    return judge(public_examples()[name], InProcess(answer))
 
 
 def right_mask(size: int) -> Tensor:
