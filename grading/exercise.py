@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from helpers.checking.answers import Ask, InProcess, Reply
+from helpers.checking.judging import Case, Examples, Raised, StageCases, words
 from helpers.checking.measures import measured
-from helpers.checking.verdict import Case, Examples, Raised, StageCases, words
 
 FOLDER = Path(__file__).with_name("exercises")
 Draw = Callable[[random.Random], Sequence[Ask]]

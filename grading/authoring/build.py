@@ -27,7 +27,7 @@ from grading.authoring import syllabus
 from grading.authoring.source import BuildError, Cell, grade_id, read, validate
 from grading.course import ROOT
 from helpers.checking import plain
-from helpers.checking.verdict import Raised
+from helpers.checking.judging import Raised
 
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 CELL_SECONDS = 300

@@ -102,6 +102,11 @@ class Reply:
     printed: str = ""
     changed_inputs: bool = False
 
+    @property
+    def error_type(self) -> str:
+        """The name of the exception's class, "" when there was none."""
+        return self.error_types[0] if self.error_types else ""
+
 
 class Answer(Protocol):
     """The one interface between an exercise and an answer, wherever the answer runs."""
