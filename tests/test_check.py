@@ -22,9 +22,10 @@ from helpers import check as check_module
 from helpers import models
 from helpers.check import check, public_examples
 from helpers.checking import measures, plain
-from helpers.checking.answers import STUB, Ask, InProcess, Reply, time_limit
+from helpers.checking.answers import STUB, Ask, InProcess, Reply
 from helpers.checking.compare import difference
 from helpers.checking.judging import judge
+from helpers.checking.limits import time_limit
 from helpers.checking.plain import Model
 from helpers.checking.verdict import MIME, Verdict
 from helpers.models import Classifier

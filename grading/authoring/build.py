@@ -26,7 +26,7 @@ from grading import exercise as exercises
 from grading.authoring import syllabus
 from grading.authoring.source import BuildError, Cell, grade_id, read, validate
 from grading.course import ROOT
-from helpers.checking import plain
+from helpers.checking import fingerprints, plain
 from helpers.checking.judging import Raised
 
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
@@ -203,8 +203,8 @@ def _entry(exercise: exercises.Exercise) -> dict[str, Any]:
             more = {"changed": value.changed, "said": value.said}
             return {"raised": value.error_type} | {name: part for name, part in more.items() if part}
         if stage.sealed and value is not None:
-            return {"sealed": plain.seal(value, case.ask.at, exercise.name)}
-        return _readable(plain.encode(plain.evaluated(value, case.ask.at)))  # numbers, not formulas
+            return {"sealed": fingerprints.seal(value, case.ask.at, exercise.name)}
+        return _readable(plain.encode(fingerprints.evaluated(value, case.ask.at)))  # numbers, not formulas
 
     return {
         "signature": made.signature,

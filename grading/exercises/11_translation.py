@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from grading.exercise import Exercise, Mistake, Stage
 from helpers.checking.answers import Ask
-from helpers.checking.answers import _real as built  # the model of a recipe, as an answer gets it
 from helpers.checking.plain import Model
+from helpers.checking.recipes import build as built  # the model of a recipe, as an answer gets it
 from helpers.data import EOS, IGNORE, OOV, PAD, SOS
 from helpers.models import Context, TransformerBase
 

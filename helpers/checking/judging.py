@@ -19,7 +19,9 @@ from helpers.checking.compare import (
     name_of,
     number_text,
 )
+from helpers.checking.fingerprints import digest
 from helpers.checking.measures import INPUTS_KEPT, MEASURES, measured
+from helpers.checking.recipes import Recipe
 from helpers.checking.verdict import Verdict
 
 SECONDS = 5.0  # for one check, however many questions it asks; right answers take a tenth on a slow laptop
@@ -30,7 +32,7 @@ INPUTS_CHANGED = "what the function was given is no longer as it was; the caller
 class Sealed:
     """A wanted value known only by its fingerprints, so that the file of examples does not tell the answer.
 
-    `seal` is what `plain.seal` gives: a text, or for a dict or a sequence a text for each part.
+    `seal` is what `fingerprints.seal` gives: a text, or for a dict or a sequence a text for each part.
     """
 
     seal: Any
@@ -215,7 +217,7 @@ def _sealed_problem(seal: Any, value: Any, at: Mapping[str, Any] | None, salt: s
         pairs = enumerate(zip(seal, value, strict=True))
         return _sealed_parts({f"value {n} of {len(seal)}": pair for n, pair in pairs}, at, salt)
     try:
-        if plain.digest(value, at, salt) == seal:
+        if digest(value, at, salt) == seal:
             return None
         numeric = isinstance(value, plain.Expression | int | float)
         shown = number_text(value, at) if numeric else repr(value)
@@ -320,19 +322,10 @@ def _told(value: Any) -> str:
         if value.dim() == 1 and value.numel() <= 8 and not value.is_floating_point():
             return f"tensor({value.tolist()})"
         return f"tensor of shape {tuple(value.shape)}"
-    if isinstance(value, plain.Model):
-        shared = f" whose {value.tie[0]} is {value.tie[1]}" if value.tie else ""
-        frozen = f" with {', '.join(value.freeze)}* frozen" if value.freeze else ""
-        mode = " in training mode" if value.training else ""
-        return f"{'the weights of ' if value.state else ''}a {value.name}{shared}{frozen}{mode}"
-    if isinstance(value, plain.Optimizer):
-        return f"{value.name} with lr {value.lr:g}"
+    if isinstance(value, Recipe):
+        return value.in_words()
     if isinstance(value, list) and value and all(isinstance(item, plain.Model) for item in value):
         return f"[{len(value)} of: {_told(value[0])}]"
-    if isinstance(value, plain.Generator):
-        return f"a generator with seed {value.seed}"
-    if isinstance(value, plain.Recorded):
-        return value.name + (f" (interrupted at call {value.stop_at})" if value.stop_at else "")
     if isinstance(value, plain.Expression):
         return str(value.to_sympy())[:80]
     if isinstance(value, dict):
