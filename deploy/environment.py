@@ -177,7 +177,7 @@ def ensure(extras: Sequence[str] = (), torch: str | None = None, latest: bool = 
         SetUpError: it could not be made; says why.
     """
     state = read_state()
-    wanted = {
+    wanted: dict[str, Any] = {
         "root": str(ROOT),
         "python": VERSION,
         "files": hashlib.sha256(WANTED.read_bytes() + PINS.read_bytes()).hexdigest(),
