@@ -10,10 +10,10 @@ import pytest
 from nbformat import NotebookNode
 
 from grading import assignments as released
-from grading.authoring import build
-from grading.autograder.gradebook import load_master
+from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import Work, read
 from grading.classroom import doctor
+from grading.course import Course
 from tests.submissions import ASSIGNMENT, cell, perfect
 from tests.submissions import released as released_notebook
 
@@ -38,7 +38,7 @@ def examined(folder: Path, content: str | bytes, name: str = NAME) -> tuple[doct
     mended = folder / "mended" / NAME
     mended.parent.mkdir()
     made.rename(mended)
-    work = read(mended.parent, load_master(build.ROOT, ASSIGNMENT))
+    work = read(mended.parent, load_master(Course(), ASSIGNMENT))
     assert work.put_right == []
     return found, work
 

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import nbformat
 
+from grading.autograder.nbgrader_commands import nbgrader
 from grading.course import ROOT
 from grading.errors import CourseError
 
@@ -26,22 +26,6 @@ class Row:
     mark: float | None
     points: float
     why: str
-
-
-def nbgrader(course: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs one nbgrader command in a course folder and returns what it printed.
-
-    nbgrader calls `alembic` by name when it makes the gradebook, so the folder of this Python goes onto PATH.
-    """
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    command = [sys.executable, "-m", "nbgrader", *arguments]
-    return subprocess.run(
-        command,
-        cwd=course,
-        env=os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"},
-        text=True,
-        capture_output=True,
-    )
 
 
 def submissions(course: Path, assignment: str) -> list[Path]:
