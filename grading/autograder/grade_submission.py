@@ -49,7 +49,7 @@ class Graded:
 
     def lacks_a_name(self, exercise: str) -> bool:
         """Says whether an answer has stopped because it uses what nobody has defined."""
-        return "NameError" in self.errors.get(exercise, "") or "NameError" in self.verdicts[exercise].sentence
+        return "NameError" in self.errors.get(exercise, "") or self.verdicts[exercise].error_type == "NameError"
 
 
 @dataclass(frozen=True)
