@@ -8,25 +8,26 @@ from __future__ import annotations
 import importlib
 import inspect
 import random
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from grading.course import Course
 from grading.errors import CourseError
+from grading.exercises import definitions as definitions
+from grading.exercises import names as names
+from grading.exercises import notebooks as notebooks
 from helpers.checking.answers import Ask, InProcess, Reply
+from helpers.checking.judging import Case, Examples, Raised, StageCases, words
 from helpers.checking.measures import measured
-from helpers.checking.verdict import Case, Examples, Raised, StageCases, words
 
-FOLDER = Path(__file__).with_name("exercises")
 Draw = Callable[[random.Random], Sequence[Ask]]
 
 
 class ExerciseError(CourseError):
     """The definition of an exercise contradicts itself; the message says which and how."""
+
+    status = 1
 
 
 @dataclass(frozen=True)
@@ -158,34 +159,6 @@ def outcome(reply: Reply) -> Any:
     if reply.outcome == "value":
         return reply.value
     return Raised((reply.error_types or ("TimeoutError",))[0], reply.changed_inputs, words(reply))
-
-
-def notebooks() -> list[str]:
-    """Returns the names of the notebooks that have exercises, in order."""
-    return sorted({path.parent.name for path in FOLDER.glob("[0-9][0-9]_*/[!_]*.py")})
-
-
-def names(notebook: str) -> list[str]:
-    """Returns the names of a notebook's exercises, in the order in which its source asks them.
-
-    The files say which exercises there are, and the source says their order: one it lacks comes last, and the build
-    refuses it.
-
-    Raises:
-        LookupError: when the notebook has no definitions.
-    """
-    if notebook not in notebooks():
-        raise LookupError(f"no exercises are defined for {notebook!r}; expected one of: {', '.join(notebooks())}.")
-    source = Course().source(notebook)
-    asked = re.findall(r'^# %% exercise="(\w+)"', source.read_text(encoding="utf-8"), re.M) if source.exists() else []
-    place = {name: number for number, name in enumerate(asked)}
-    files = sorted(path.stem for path in (FOLDER / notebook).glob("[!_]*.py"))
-    return sorted(files, key=lambda name: place.get(name, len(place)))
-
-
-def definitions(notebook: str) -> list[Path]:
-    """Returns the files that define a notebook's exercises: when none has changed, its marks have not either."""
-    return sorted([*FOLDER.glob("*.py"), *(FOLDER / notebook).glob("*.py")])
 
 
 @cache

@@ -16,7 +16,8 @@ from typing import Any
 
 from helpers.checking import plain
 from helpers.checking.answers import Ask, InProcess
-from helpers.checking.verdict import Case, Examples, Raised, Sealed, StageCases, Verdict, judge
+from helpers.checking.judging import Case, Examples, Raised, Sealed, StageCases, judge
+from helpers.checking.verdict import Verdict
 
 EXAMPLES = Path(__file__).with_name("check_examples")
 
@@ -43,20 +44,14 @@ def _files() -> dict[str, Path]:
 
 
 @cache
-def public_examples(exercise: str) -> Examples:
-    """Returns the public examples of an exercise.
+def public_examples(exercise: str = "") -> dict[str, Examples]:
+    """Returns the public examples by exercise: of all exercises, or only of one (none, when it is unknown).
 
     Raises:
-        FileNotFoundError: when no examples are there at all.
-        LookupError: when no exercise has this name.
+        FileNotFoundError: when none are there.
     """
-    files = _files()
-    if exercise not in files:
-        known = ", ".join(sorted(files))
-        raise LookupError(
-            f"no exercise is called {exercise!r}; expected one of: {known}. Say check(answer, 'its_name')."
-        )
-    return _decode_examples(exercise, json.loads(files[exercise].read_text(encoding="utf-8")))
+    chosen = {name: path for name, path in _files().items() if exercise in ("", name)}
+    return {name: _decode_examples(name, json.loads(path.read_text("utf-8"))) for name, path in chosen.items()}
 
 
 def _decode_examples(name: str, entry: dict[str, Any]) -> Examples:
@@ -103,7 +98,11 @@ def check(answer: Any, name: str | None = None) -> Verdict | None:
     if os.environ.get("NBGRADER_EXECUTION") == "autograde":
         return None  # the examiner's own line in the same cell gives the verdict
     name = name or _name_of_answer(answer, sys._getframe(1).f_globals)
-    verdict = judge(public_examples(name), InProcess(answer))
+    examples = public_examples(name)
+    if name not in examples:
+        known = ", ".join(sorted(_files()))
+        raise LookupError(f"no exercise is called {name!r}; expected one of: {known}. Say check(answer, 'its_name').")
+    verdict = judge(examples[name], InProcess(answer))
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.outcome != "right":
         raise NotRightYet(str(verdict))
     _show(verdict)

@@ -12,10 +12,10 @@ from nbformat import NotebookNode
 
 from grading import cells
 from grading.__main__ import main
-from grading.autograder.gradebook import load_master
+from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import Master, Work, read
 from grading.classroom import doctor
-from grading.course import ROOT
+from grading.course import Course
 from tests.submissions import ASSIGNMENT, cell, perfect
 from tests.submissions import released as released_notebook
 
@@ -40,7 +40,7 @@ def examined(folder: Path, content: str | bytes, name: str = NAME) -> tuple[doct
     mended = folder / "mended" / NAME
     mended.parent.mkdir()
     made.rename(mended)
-    work = read(mended.parent, load_master(ROOT, ASSIGNMENT))
+    work = read(mended.parent, load_master(Course(), ASSIGNMENT))
     assert work.put_right == []
     return found, work
 
@@ -379,7 +379,7 @@ def spoil(notebook: NotebookNode, seed: int) -> None:
 
 @pytest.fixture(scope="module")
 def master() -> Master:
-    return load_master(ROOT, ASSIGNMENT)
+    return load_master(Course(), ASSIGNMENT)
 
 
 @pytest.mark.parametrize("seed", range(100))

@@ -56,7 +56,7 @@ class FeedbackExporter(Exporter):
     ) -> tuple[str, dict[str, Any]]:
         """Returns the page, after nbgrader's preprocessors have put the marks into the notebook."""
         nb, resources = super().from_notebook_node(nb, resources, **keywords)
-        return page(nb, resources.get("nbgrader", {})), resources
+        return make_page(nb, resources.get("nbgrader", {})), resources
 
 
 # --- the page ---------------------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ def _hide(source: str) -> str:
     return (before + rest.partition(cells.END_HIDDEN)[2] if found else before).rstrip()
 
 
-def page(notebook: NotebookNode, marks: Mapping[str, Any]) -> str:
+def make_page(notebook: NotebookNode, marks: Mapping[str, Any]) -> str:
     """Returns the feedback page of an autograded notebook in which nbgrader has put marks and comments.
 
     Args:

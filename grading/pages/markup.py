@@ -1,6 +1,6 @@
 """What anybody wrote, printed or drew, as HTML that does nothing: Markdown, Python in colours, outputs of cells.
 
-Raw HTML is shown as it was typed, links become text, formulas become MathML, and a picture is decoded and encoded again.
+Raw HTML is shown as it was typed, links become text, formulas MathML, and a picture is decoded and encoded again.
 """
 
 from __future__ import annotations
