@@ -22,10 +22,12 @@ from helpers import check as check_module
 from helpers import models
 from helpers.check import check, public_examples
 from helpers.checking import measures, plain
-from helpers.checking.answers import STUB, Ask, InProcess, Reply, time_limit
+from helpers.checking.answers import STUB, Ask, InProcess, Reply
 from helpers.checking.compare import difference
+from helpers.checking.judging import judge
+from helpers.checking.limits import time_limit
 from helpers.checking.plain import Model
-from helpers.checking.verdict import MIME, Verdict, judge
+from helpers.checking.verdict import MIME, Verdict
 from helpers.models import Classifier
 
 
@@ -158,6 +160,17 @@ def test_printing_is_no_error_but_returns_nothing() -> None:
     assert "prints its result; what counts is what it returns" in str(said)
 
 
+def test_an_answer_that_prints_and_then_crashes_is_not_said_to_print_its_result() -> None:
+    def crashing(size: int) -> Tensor:
+        print("size is", size)
+        raise ValueError("oh")
+
+    said = verdict(crashing)
+    assert said.outcome == "crashed"
+    assert said.error_type == "ValueError"
+    assert said.notes == ()
+
+
 def test_prints_and_warnings_do_not_come_out(capsys: pytest.CaptureFixture[str]) -> None:
     import sys
     import warnings
@@ -237,7 +250,7 @@ def test_hidden_questions_are_not_told() -> None:
     assert not any(one in str(said) + said._repr_html_() for one in asked)
     wrong = examine(defined, InProcess(lambda lengths, size: torch.ones(len(lengths), size).bool()), "ada")
     assert not re.search(r"expected (True|False|0|1)\b", str(wrong))
-    assert wrong.pictures == []
+    assert wrong.pictures == ()
 
 
 def shown(verdict: Any, **options: Any) -> dict[str, Any]:
@@ -741,7 +754,7 @@ def test_a_mistake_is_recognised_by_its_measure() -> None:
     said = judge(measured_exercise().public_examples(), unscaled)
     assert said.mistake == "the scale is missing"
     assert "the output of attention with your query: 2 of 2 values differ" in str(said)
-    hidden = judge(measured_exercise().drawn_examples("ada"), InProcess(lambda keys, scale: keys[0]), pictures=False)
+    hidden = judge(measured_exercise().drawn_examples("ada"), InProcess(lambda keys, scale: keys[0]), hidden=True)
     assert hidden.mistake == "the scale is missing"
     assert not re.search(r"expected 0|got 0", str(hidden))
 
@@ -767,7 +780,7 @@ def test_a_value_that_cannot_be_measured_gets_one_sentence(value: Any, sentence:
     said = judge(measured_exercise().public_examples(), InProcess(lambda keys, scale: value))
     assert said.outcome == "wrong"
     assert sentence in str(said)
-    hidden = judge(measured_exercise().drawn_examples("ada"), InProcess(lambda keys, scale: value), pictures=False)
+    hidden = judge(measured_exercise().drawn_examples("ada"), InProcess(lambda keys, scale: value), hidden=True)
     assert (hidden.outcome, hidden.earned) == ("wrong", 0)
 
 
