@@ -15,12 +15,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _build(options.notebook, options.check)
     if options.command == "autograde":
         from grading.sandbox import probe
-        from grading.sandbox.fork_server import Zygote
+        from grading.sandbox.fork_server import ForkServer
 
-        with Zygote(protected=not probe()) as zygote:  # it imports PyTorch while this process does so too
+        with ForkServer(protected=not probe()) as fork_server:  # it imports PyTorch while this process does so too
             from grading.autograder import run as autograde
 
-            return autograde.main(options, zygote)
+            return autograde.main(options, fork_server)
     if options.command == "grade":
         from grading import assignments as released
         from grading.classroom import plain_grading as classroom

@@ -22,7 +22,7 @@ from grading.autograder.submission import Master, Work
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
 from grading.errors import CourseError
-from grading.sandbox.student_process import Students
+from grading.sandbox.student_process import ForkServerClient
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, oddities, perfect, released
 
 WHY_NOT = sandbox.probe()
@@ -206,7 +206,9 @@ def test_a_worker_without_bounds_costs_its_own_submission_only(tmp_path: Path, m
     demo.make(tmp_path)
     honest_grade = autograde.grade
 
-    def greedy(students: Students, master: Master, work: Work, known: dict, student: str, budget: Budget) -> Graded:
+    def greedy(
+        students: ForkServerClient, master: Master, work: Work, known: dict, student: str, budget: Budget
+    ) -> Graded:
         if student == "chloe_empty":
             torch.ones(autograde.WORKER_BYTES // 2)  # four bytes each: twice what it may take
         return honest_grade(students, master, work, known, student, budget)

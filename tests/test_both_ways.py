@@ -20,7 +20,7 @@ from grading.autograder.gradebook import load_master
 from grading.autograder.submission import Work, plan, read
 from grading.classroom import demo
 from grading.examiner import examine
-from grading.sandbox.student_process import Students
+from grading.sandbox.student_process import ForkServerClient
 from helpers.checking.answers import InProcess
 
 WHY_NOT = sandbox.probe()
@@ -29,8 +29,8 @@ NOTEBOOKS = [path.stem for path in build.sources()]
 
 
 @pytest.fixture(scope="module")
-def students() -> Iterator[Students]:
-    with Students() as made:
+def students() -> Iterator[ForkServerClient]:
+    with ForkServerClient() as made:
         yield made
 
 
@@ -62,7 +62,7 @@ def run(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS)
 def test_the_whole_bank_gets_the_same_verdicts(
-    notebook: str, students: Students, tmp_path_factory: pytest.TempPathFactory
+    notebook: str, students: ForkServerClient, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     master, exercises = load_master(build.ROOT, notebook), exercise.load(notebook)
     patience = Budget(cell=60, exercise=60)

@@ -38,11 +38,12 @@ import dataclasses, json, os, signal, sys, traceback
 from pathlib import Path
 from grading.autograder import run as autograde
 from grading.errors import CourseError
-from grading.sandbox.fork_server import Zygote
+from grading.sandbox.fork_server import ForkServer
 
-def graded(told, zygote):
+def graded(told, fork_server):
     try:
-        done = autograde.run(course=Path(told["course"]), workers=2, progress=False, zygote=zygote, force=told["force"])
+        course, force = Path(told["course"]), told["force"]
+        done = autograde.run(course=course, workers=2, progress=False, fork_server=fork_server, force=force)
         Path(told["out"]).write_text(json.dumps([dataclasses.asdict(one) for one in done]))
         return 0
     except (CourseError, OSError) as problem:
@@ -54,7 +55,7 @@ def graded(told, zygote):
 
 if __name__ == "__main__":
     autograde.environment_key(sys.argv[1])  # looked up once, for all runs
-    with Zygote() as zygote:
+    with ForkServer() as fork_server:
         for line in sys.stdin:
             told = json.loads(line)
             if "wait" in told:
@@ -63,7 +64,7 @@ if __name__ == "__main__":
             pid = os.fork()
             if pid == 0:
                 os.dup2(os.open(os.devnull, os.O_RDWR), 1)
-                os._exit(graded(told, zygote))
+                os._exit(graded(told, fork_server))
             print(pid, flush=True)
 """
 
@@ -196,8 +197,8 @@ def _victims(kind: str, run: int, driver: Driver) -> list[int]:
         for path in Path(f"/proc/{driver.process.pid}/task").glob("*/children")
         for word in path.read_text().split()
     }
-    zygotes = [pid for pid in runs if b"grading.sandbox.forking" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-    servers = [child for zygote in zygotes for child in _below(zygote)]
+    sources = [pid for pid in runs if b"grading.sandbox.forking" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    servers = [child for source in sources for child in _below(source)]
     return [pid for pid in servers if os.path.exists(f"/proc/{pid}")]
 
 

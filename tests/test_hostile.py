@@ -140,12 +140,13 @@ from pathlib import Path
 from grading.autograder import run as autograde
 from grading.sandbox import Limits
 from grading.autograder.grade_submission import Budget
-from grading.sandbox.fork_server import Zygote
+from grading.sandbox.fork_server import ForkServer
 if __name__ == "__main__":
     told = json.loads(sys.argv[1])
-    with Zygote(limits=Limits(**told["limits"])) as zygote:
+    with ForkServer(limits=Limits(**told["limits"])) as fork_server:
         done = autograde.run(
-            course=Path(told["course"]), workers=2, progress=False, zygote=zygote, budget=Budget(**told["budget"])
+            course=Path(told["course"]), workers=2, progress=False, fork_server=fork_server,
+            budget=Budget(**told["budget"]),
         )
     print(json.dumps([dataclasses.asdict(one) for one in done]))
 """

@@ -14,7 +14,7 @@ from grading import exercise, sandbox
 from grading.authoring import bank
 from grading.examiner import examine
 from grading.sandbox import student_process as remote
-from grading.sandbox.student_process import Students
+from grading.sandbox.student_process import ForkServerClient
 from helpers.checking.answers import Ask
 from helpers.checking.serve import ChannelError
 
@@ -154,12 +154,12 @@ NOTEBOOK = "01_causal_mask"
 
 
 @pytest.fixture(scope="module")
-def students() -> Iterator[Students]:
-    with Students() as made:
+def students() -> Iterator[ForkServerClient]:
+    with ForkServerClient() as made:
         yield made
 
 
-def marks(students: Students, sources: dict[str, str]) -> dict[str, float]:
+def marks(students: ForkServerClient, sources: dict[str, str]) -> dict[str, float]:
     """Returns the mark of each exercise for a notebook whose solution cells have these sources."""
     student = students.student()
     for cell in bank.cells(NOTEBOOK):
@@ -171,11 +171,11 @@ def marks(students: Students, sources: dict[str, str]) -> dict[str, float]:
     return found
 
 
-def test_the_solution_gets_full_marks_in_the_sandbox(students: Students) -> None:
+def test_the_solution_gets_full_marks_in_the_sandbox(students: ForkServerClient) -> None:
     assert marks(students, {}) == {name: one.points for name, one in exercise.load(NOTEBOOK).items()}
 
 
-def test_marks_in_the_sandbox_are_those_of_the_examiner_in_process(students: Students) -> None:
+def test_marks_in_the_sandbox_are_those_of_the_examiner_in_process(students: ForkServerClient) -> None:
     from helpers.checking.answers import InProcess
 
     wrong = [a for a in bank.answers(NOTEBOOK) if a.exercise in ("causal_mask", "padding_mask")]
@@ -192,7 +192,7 @@ def test_marks_in_the_sandbox_are_those_of_the_examiner_in_process(students: Stu
         assert (safe.earned, safe.mistake, safe.outcome) == (plain.earned, plain.mistake, plain.outcome), answer.label
 
 
-def test_an_exit_costs_points_and_never_gives_any(students: Students) -> None:
+def test_an_exit_costs_points_and_never_gives_any(students: ForkServerClient) -> None:
     found = marks(students, {"padding_mask": "def padding_mask(lengths, size):\n    import os\n    os._exit(0)"})
     assert found["padding_mask"] == 0
     assert found["causal_mask"] == 3
@@ -213,13 +213,13 @@ def test_an_exit_costs_points_and_never_gives_any(students: Students) -> None:
         "return {'outcome': 'right', 'earned': 3}",
     ],
 )
-def test_tricks_earn_nothing(students: Students, body: str) -> None:
+def test_tricks_earn_nothing(students: ForkServerClient, body: str) -> None:
     found = marks(students, {"causal_mask": f"def causal_mask(size):\n    {body}"})
     assert found["causal_mask"] == 0
     assert found["padding_mask"] == 3
 
 
-def test_a_forged_reply_on_the_socket_is_no_mark(students: Students) -> None:
+def test_a_forged_reply_on_the_socket_is_no_mark(students: ForkServerClient) -> None:
     source = (
         "import socket, os\nreal = socket.socket(fileno=os.dup(3))\n"
         "def causal_mask(size):\n    real.sendall(b'\\x00\\x00\\x00\\x02{}' * 50)\n    return None"
@@ -227,7 +227,7 @@ def test_a_forged_reply_on_the_socket_is_no_mark(students: Students) -> None:
     assert marks(students, {"causal_mask": source})["causal_mask"] == 0
 
 
-def test_a_reply_too_large_or_late_is_a_wrong_answer(students: Students) -> None:
+def test_a_reply_too_large_or_late_is_a_wrong_answer(students: ForkServerClient) -> None:
     student = students.student()
     assert student.run("def big(): return 'x' * 10**7\ndef slow():\n    while True: pass", 5) == ""
     assert student.answer("big").ask(Ask(), 5).outcome == "unreadable"
@@ -240,7 +240,7 @@ def test_a_reply_too_large_or_late_is_a_wrong_answer(students: Students) -> None
         student.run("1", 5)
 
 
-def test_who_sleeps_is_not_waited_for(students: Students, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_sleeps_is_not_waited_for(students: ForkServerClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote, "STANDSTILL", 2.0)
     student, start = students.student(), time.monotonic()
     assert student.run("import time\ndef sleeps():\n    time.sleep(600)", 5) == ""
@@ -258,7 +258,7 @@ def test_who_sleeps_is_not_waited_for(students: Students, monkeypatch: pytest.Mo
         "time.sleep(1)",
     ],
 )
-def test_who_works_is_waited_for(students: Students, body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_works_is_waited_for(students: ForkServerClient, body: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote, "STANDSTILL", 2.0)
     student = students.student()
     child = "def end():\n    while time.process_time() < 4: pass\n    os._exit(0)\n"
@@ -268,7 +268,7 @@ def test_who_works_is_waited_for(students: Students, body: str, monkeypatch: pyt
     student.close()
 
 
-def test_students_do_not_see_each_other(students: Students) -> None:
+def test_students_do_not_see_each_other(students: ForkServerClient) -> None:
     first, second = students.student(), students.student()
     assert first.run("secret = 1; open('mine', 'w').write('mine')", 5) == ""
     assert "NameError" in second.run("secret", 5)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from grading.autograder.submission import Master, Work, exercise_of, plan
 from grading.examiner import examine
 from grading.exercise import Exercise
-from grading.sandbox.student_process import Student, Students
+from grading.sandbox.student_process import ForkServerClient, Student
 from helpers.checking.serve import ChannelError, ProcessEnded
 from helpers.checking.verdict import Verdict
 
@@ -47,7 +47,7 @@ class Graded:
 
 
 def grade(
-    students: Students,
+    students: ForkServerClient,
     master: Master,
     work: Work,
     exercises: dict[str, Exercise],
@@ -73,7 +73,7 @@ def _name_missing(graded: Graded, name: str) -> bool:
 
 
 def _grade(
-    students: Students,
+    students: ForkServerClient,
     master: Master,
     work: Work,
     exercises: dict[str, Exercise],
@@ -111,7 +111,7 @@ def _grade(
 
 
 def _started(
-    students: Students, cells: Sequence[tuple[str, str]], culprits: Counter[int], graded: Graded, budget: Budget
+    students: ForkServerClient, cells: Sequence[tuple[str, str]], culprits: Counter[int], graded: Graded, budget: Budget
 ) -> Student:
     """Returns a process in which all cells have run, but those that block it or end it twice, while there is time."""
     while True:

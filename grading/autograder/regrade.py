@@ -60,7 +60,6 @@ def run(
     Raises:
         CourseError: when an assignment, a student or an exercise is unknown, or there is no sandbox.
     """
-    from grading import sandbox
     from grading.autograder import reporting as telling
     from grading.autograder import run as autograde
     from grading.classroom import plain_grading as classroom
@@ -75,8 +74,6 @@ def run(
     try:
         again = partial(autograde.run, [assignment], force=True, heard=log.outcome)
         outcomes = again(students=students, course=course, exercise=exercise, unsafe=unsafe)
-    except sandbox.SandboxError as problem:
-        raise CourseError(str(problem.strerror)) from problem
     finally:
         log.close()
     wide = max([7, *(len(one.student) for one in outcomes)])

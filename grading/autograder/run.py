@@ -31,8 +31,8 @@ from grading.autograder.submission import Master, UnreadableError, Work, read, s
 from grading.classroom import plain_grading as classroom
 from grading.course import ROOT
 from grading.errors import CourseError
-from grading.sandbox.fork_server import Zygote
-from grading.sandbox.student_process import Students
+from grading.sandbox.fork_server import ForkServer
+from grading.sandbox.student_process import ForkServerClient
 from helpers.checking.serve import ChannelError
 from helpers.device import available_cores
 
@@ -55,18 +55,18 @@ class Outcome:
 
 # --- in the workers ---------------------------------------------------------------------------------------------------
 
-_students: Students | None = None
-_start: Callable[[], Students] = Students
+_students: ForkServerClient | None = None
+_start: Callable[[], ForkServerClient] = ForkServerClient
 _masters: dict[str, Master] = {}
 
 
-def _start_worker(run: int, zygote: Zygote, masters: dict[str, Master]) -> None:
+def _start_worker(run: int, fork_server: ForkServer, masters: dict[str, Master]) -> None:
     global _start, _masters
     sandbox.die_with(run)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run, which then ends its workers
     sandbox.limit_growth(WORKER_BYTES)
     torch.set_num_threads(1)
-    _start, _masters = partial(Students, zygote), masters
+    _start, _masters = partial(ForkServerClient, fork_server), masters
 
 
 def _grade_one(assignment: str, work: Work, student: str, budget: Budget) -> Graded:
@@ -105,7 +105,7 @@ def run(
     unsafe: bool = False,
     force: bool = False,
     progress: bool = True,
-    zygote: Zygote | None = None,
+    fork_server: ForkServer | None = None,
     budget: Budget | None = None,
     exercise: str = "",
     heard: Callable[[Outcome], None] = lambda outcome: None,
@@ -121,19 +121,19 @@ def run(
     """
     missing = sandbox.probe()
     if missing and not unsafe:
-        raise sandbox.SandboxError(0, f"{missing} Nothing was graded; --unsafe grades without protection.")
+        raise sandbox.SandboxError(f"{missing} Nothing was graded; --unsafe grades without protection.")
     _say_protections(missing)
     found = _submissions(course, assignments, students)
     classroom.refuse_damaged_gradebook(course)
     with ExitStack() as stack:
         stack.enter_context(only_run(course / "gradebook"))
-        if zygote is None:
-            zygote = stack.enter_context(Zygote(protected=not missing))
+        if fork_server is None:
+            fork_server = stack.enter_context(ForkServer(protected=not missing))
         masters = {name: _prepared(course, name) for name in dict.fromkeys(name for name, _ in found)}
         writer = stack.enter_context(closing(Writer(course)))
         cores, outcomes = workers or available_cores(), list[Outcome]()
         settings = (force, progress, budget or Budget(), exercise)
-        for outcome in _graded(found, masters, writer, zygote, cores, *settings):
+        for outcome in _graded(found, masters, writer, fork_server, cores, *settings):
             outcomes.append(outcome)
             heard(outcome)
         return outcomes
@@ -180,7 +180,7 @@ def _graded(
     found: Iterable[tuple[str, Path]],
     masters: dict[str, Master],
     writer: Writer,
-    zygote: Zygote,
+    fork_server: ForkServer,
     workers: int,
     force: bool,
     progress: bool,
@@ -206,7 +206,7 @@ def _graded(
     while waiting:
         batch = suspects[:1] or sorted(waiting)
         broken = []
-        for index, result in _results(masters, zygote, {i: waiting[i] for i in batch}, workers, budget):
+        for index, result in _results(masters, fork_server, {i: waiting[i] for i in batch}, workers, budget):
             name, student, work, key = waiting[index]
             if isinstance(result, BrokenProcessPool):
                 broken.append(index)
@@ -234,13 +234,13 @@ def _graded(
 
 def _results(
     masters: dict[str, Master],
-    zygote: Zygote,
+    fork_server: ForkServer,
     batch: dict[int, tuple[str, str, Work, str]],
     workers: int,
     budget: Budget,
 ) -> Iterator[tuple[int, Graded | Exception]]:
     """Yields each submission's index with its grading, or with what went wrong, as they come from a pool."""
-    settings = (os.getpid(), zygote, masters)
+    settings = (os.getpid(), fork_server, masters)
     with ProcessPoolExecutor(min(workers, len(batch)), get_context("fork"), _start_worker, settings) as pool:
         jobs = {pool.submit(_grade_one, one[0], one[2], one[1], budget): index for index, one in batch.items()}
         try:
@@ -280,7 +280,7 @@ def _written(
     return Outcome(student, name, "graded", score, put_right=graded.put_right, seconds=graded.seconds)
 
 
-def main(options: object, zygote: Zygote | None = None) -> int:
+def main(options: object, fork_server: ForkServer | None = None) -> int:
     """Runs from the command line's options; returns 0 only when every submission has a mark."""
     start = time.perf_counter()
     arguments = vars(options)
@@ -295,15 +295,13 @@ def main(options: object, zygote: Zygote | None = None) -> int:
             unsafe=arguments["unsafe"],
             course=course,
             force=arguments["force"],
-            zygote=zygote,
+            fork_server=fork_server,
             heard=log.outcome,
         )
         if not arguments["assignment"] and not arguments["student"]:
             outcomes += _strays(course)
     except CourseError as problem:
         return _stopped(log, str(problem), 2)
-    except sandbox.SandboxError as problem:
-        return _stopped(log, str(problem.strerror), 2)
     except OSError as problem:
         kept = "marks written so far are whole. Make room or give the right, and run the same command again."
         return _stopped(log, f"a file cannot be written ({problem}); {kept}", 2)
