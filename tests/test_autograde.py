@@ -23,10 +23,10 @@ from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
 from grading.errors import CourseError
 from grading.sandbox.student_process import ForkServerClient
+from tests.sandboxed import needs_sandbox
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, oddities, perfect, released
 
-WHY_NOT = sandbox.probe()
-pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
+pytestmark = needs_sandbox
 
 
 def put(course: Path, student: str, notebook: NotebookNode | str, name: str = f"{ASSIGNMENT}.ipynb") -> Path:

@@ -13,7 +13,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from grading import exercise, sandbox
+from grading import exercise
 from grading.authoring import bank, build
 from grading.autograder.grade_submission import Budget, grade
 from grading.autograder.gradebook import load_master
@@ -22,9 +22,9 @@ from grading.classroom import demo
 from grading.examiner import examine
 from grading.sandbox.student_process import ForkServerClient
 from helpers.checking.answers import InProcess
+from tests.sandboxed import needs_sandbox
 
-WHY_NOT = sandbox.probe()
-pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
+pytestmark = needs_sandbox
 NOTEBOOKS = [path.stem for path in build.sources()]
 
 

@@ -22,13 +22,12 @@ from typing import Any
 import nbformat
 import pytest
 
-from grading import sandbox
 from grading.classroom import demo
 from grading.course import ROOT
+from tests.sandboxed import needs_sandbox
 from tests.submissions import ASSIGNMENT, AUTOMATIC, perfect, released
 
-WHY_NOT = sandbox.probe()
-pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
+pytestmark = needs_sandbox
 ORDINARY = 61_000  # a user id that no account has
 STUDENTS = ("ada_perfect", "blaise_half_done", "chloe_empty", "denis_mistaken", "emile_broken_file")
 

@@ -29,7 +29,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from grading import exercise, sandbox
+from grading import exercise
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
 from grading.course import ROOT
@@ -39,14 +39,13 @@ from helpers.checking.serve import decode_reply
 from helpers.checking.verdict import judge
 from tests.hostile import replies
 from tests.hostile.case import Case, World
+from tests.sandboxed import needs_sandbox
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect, released
 
 CLASSES = ("cells", "files", "pages", "processes", "reading", "replies", "verdict", "writing")
 CASES = [case for name in CLASSES for case in importlib.import_module(f"tests.hostile.{name}").CASES]
 RIGHT = "def attention_weights(scores, mask):\n    return torch.softmax(scores + mask, dim=-1)"
 PR_SET_CHILD_SUBREAPER = 36
-
-needs_sandbox = pytest.mark.skipif(bool(sandbox.probe()), reason="no sandbox on this machine")
 
 
 @dataclass

@@ -11,16 +11,16 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from grading import exercise, sandbox
+from grading import exercise
 from grading.autograder.grade_submission import Graded, grade
 from grading.autograder.gradebook import load_master
 from grading.autograder.submission import Master, read
 from grading.course import ROOT
 from grading.sandbox.student_process import ForkServerClient
+from tests.sandboxed import needs_sandbox
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect
 
-WHY_NOT = sandbox.probe()
-pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
+pytestmark = needs_sandbox
 
 MASK = "def causal_mask(size):\n    return torch.triu(torch.full((size, size), -torch.inf), 1)\n"
 

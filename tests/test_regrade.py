@@ -7,7 +7,6 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from grading import sandbox
 from grading.autograder import regrade
 from grading.autograder import reporting as telling
 from grading.autograder import run as autograde
@@ -15,10 +14,9 @@ from grading.autograder.run import Outcome
 from grading.classroom import demo
 from grading.errors import CourseError
 from grading.pages import report
+from tests.sandboxed import needs_sandbox
 from tests.submissions import ASSIGNMENT, AUTOMATIC, perfect, released
 
-WHY_NOT = sandbox.probe()
-needs_sandbox = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
 STUDENTS = ["ada_perfect", "denis_mistaken"]
 
 
