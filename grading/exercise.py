@@ -18,8 +18,8 @@ from grading.exercises import definitions as definitions
 from grading.exercises import names as names
 from grading.exercises import notebooks as notebooks
 from helpers.checking.answers import Ask, InProcess, Reply
+from helpers.checking.judging import Case, Examples, Raised, StageCases, words
 from helpers.checking.measures import measured
-from helpers.checking.verdict import Case, Examples, Raised, StageCases, words
 
 Draw = Callable[[random.Random], Sequence[Ask]]
 

@@ -16,7 +16,8 @@ from typing import Any
 
 from helpers.checking import plain
 from helpers.checking.answers import Ask, InProcess
-from helpers.checking.verdict import Case, Examples, Raised, Sealed, StageCases, Verdict, judge
+from helpers.checking.judging import Case, Examples, Raised, Sealed, StageCases, judge
+from helpers.checking.verdict import Verdict
 
 EXAMPLES = Path(__file__).with_name("check_examples")
 

@@ -13,6 +13,7 @@ from grading.autograder import reporting as telling
 from grading.autograder import run as autograde
 from grading.autograder.run import Outcome
 from grading.classroom import demo
+from grading.course import Course
 from grading.errors import CourseError
 from grading.pages import report
 from tests.submissions import ASSIGNMENT, AUTOMATIC, perfect, released
@@ -65,8 +66,8 @@ def test_one_exercise_changes_its_own_mark_only(course: Path, capsys: pytest.Cap
     assert marks(course, "denis_mistaken") == others
     notebook = nbformat.read(path, as_version=4)
     assert notebook.metadata["grading"]["key"] == key  # the next run grades the rest of the new submission
-    (ada,) = (one for one in report.load(course, ASSIGNMENT) if one.student == "ada_perfect")
-    earned = {name: verdict["earned"] for name, verdict in ada.verdicts.items()}
+    (ada,) = (one for one in report.load(Course(course), ASSIGNMENT) if one.student == "ada_perfect")
+    earned = {name: verdict.earned for name, verdict in ada.verdicts.items()}
     assert earned == {name: 0.0 if name == "causal_mask" else before[f"{name}_check"] for name in earned}
     assert "NotImplementedError" in ada.sources["causal_mask"]
     assert "NotImplementedError" not in ada.sources["attention_weights"]

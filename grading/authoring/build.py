@@ -192,8 +192,8 @@ def inputs(notebook: NotebookNode) -> str:
 
 def examples(exercise: Exercise) -> dict[str, Any]:
     """Returns what `helpers/check_examples/` holds of an exercise: results, never code."""
-    from helpers.checking import plain
-    from helpers.checking.verdict import Raised
+    from helpers.checking import fingerprints, plain
+    from helpers.checking.judging import Raised
 
     made = exercise.public_examples()
 
@@ -202,8 +202,8 @@ def examples(exercise: Exercise) -> dict[str, Any]:
             more = {"changed": value.changed, "said": value.said}
             return {"raised": value.error_type} | {name: part for name, part in more.items() if part}
         if stage.sealed and value is not None:
-            return {"sealed": plain.seal(value, case.ask.at, exercise.name)}
-        return _short(plain.encode(plain.evaluated(value, case.ask.at)))  # numbers, not formulas
+            return {"sealed": fingerprints.seal(value, case.ask.at, exercise.name)}
+        return _short(plain.encode(fingerprints.evaluated(value, case.ask.at)))  # numbers, not formulas
 
     return {
         "signature": made.signature,

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from helpers.checking.answers import Ask
-from helpers.checking.answers import _real as built  # the model of a recipe, as an answer gets it
 from helpers.checking.plain import Model
+from helpers.checking.recipes import build as built  # the model of a recipe, as an answer gets it
 from helpers.data import EOS, OOV, PAD
 
 Sentences = list[list[int]]

@@ -1,6 +1,6 @@
 """See a model that an answer returns, in plain values: what it gives, where its weights come from, what of it learns.
 
-The model itself never leaves the process of the answer. `Ask.take` and `Ask.then` say what is wanted of it.
+The model itself never leaves the process of the answer. `helpers.checking.takes` says what is wanted of it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-
-TAKES = ("parameters", "origins", "shared", "learns")
 
 
 def view_of(value: Any) -> Any:
@@ -32,36 +30,30 @@ def weights_of(value: Any) -> dict[str, Tensor]:
     return {}
 
 
-def see(
-    model: Any, take: str, part: str, then: Sequence[Any] | None, before: Sequence[Any], memory: Iterable[Tensor]
-) -> Any:
-    """Returns what `take` names of a model that an answer has returned, or of its submodule `part`.
+def see(model: Any, part: str, look: Callable[[nn.Module], Any]) -> Any:
+    """Returns what `look` sees of a model that an answer has returned, or of its submodule `part`.
 
-    Args:
-        take: "result": what it gives for the inputs `then`, in evaluation mode; "parameters": see `parameters`;
-            "origins", "shared", "learns": see the functions of these names.
-        before: `view_of` each input of the call, taken before it.
-        memory: the tensors of the inputs that must stay as they were, held since before the call.
+    None stays None: a forgotten return, told as such by whoever compares.
 
     Raises:
-        TypeError: when it is no model, or no tensor comes out where one is needed.
+        TypeError: when it is no model.
     """
     if model is None:
-        return None  # a forgotten return: told as such by whoever compares
+        return None
     if not isinstance(model, nn.Module):
         raise TypeError(f"expected a model (an nn.Module), got a {type(model).__name__}")
-    seen = model.get_submodule(part)
-    if take == "parameters":
-        return parameters(seen)
-    if take == "origins":
-        return origins(seen, before)
-    if take == "shared":
-        return shared(seen, memory)
-    seen.eval()
-    if take == "learns":
-        return learns(seen, then or ())
+    return look(model.get_submodule(part))
+
+
+def output(model: Any, part: str, inputs: Sequence[Any]) -> Any:
+    """Returns what a model that an answer has returned, or its submodule `part`, gives in evaluation mode."""
+
+    def called(seen: nn.Module) -> Any:
+        seen.eval()
+        return seen(*inputs)
+
     with torch.no_grad():
-        return seen(*(then or ()))
+        return see(model, part, called)
 
 
 def parameters(model: nn.Module) -> dict[str, Any]:
@@ -91,12 +83,17 @@ def shared(model: nn.Module, memory: Iterable[Tensor]) -> set[str]:
 
 
 def learns(model: nn.Module, inputs: Sequence[Any]) -> dict[str, int]:
-    """Returns name -> how many numbers, for each parameter that a gradient of the model's output reaches."""
+    """Returns name -> how many numbers, for each parameter that a gradient of the model's output reaches.
+
+    Raises:
+        TypeError: when the model gives no tensor.
+    """
+    model.eval()
     with torch.enable_grad():
-        output = model(*inputs)
-        if not isinstance(output, Tensor):
-            raise TypeError(f"expected a tensor from the model, got a {type(output).__name__}")
-        return reached(output.square(), model)
+        given = model(*inputs)
+        if not isinstance(given, Tensor):
+            raise TypeError(f"expected a tensor from the model, got a {type(given).__name__}")
+        return reached(given.square(), model)
 
 
 def reached(output: Tensor, model: nn.Module) -> dict[str, int]:

@@ -15,7 +15,7 @@ class Interrupted(KeyboardInterrupt):
     """A recorded function was told to stop here."""
 
 
-class Recording:
+class Spy:
     """The function that a `plain.Recorded` tells of. `log` holds its calls: its name, the arguments as they were."""
 
     def __init__(self, recipe: plain.Recorded) -> None:
@@ -45,7 +45,7 @@ def log(inputs: Sequence[Any], act: Callable[[], Any]) -> list[list[Any]]:
     """Returns the calls of all recorded functions among the inputs during `act()`, in order; one of them may end it."""
     notes: list[list[Any]] = []
     for value in inputs:
-        if isinstance(value, Recording):
+        if isinstance(value, Spy):
             value.log = notes
     try:
         act()
