@@ -1,7 +1,7 @@
 """Make notebooks from their text sources: `solutions/NN_name.py` -> solution notebook -> released notebook.
 
-`grading.source` says how a source is written. Everything made is the same, byte for byte, in every run: fixed ids and
-metadata, no times.
+`grading.authoring.source` says how a source is written. Everything made is the same, byte for byte, in every run: fixed
+ids and metadata, no times.
 """
 
 from __future__ import annotations
