@@ -13,6 +13,7 @@ from nbformat import NotebookNode
 from grading import sandbox
 from grading.authoring import source
 from grading.autograder import run as autograde
+from grading.autograder.run import Settings
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
 from grading.course import ROOT, Course
@@ -275,7 +276,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder.mkdir(parents=True)
     (folder / f"{EVIL.replace('/', '_')}.ipynb").write_text(nbformat.writes(hostile), encoding="utf-8")
     students = ["ada_perfect", "denis_mistaken", "hostile"]
-    autograde.run(course=made, students=students, workers=1, progress=False)
+    autograde.run(Settings(Course(made), students=students, workers=1, progress=False))
     return made
 
 

@@ -138,15 +138,17 @@ PROGRAM = """
 import dataclasses, json, sys
 from pathlib import Path
 from grading.autograder import run as autograde
-from grading.sandbox import Limits
 from grading.autograder.grade_submission import Budget
+from grading.course import Course
+from grading.sandbox import Limits
 from grading.sandbox.fork_server import Zygote
 if __name__ == "__main__":
     told = json.loads(sys.argv[1])
     with Zygote(limits=Limits(**told["limits"])) as zygote:
-        done = autograde.run(
-            course=Path(told["course"]), workers=2, progress=False, zygote=zygote, budget=Budget(**told["budget"])
+        settings = autograde.Settings(
+            Course(Path(told["course"])), workers=2, progress=False, budget=Budget(**told["budget"])
         )
+        done = autograde.run(settings, zygote)
     print(json.dumps([dataclasses.asdict(one) for one in done]))
 """
 
