@@ -16,7 +16,7 @@ import sympy
 import torch
 from torch import Tensor, nn
 
-from grading.authoring import build
+from grading.authoring.examples import encode
 from grading.exercise import Exercise, ExerciseError, Mistake, Stage
 from helpers import check as check_module
 from helpers import models
@@ -464,7 +464,7 @@ def test_a_wrong_formula_gets_one_sentence(given: Any, sentence: str) -> None:
 
 
 def test_a_text_in_place_of_a_sealed_formula_is_told() -> None:
-    stored = json.loads(json.dumps(build.examples(formula_exercise(True))))
+    stored = json.loads(json.dumps(encode(formula_exercise(True))))
     said = str(judge(check_module._decode_examples("formula", stored), InProcess(lambda: "n**2")))
     assert "expected a formula or a number, got the text 'n**2'" in said
 
@@ -798,12 +798,12 @@ def test_what_lies_beside_a_question_does_not_reach_the_answer() -> None:
 
 
 def test_a_measure_survives_the_file_of_examples() -> None:
-    stored = json.loads(json.dumps(build.examples(measured_exercise())))
+    stored = json.loads(json.dumps(encode(measured_exercise())))
     assert [stage["measure"] for stage in stored["stages"]] == ["attention", "attention"]
     examples = check_module._decode_examples("query", stored)
     assert judge(examples, InProcess(lambda keys, scale: -scale * keys[1])).outcome == "right"
     assert judge(examples, InProcess(lambda keys, scale: keys[0])).mistake == "the scale is missing"
-    assert "measure" not in json.dumps(build.examples(number_exercise()))
+    assert "measure" not in json.dumps(encode(number_exercise()))
 
 
 @pytest.mark.parametrize("value", [torch.zeros(2, 4), (torch.zeros(4), torch.zeros(4)), [torch.zeros(4)] * 2])
