@@ -9,6 +9,7 @@ import pytest
 from grading import exercise, exercises
 from grading.authoring import build, source
 from grading.exercise import ExerciseError
+from helpers import check
 from tests.clones import clone, python
 
 ALL = [(notebook, name) for notebook in exercises.notebooks() for name in exercises.names(notebook)]
@@ -63,6 +64,24 @@ def test_an_unknown_notebook_is_refused_in_one_sentence(name: str) -> None:
 def test_an_unknown_exercise_is_refused_in_one_sentence() -> None:
     with pytest.raises(LookupError, match="01_causal_mask has no exercise '_common'; expected one of: causal_mask, "):
         exercise.load_one("01_causal_mask", "_common")
+
+
+def test_a_check_reads_only_the_examples_of_its_own_exercise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for notebook, name in ALL:
+        (tmp_path / notebook).mkdir(exist_ok=True)
+        (tmp_path / notebook / f"{name}.json").write_text("cut off")
+    own = Path("00_start_here/batch_shape.json")
+    (tmp_path / own).write_bytes((check.EXAMPLES / own).read_bytes())
+    monkeypatch.setattr(check, "EXAMPLES", tmp_path)
+    check.public_examples.cache_clear()
+    try:
+        assert list(check.public_examples("batch_shape")) == ["batch_shape"]
+        with pytest.raises(
+            LookupError, match="no exercise is called '00_start_here/batch_shape'; expected one of: Deco"
+        ):
+            check.check(lambda b, n, d: (b, n, d), "00_start_here/batch_shape")
+    finally:
+        check.public_examples.cache_clear()
 
 
 # --- a definition that is not as it must be ---------------------------------------------------------------------------
