@@ -10,7 +10,7 @@ from grading.authoring import bank
 from grading.exercise import Exercise
 from helpers.check import public_examples
 from helpers.checking.answers import InProcess
-from helpers.checking.verdict import Examples, judge
+from helpers.checking.judging import Examples, judge
 
 PATIENCE = 60.0  # seconds for one answer: on a busy machine an answer may not lose to the clock
 SEEDS = ("public", "a student", "another student")
@@ -50,7 +50,7 @@ def test_a_right_answer_gets_full_marks(right: bank.BankAnswer) -> None:
     public = judge(public_examples()[answer.exercise], student, PATIENCE)
     assert public.outcome == "right", str(public)
     for seed in SEEDS:
-        verdict = judge(drawn(defined, seed), student, PATIENCE, pictures=False)
+        verdict = judge(drawn(defined, seed), student, PATIENCE, hidden=True)
         assert (verdict.outcome, verdict.earned) == ("right", defined.points), str(verdict)
 
 
@@ -59,7 +59,7 @@ def test_a_wrong_answer_loses_marks_and_gets_its_hint(wrong: bank.BankAnswer) ->
     defined = exercise.load(answer.notebook)[answer.exercise]
     student = InProcess(bank.run(answer))
     for seed in SEEDS:
-        verdict = judge(drawn(defined, seed), student, PATIENCE, pictures=False)
+        verdict = judge(drawn(defined, seed), student, PATIENCE, hidden=True)
         assert verdict.outcome != "right", str(verdict)
         assert verdict.earned < defined.points
         assert verdict.mistake == answer.mistake, str(verdict)
@@ -77,7 +77,7 @@ def test_each_known_mistake_differs_from_the_reference_and_from_the_others(
     for seed in SEEDS:
         examples = drawn(defined, seed)
         for mistake in defined.mistakes:
-            verdict = judge(examples, InProcess(mistake.answer), PATIENCE, pictures=False)
+            verdict = judge(examples, InProcess(mistake.answer), PATIENCE, hidden=True)
             assert verdict.outcome != "right", f"{mistake.name} passes every check"
             assert verdict.mistake == mistake.name
 

@@ -16,9 +16,10 @@ import pytest
 from grading import exercise, sandbox
 from grading.authoring import bank, build
 from grading.autograder.grade_submission import Budget, grade
-from grading.autograder.gradebook import load_master
+from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import Work, plan, read
 from grading.classroom import demo
+from grading.course import Course
 from grading.examiner import examine
 from grading.sandbox.student_process import Students
 from helpers.checking.answers import InProcess
@@ -49,7 +50,7 @@ def work_of(notebook: str, answers: dict[str, bank.BankAnswer], folder: Path) ->
     released = nbformat.read(build.ROOT / "notebooks" / notebook / f"{notebook}.ipynb", as_version=4)
     filled = demo.fill(released, {name: answer.source for name, answer in answers.items()})
     (folder / f"{notebook}.ipynb").write_text(nbformat.writes(filled), encoding="utf-8")
-    return read(folder, load_master(build.ROOT, notebook))
+    return read(folder, load_master(Course(), notebook))
 
 
 def run(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
@@ -64,7 +65,7 @@ def run(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
 def test_the_whole_bank_gets_the_same_verdicts(
     notebook: str, students: Students, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    master, exercises = load_master(build.ROOT, notebook), exercise.load(notebook)
+    master, exercises = load_master(Course(), notebook), exercise.load(notebook)
     patience = Budget(cell=60, exercise=60)
     different = []
     for number, answers in enumerate(classes(notebook)):

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from grading.classroom import collect, roster
+from grading.__main__ import main
+from grading.classroom import collect, deliveries, placing, roster
 from grading.classroom.collect import Collected
+from grading.course import Course
 from grading.errors import CourseError
 
 A, B = "01_causal_mask", "02_positional_encoding"
@@ -186,6 +188,17 @@ def test_newer_replaces_older_and_older_is_kept_aside(course: Path, tmp_path: Pa
     assert older == [content("a"), content("b")]
 
 
+@pytest.mark.parametrize(
+    "told", ["2026-01-12 12:00:00.123456 UTC", "2026-01-12T13:00:00+01:00", "12 January 2026 12:00"]
+)
+def test_the_time_there_is_read_as_nbgrader_reads_it(course: Path, tmp_path: Path, told: str) -> None:
+    folder = course / "gradebook" / "submitted" / "ada" / A
+    make_folder(folder, {f"{A}.ipynb": content("old"), "timestamp.txt": told.encode()}, NOON + datetime.timedelta(9))
+    newer = make_zip(tmp_path / "x.zip", {f"ada_{A}.ipynb": content("new")}, NOON + datetime.timedelta(1))
+    assert collect.collect(course, newer).placed[0][3] == "replaces an older one"
+    assert there(course) == {f"ada/{A}": content("new")}
+
+
 def test_the_time_is_the_collectors(course: Path, tmp_path: Path) -> None:
     files = {f"ada/{A}/{A}.ipynb": content(), f"ada/{A}/timestamp.txt": b"2020-01-01 00:00:00 UTC"}
     collect.collect(course, make_folder(tmp_path / "p", files), time=collect.read_time("2026-02-03T10:00+01:00"))
@@ -260,16 +273,16 @@ def test_bombs(course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     found = collect.collect(course, path)
     assert found.refused == [(f"ada_{A}.ipynb", "unpacks to more than 200 times its size")]
     assert set(there(course)) == {f"bob/{A}"}
-    monkeypatch.setattr(collect, "MAX_FILE", 1000)
+    monkeypatch.setattr(deliveries, "MAX_FILE", 1000)
     found = collect.collect(course, make_zip(tmp_path / "large.zip", {f"ada_{A}.ipynb": os.urandom(2000)}))
     assert "more than" in found.refused[0][1]
-    monkeypatch.setattr(collect, "MAX_FILES", 3)
+    monkeypatch.setattr(deliveries, "MAX_FILES", 3)
     many = make_zip(tmp_path / "many.zip", {f"s{n}_{A}.ipynb": content() for n in range(4)})
     with pytest.raises(CourseError, match="more than 3 files"):
         collect.collect(course, many)
     with pytest.raises(CourseError, match="more than 3 files"):
         collect.collect(course, make_folder(tmp_path / "f", {f"s{n}_{A}.ipynb": content() for n in range(4)}))
-    monkeypatch.setattr(collect, "MAX_TOTAL", 100)
+    monkeypatch.setattr(deliveries, "MAX_TOTAL", 100)
     with pytest.raises(CourseError, match="Nothing was collected"):
         collect.collect(course, make_zip(tmp_path / "total.zip", {f"s_{A}.ipynb": b"x" * 200}))
     assert set(there(course)) == {f"bob/{A}"}
@@ -279,8 +292,8 @@ def test_a_list_of_entries_that_is_too_long_is_refused_before_it_is_read(
     course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = make_zip(tmp_path / "x.zip", {f"s{n}_{A}.ipynb": content() for n in range(40)})
-    monkeypatch.setattr(collect, "MAX_FILES", 30)
-    monkeypatch.setattr(collect.zipfile, "ZipFile", lambda *_: pytest.fail("the list was read"))
+    monkeypatch.setattr(deliveries, "MAX_FILES", 30)
+    monkeypatch.setattr(deliveries.zipfile, "ZipFile", lambda *_: pytest.fail("the list was read"))
     with pytest.raises(CourseError, match="more than 30 files"):
         collect.collect(course, path)
 
@@ -312,7 +325,7 @@ def test_damage_and_passwords_cost_their_own_file_only(course: Path, tmp_path: P
     assert reasons[f"bob_{A}.ipynb"] == "is encrypted; ask for it without a password"
 
 
-def test_what_is_no_delivery_is_told(course: Path, tmp_path: Path) -> None:
+def test_what_is_no_delivery_is_told(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(CourseError, match="there is no"):
         collect.collect(course, tmp_path / "none")
     (tmp_path / "x.txt").write_text("x")
@@ -325,8 +338,8 @@ def test_what_is_no_delivery_is_told(course: Path, tmp_path: Path) -> None:
         collect.collect(course, path)
     with pytest.raises(CourseError, match="no assignment is called '99_none'"):
         collect.collect(course, tmp_path, "99_none")
-    with pytest.raises(CourseError, match="--time 'noon' is no time"):
-        collect.run(course, tmp_path, "", None, "noon")
+    assert main(["collect", str(tmp_path), "--time", "noon", "--course", str(course)]) == 2
+    assert "--time 'noon' is no time" in capsys.readouterr().err
 
 
 # --- names ------------------------------------------------------------------------------------------------------------
@@ -416,14 +429,14 @@ def test_stopped_at_any_step_the_old_or_the_new_submission_is_there(
             raise KeyboardInterrupt
         return real(self, target)
 
-    def write(path: Path, data: bytes) -> None:
+    def write(path: Path, data: bytes, *, durable: bool) -> None:
         path.write_bytes(data[: len(data) // 2])
         raise KeyboardInterrupt
 
     if step:
         monkeypatch.setattr(Path, "rename", rename)
     else:
-        monkeypatch.setattr(collect, "_write", write)
+        monkeypatch.setattr(placing, "write_whole", write)
     with pytest.raises(KeyboardInterrupt):
         collect.collect(course, newer)
     monkeypatch.undo()
@@ -445,7 +458,7 @@ def test_a_run_that_was_killed_is_finished_by_the_next(course: Path, tmp_path: P
 
 def test_two_collectors_do_not_meet(course: Path, tmp_path: Path) -> None:
     with (
-        collect._only_collector(course / "gradebook"),
+        placing.only_collector(Course(course)),
         pytest.raises(CourseError, match="another run is collecting"),
     ):
         collect.collect(course, make_zip(tmp_path / "x.zip", {f"ada_{A}.ipynb": content()}))
@@ -455,13 +468,11 @@ def test_two_collectors_do_not_meet(course: Path, tmp_path: Path) -> None:
 
 
 def test_the_command_line(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from grading.__main__ import main
-
     path = make_zip(tmp_path / "x.zip", {f"ada_{A}.ipynb": content(), "bob\x1b[31m.txt": b"x"})
     assert main(["collect", str(path), "--course", str(course)]) == 1
     told = capsys.readouterr().out
     assert f"ada      {A}  2026-01-12 12:00:00 UTC  new" in told
-    assert "bob?[31m.txt: is no notebook" in told
+    assert r"bob\x1b[31m.txt: is no notebook" in told
     assert "\x1b" not in told
     assert "1 collected, 0 unchanged, 1 not known, 0 refused." in told
     good = make_zip(tmp_path / "y.zip", {f"ada_{A}.ipynb": content()})
@@ -483,7 +494,7 @@ def test_the_rosters_names_are_in_nbgraders_gradebook(course: Path, tmp_path: Pa
 
     write_roster(course, NBGRADER_ROSTER)
     path = make_zip(tmp_path / "x.zip", {f"René Descartes_9_assignsubmission_file_/{A}.ipynb": content()})
-    assert collect.run(course, path, "", None, None) == 0
+    assert main(["collect", str(path), "--course", str(course)]) == 0
     with Gradebook(f"sqlite:///{course}/gradebook/gradebook.db", "transformers") as book:
         assert [(one.id, one.first_name, one.last_name) for one in book.students] == [("rene", "René", "Descartes")]
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from grading.__main__ import _parsed, _parser, main
+from grading.__main__ import main
+from grading.command_line import parse
 
 A, B = "01_causal_mask", "02_positional_encoding"
 
@@ -18,13 +19,13 @@ A, B = "01_causal_mask", "02_positional_encoding"
     ],
 )
 def test_collect_takes_its_assignment_anywhere(words: str) -> None:
-    options = _parsed(_parser(), words.split())
+    options = parse(words.split())
     assert (options.path, options.assignment, options.course) == (Path("here"), A, Path("x"))
 
 
 @pytest.mark.parametrize("words", [f"{A} {B} --workers 1", f"{A} --workers 1 {B}", f"--workers 1 {A} {B}"])
 def test_autograde_takes_its_assignments_anywhere(words: str) -> None:
-    assert _parsed(_parser(), ["autograde", *words.split()]).assignment == [A, B]
+    assert parse(["autograde", *words.split()]).assignment == [A, B]
 
 
 @pytest.mark.parametrize(

@@ -37,12 +37,15 @@ DRIVER = """
 import dataclasses, json, os, signal, sys, traceback
 from pathlib import Path
 from grading.autograder import run as autograde
+from grading.autograder.fingerprint import environment_key
+from grading.course import Course
 from grading.errors import CourseError
 from grading.sandbox.fork_server import Zygote
 
 def graded(told, zygote):
     try:
-        done = autograde.run(course=Path(told["course"]), workers=2, progress=False, zygote=zygote, force=told["force"])
+        settings = autograde.Settings(Course(Path(told["course"])), workers=2, progress=False, force=told["force"])
+        done = autograde.run(settings, zygote)
         Path(told["out"]).write_text(json.dumps([dataclasses.asdict(one) for one in done]))
         return 0
     except (CourseError, OSError) as problem:
@@ -53,7 +56,7 @@ def graded(told, zygote):
         return 4
 
 if __name__ == "__main__":
-    autograde.environment_key(sys.argv[1])  # looked up once, for all runs
+    environment_key(sys.argv[1])  # looked up once, for all runs
     with Zygote() as zygote:
         for line in sys.stdin:
             told = json.loads(line)

@@ -35,8 +35,8 @@ from grading.classroom import plain_grading as classroom
 from grading.course import ROOT
 from helpers.checking import plain
 from helpers.checking.answers import Ask, Reply
+from helpers.checking.judging import judge
 from helpers.checking.serve import decode_reply
-from helpers.checking.verdict import judge
 from tests.hostile import replies
 from tests.hostile.case import Case, World
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect, released
@@ -138,15 +138,17 @@ PROGRAM = """
 import dataclasses, json, sys
 from pathlib import Path
 from grading.autograder import run as autograde
-from grading.sandbox import Limits
 from grading.autograder.grade_submission import Budget
+from grading.course import Course
+from grading.sandbox import Limits
 from grading.sandbox.fork_server import Zygote
 if __name__ == "__main__":
     told = json.loads(sys.argv[1])
     with Zygote(limits=Limits(**told["limits"])) as zygote:
-        done = autograde.run(
-            course=Path(told["course"]), workers=2, progress=False, zygote=zygote, budget=Budget(**told["budget"])
+        settings = autograde.Settings(
+            Course(Path(told["course"])), workers=2, progress=False, budget=Budget(**told["budget"])
         )
+        done = autograde.run(settings, zygote)
     print(json.dumps([dataclasses.asdict(one) for one in done]))
 """
 
@@ -358,7 +360,7 @@ def test_no_reply_makes_judging_fail() -> None:
         for one in exercise.load(notebook).values():
             examples = one.drawn_examples("ada")
             for reply in rng.sample(good, 20):
-                verdict = judge(examples, _Fixed(reply), pictures=False)
+                verdict = judge(examples, _Fixed(reply), hidden=True)
                 assert verdict.earned < verdict.points
                 assert "<script>" not in verdict._repr_html_()
                 assert str(verdict)

@@ -27,6 +27,14 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
         folder = course / "gradebook" / "submitted" / student / ASSIGNMENT
         folder.mkdir(parents=True)
         nbformat.write(notebook, folder / f"{ASSIGNMENT}.ipynb")
+    for student, notebook in (("20260112", perfect()), ("no_time", perfect())):
+        folder = course / "gradebook" / "submitted" / student / ASSIGNMENT
+        folder.mkdir(parents=True)
+        if student == "no_time":
+            (folder / "timestamp.txt").write_text("as soon as possible")
+        else:
+            cell(notebook, "causal_mask").source = "import os\nos._exit(1)"
+        nbformat.write(notebook, folder / f"{ASSIGNMENT}.ipynb")
     graded = classroom.grade(course, ASSIGNMENT, say=False, cell_seconds=15)
     made = {row.student: row for row in graded}
     made["course"] = Row(str(course), None, 0, "")
@@ -70,6 +78,12 @@ def test_an_endless_loop_costs_its_exercise_only(rows: dict[str, Row]) -> None:
     assert "causal_mask 0/3: took too long" in rows["fatou_endless_loop"].why
     assert rows["looping"].mark == AUTOMATIC - 3
     assert "causal_mask 0/3" in rows["looping"].why
+
+
+def test_each_missing_mark_has_the_reason_of_its_own_student(rows: dict[str, Row]) -> None:
+    assert rows["20260112"].why == "could not be graded: its code ended the kernel"
+    assert rows["no_time"].why.startswith("could not be graded: nbgrader says: ")
+    assert "as soon as possible" in rows["no_time"].why
 
 
 def test_honest_oddities_lose_nothing(rows: dict[str, Row]) -> None:

@@ -13,9 +13,9 @@ from nbformat import NotebookNode
 
 from grading import exercise, sandbox
 from grading.autograder.grade_submission import Graded, grade
-from grading.autograder.gradebook import load_master
+from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import Master, read
-from grading.course import ROOT
+from grading.course import ROOT, Course
 from grading.sandbox.student_process import Students
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect
 
@@ -180,7 +180,7 @@ def students() -> Iterator[Students]:
 
 @pytest.fixture(scope="module")
 def master() -> Master:
-    return load_master(ROOT, ASSIGNMENT)
+    return load_master(Course(ROOT), ASSIGNMENT)
 
 
 def _graded(students: Students, master: Master, folder: Path) -> Graded:
