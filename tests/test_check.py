@@ -387,7 +387,15 @@ def test_a_module_is_built_given_weights_and_called() -> None:
     assert judge(examples, InProcess(Shift)).mistake == "added in place of multiplied"
     assert judge(examples, InProcess(Frozen)).mistake == "frozen"
     assert judge(examples, InProcess(nn.Identity)).outcome != "right"
-    assert "expected a class of nn.Module" in str(judge(examples, InProcess(lambda width: width)))
+    said = judge(examples, InProcess(lambda width: width))
+    assert said.sentence == "it stopped with TypeError: expected a class of nn.Module, got one that makes a int"
+
+
+def test_an_unknown_take_is_refused() -> None:
+    with pytest.raises(ValueError, match="there is no take 'resutl'; expected one of: result, names, "):
+        Ask((1,), take="resutl")
+    with pytest.raises(ValueError, match="there is no take 'all'"):
+        Ask.decode({"take": "all"})
 
 
 def test_a_call_of_a_module_tells_how_it_was_built() -> None:

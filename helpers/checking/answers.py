@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from helpers.checking import model_probes, plain, recipes
 from helpers.checking.limits import TooSlow, output_kept, state_kept, time_limit
-from helpers.checking.takes import TAKES, Call, take
+from helpers.checking.takes import TAKES, prepare, take
 
 STUB = "Replace this line by your answer"  # what the unanswered cells of a released notebook raise
 
@@ -131,7 +131,7 @@ class InProcess:
                 stack.enter_context(state_kept())
                 stack.enter_context(output_kept(printed))
                 stack.enter_context(time_limit(seconds, self.clock))
-                data = plain.encode(take(Call(question, self.answer, inputs, keywords, before)))
+                data = plain.encode(take(prepare(question, self.answer, inputs, keywords, before)))
             changed = _changed(question, inputs, before)
             return Reply("value", plain.decode(data), printed=_shortened(printed), changed_inputs=changed)
         except TooSlow:
