@@ -11,6 +11,7 @@ from nbgrader.api import Gradebook
 from grading.__main__ import main
 from grading.classroom import export
 from grading.classroom.export import harmless
+from grading.command_line import parse
 from grading.errors import CourseError
 
 A = "01_causal_mask"
@@ -123,6 +124,11 @@ def test_formulas_are_text(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "Ada", "O'Neill", "3.75", "a=b", "    Points Possible", "Anne-Marie"])
 def test_other_text_stays_as_it_is(text: str) -> None:
     assert harmless(text) == text
+
+
+@pytest.mark.parametrize("kind", export.FORMATS)
+def test_every_format_can_be_asked_for(kind: str) -> None:
+    assert parse(["export", "--format", kind]).format == kind
 
 
 def test_the_file_and_what_is_not_final(course: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
