@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tqdm import tqdm
@@ -37,7 +37,7 @@ class Settings:
     `unsafe` even where no sandbox can be made.
     """
 
-    course: Course = Course()
+    course: Course
     assignments: Sequence[str] = ()
     students: Sequence[str] = ()
     exercise: str = ""
@@ -45,7 +45,7 @@ class Settings:
     force: bool = False
     unsafe: bool = False
     progress: bool = True
-    budget: Budget = Budget()
+    budget: Budget = field(default_factory=Budget)
 
 
 def run(

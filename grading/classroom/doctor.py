@@ -142,12 +142,7 @@ def _mended(master: Cell, student: Sequence[Cell], found: Diagnosis) -> Cell:
     made = copy.deepcopy(master)
     name, what = grade_id(master), kind(master)
     if not student:
-        if what and found.damaged:
-            found.lost.append(name)
-        elif what in ("solution", "essay"):
-            found.problems.append(f"the cell of {name} was deleted; an empty one is put back")
-        elif what in ("check", "setup"):
-            found.problems.append(f"the cell {name} was deleted; it is put back")
+        _tell_missing(name, what, found)
         return made
     first = student[0]
     if what in ("check", "setup"):
@@ -165,6 +160,16 @@ def _mended(master: Cell, student: Sequence[Cell], found: Diagnosis) -> Cell:
             made["cell_type"] = first["cell_type"]
     _take_outputs(made, first)
     return made
+
+
+def _tell_missing(name: str, what: str, found: Diagnosis) -> None:
+    """Tells that the student's file has not the released cell of a name; `what` is the kind of cell."""
+    if what and found.damaged:
+        found.lost.append(name)
+    elif what in ("solution", "essay"):
+        found.problems.append(f"the cell of {name} was deleted; an empty one is put back")
+    elif what in ("check", "setup"):
+        found.problems.append(f"the cell {name} was deleted; it is put back")
 
 
 def _take_outputs(made: Cell, theirs: Cell) -> None:

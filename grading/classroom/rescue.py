@@ -45,14 +45,6 @@ def load(path: Path) -> Rescued:
         BeyondMendingError: when nothing can be saved.
     """
     found = Rescued()
-    if path.is_symlink():
-        raise BeyondMendingError(f"{path.name} is a link; name the file itself.")
-    if not path.is_file():
-        raise BeyondMendingError(f"there is no file {path}; expected a notebook (.ipynb).")
-    if path.stat().st_size > MAX_BYTES:
-        raise BeyondMendingError(
-            f"{path.name} has more than {MAX_BYTES >> 20} MB; clear its outputs in JupyterLab first."
-        )
     content = _decoded(path, found)
     try:
         notebook = json.loads(content)
@@ -67,17 +59,31 @@ def load(path: Path) -> Rescued:
     if len(found.cells) < len(listed):
         found.problems.append(f"{len(listed) - len(found.cells)} of its cells are no cells; they are left out")
     for cell in found.cells:
-        if not isinstance(cell.get("metadata"), dict):
-            cell["metadata"] = {}
-        if not isinstance(cell["metadata"].get("nbgrader", {}), dict):
-            del cell["metadata"]["nbgrader"]
-        if not isinstance(cell.get("outputs", []), list):
-            cell["outputs"] = []
+        _make_regular(cell)
     found.metadata = notebook["metadata"] if isinstance(notebook.get("metadata"), dict) else {}
     return found
 
 
+def _make_regular(cell: Cell) -> None:
+    """Puts metadata and outputs of their kinds where a cell has others."""
+    if not isinstance(cell.get("metadata"), dict):
+        cell["metadata"] = {}
+    if not isinstance(cell["metadata"].get("nbgrader", {}), dict):
+        del cell["metadata"]["nbgrader"]
+    if not isinstance(cell.get("outputs", []), list):
+        cell["outputs"] = []
+
+
 def _decoded(path: Path, found: Rescued) -> str:
+    """Returns the text of a file, whatever an editor has made of it."""
+    if path.is_symlink():
+        raise BeyondMendingError(f"{path.name} is a link; name the file itself.")
+    if not path.is_file():
+        raise BeyondMendingError(f"there is no file {path}; expected a notebook (.ipynb).")
+    if path.stat().st_size > MAX_BYTES:
+        raise BeyondMendingError(
+            f"{path.name} has more than {MAX_BYTES >> 20} MB; clear its outputs in JupyterLab first."
+        )
     data = path.read_bytes()
     if not data.strip():
         raise BeyondMendingError(f"{path.name} is empty; look for a copy in .ipynb_checkpoints beside it.")
