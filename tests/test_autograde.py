@@ -257,7 +257,7 @@ def test_the_fingerprint_holds_what_decides_marks_and_nothing_else() -> None:
     found = {path.relative_to(ROOT).as_posix() for path in fingerprint.sources(ASSIGNMENT)}
     assert {"grading/autograder/submission.py", "grading/autograder/grade_submission.py"} <= found
     assert {"grading/examiner.py", "grading/exercise.py", "helpers/models.py", "helpers/checking/verdict.py"} <= found
-    assert not {"helpers/plots.py", "helpers/environment.py", "helpers/__main__.py"} & found
+    assert not {*fingerprint.WITHOUT_MARKS} & found
     exercises = {name for name in found if name.startswith("grading/exercises/")}
     assert any("causal_mask" in name for name in exercises)
     assert not any("02_positional_encoding" in name for name in exercises)

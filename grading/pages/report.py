@@ -18,7 +18,6 @@ from grading.course import ROOT, Course
 from grading.errors import CourseError
 from grading.files import write_whole
 from grading.pages.anonymise import anonymise
-from grading.pages.rendering import render
 from grading.verdicts import RecordedVerdict, read_verdict
 
 SLOW = 2.0  # seconds of processor time after which an answer is called slow
@@ -209,6 +208,8 @@ def make_page(
         unreadable: how many were graded and hold no verdict that can be read.
         unread: how many have answers that a person has not read.
     """
+    from grading.pages.rendering import render  # only now: what is mistyped is answered at once
+
     shares = [one.share for one in submissions]
     exercises = [summarise(submissions, name) for name in submissions[0].verdicts]
     made = [(mistake, exercise.name) for exercise in exercises for mistake in exercise.mistakes]
