@@ -1,0 +1,19 @@
+"""Grades a class with the limits that are told as JSON, and prints the outcomes as JSON: run by `test_hostile.py`."""
+
+import dataclasses
+import json
+import sys
+from pathlib import Path
+
+from grading.autograder import run as autograde
+from grading.autograder.grade_submission import Budget
+from grading.sandbox import Limits
+from grading.sandbox.fork_server import Zygote
+
+if __name__ == "__main__":
+    told = json.loads(sys.argv[1])
+    with Zygote(limits=Limits(**told["limits"])) as zygote:
+        done = autograde.run(
+            course=Path(told["course"]), workers=2, progress=False, zygote=zygote, budget=Budget(**told["budget"])
+        )
+    print(json.dumps([dataclasses.asdict(one) for one in done]))
