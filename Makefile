@@ -2,33 +2,33 @@
 #
 #   make lab PORT=9000               another port
 #   make lab PYTHON=python3.12       another Python
-#   make lab TORCH='torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu'
-#                                    another PyTorch: here the CPU build for Linux
+#   make lab LATEST=1                the newest packages that pyproject.toml allows, not those of constraints.txt
+#   make lab TORCH='torch --index-url https://download.pytorch.org/whl/cu130'
+#                                    another PyTorch: here a build for NVIDIA GPUs
 #   make lab LAB_ARGS='--ip=0.0.0.0' more for JupyterLab
 
 PYTHON ?= python3
-PORT ?= 8888
 CHROMIUM ?= /usr/bin/chromium
 LAB_ARGS ?=
 PYTEST_ARGS ?=
 
-environment := $(PYTHON) helpers/environment.py
+environment := $(PYTHON) -m deploy $(if $(LATEST),--latest)
 
 # One thread per kernel: sums then come out the same on every machine, and two workers do not fight.
 test test-quick: export OMP_NUM_THREADS = 1
 test-browser: export CHROMIUM := $(CHROMIUM)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab formgrader test test-quick test-browser build grade demo bench lint
+.PHONY: help lab formgrader test test-quick test-browser build grade demo bench lint constraints
 
 help: ## List what make can do
 	@sed -n 's/^\([a-z-]*\): ## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
 
 lab: ## Open the notebooks in JupyterLab (a student's way)
-	@$(environment) --lab --port $(PORT) -- $(LAB_ARGS)
+	@$(environment) --lab -- $(if $(PORT),--port=$(PORT)) $(LAB_ARGS)
 
 formgrader: ## Open the whole course in JupyterLab with nbgrader's menu (an instructor's way)
-	@$(environment) --formgrader --port $(PORT) -- $(LAB_ARGS)
+	@$(environment) --formgrader -- $(if $(PORT),--port=$(PORT)) $(LAB_ARGS)
 
 test: ## Run all tests, and replay every solution notebook; it says how far it is
 	@$(environment) --extra test --run pytest \
@@ -61,3 +61,11 @@ lint: ## Check style, format and types
 	@$(environment) --extra test --run ruff check .
 	@$(environment) --extra test --run ruff format --check .
 	@$(environment) --extra test --run mypy
+
+# The libraries for NVIDIA GPUs are left out: they follow from PyTorch's version, and TORCH may name another.
+constraints: environment := $(PYTHON) -m deploy
+constraints: ## Pin what pyproject.toml wants in constraints.txt; LATEST=1 takes newer versions
+	@$(environment) --run pip install --quiet uv
+	@$(environment) --run uv pip compile --quiet --universal --python-version 3.10 --all-extras $(if $(LATEST),--upgrade) \
+	    --no-annotate --no-header --output-file constraints.txt pyproject.toml
+	@grep -v -E '^(cuda|nvidia|triton)' constraints.txt > constraints.tmp && mv constraints.tmp constraints.txt

@@ -12,7 +12,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit status."""
     options = _parsed(_parser(), arguments)
     if options.command == "build":
-        return _build(options.notebook, options.check)
+        return _build(options)
     if options.command == "autograde":
         from grading.sandbox import probe
         from grading.sandbox.fork_server import Zygote
@@ -134,29 +134,21 @@ def _with_a_class(options: argparse.Namespace) -> int:
     return 0
 
 
-def _build(selected: Sequence[str], check: bool) -> int:
-    from grading.authoring import build
-    from grading.authoring.source import BuildError
-    from grading.exercise import ExerciseError
+def _build(options: argparse.Namespace) -> int:
+    from grading.authoring.build import command
+    from grading.errors import CourseError
 
     try:
-        if not check:
-            build.build(selected)
-            return 0
-        stale = build.check(selected)
-    except (BuildError, ExerciseError) as problem:
+        return command(options)
+    except CourseError as problem:
         print(problem, file=sys.stderr)
-        return 1
+        return problem.status
     except OSError as problem:
         print(
             f"a file could not be written ({problem}); what was made before is whole.",
             file=sys.stderr,
         )
         return 1
-    for line in stale:
-        print(line)
-    print("run `make build` and commit the result." if stale else "every made file agrees with its source.")
-    return 1 if stale else 0
 
 
 if __name__ == "__main__":

@@ -8,16 +8,15 @@ from typing import Any
 
 from grading.exercise import Exercise, load
 from helpers.checking.answers import Answer, InProcess
-from helpers.checking.verdict import Verdict, judge
+from helpers.checking.judging import judge
+from helpers.checking.verdict import MIME, Verdict
 
 SECONDS = 10.0  # for one exercise, however many questions it asks
 
 
 def examine(exercise: Exercise, answer: Answer, seed: str, seconds: float = SECONDS) -> Verdict:
     """Returns the verdict on an answer, asked questions drawn from `seed`; tells nothing of hidden inputs."""
-    verdict = judge(exercise.drawn_examples(seed), answer, seconds, pictures=False)
-    verdict.graded = True
-    return verdict
+    return judge(exercise.drawn_examples(seed), answer, seconds, hidden=True)
 
 
 def mark(notebook: str, name: str, answer: Any) -> float:
@@ -34,7 +33,8 @@ def mark(notebook: str, name: str, answer: Any) -> float:
     if name not in exercises:
         raise LookupError(f"{notebook} has no exercise {name!r}; expected one of: {', '.join(exercises)}.")
     verdict = examine(exercises[name], InProcess(answer), seed=_student())
-    display(verdict)
+    grading = os.environ.get("NBGRADER_EXECUTION") == "autograde"
+    display(verdict, exclude=() if grading else (MIME,))  # nobody reads the data of a solution notebook
     return min(max(round(verdict.earned, 4), 0.0), exercises[name].points)
 
 

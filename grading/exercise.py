@@ -8,23 +8,26 @@ from __future__ import annotations
 import importlib
 import inspect
 import random
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+from grading.errors import CourseError
+from grading.exercises import definitions as definitions
+from grading.exercises import names as names
+from grading.exercises import notebooks as notebooks
 from helpers.checking.answers import Ask, InProcess, Reply
+from helpers.checking.judging import Case, Examples, Raised, StageCases, words
 from helpers.checking.measures import measured
-from helpers.checking.verdict import Case, Examples, Raised, StageCases, words
 
-FOLDER = Path(__file__).with_name("exercises")
 Draw = Callable[[random.Random], Sequence[Ask]]
 
 
-class ExerciseError(ValueError):
+class ExerciseError(CourseError):
     """The definition of an exercise contradicts itself; the message says which and how."""
+
+    status = 1
 
 
 @dataclass(frozen=True)
@@ -158,9 +161,27 @@ def outcome(reply: Reply) -> Any:
     return Raised((reply.error_types or ("TimeoutError",))[0], reply.changed_inputs, words(reply))
 
 
-def notebooks() -> list[str]:
-    """Returns the names of the notebooks that have exercises, in order."""
-    return sorted(path.stem for path in FOLDER.glob("[0-9][0-9]_*.py"))
+@cache
+def load_one(notebook: str, name: str) -> Exercise:
+    """Returns one exercise of a notebook; imports no other.
+
+    Raises:
+        LookupError: when the notebook has no such exercise.
+        ExerciseError: when its definition contradicts itself.
+    """
+    if name not in names(notebook):
+        raise LookupError(f"{notebook} has no exercise {name!r}; expected one of: {', '.join(names(notebook))}.")
+    exercise = getattr(importlib.import_module(f"grading.exercises.{notebook}.{name}"), "EXERCISE", None)
+    if not isinstance(exercise, Exercise) or exercise.name != name:
+        found = f"the exercise {exercise.name!r}" if isinstance(exercise, Exercise) else "none"
+        raise ExerciseError(
+            f"grading/exercises/{notebook}/{name}.py: expected EXERCISE = Exercise({name}, ...), found {found}; the "
+            "file is called as the function or class that a student writes."
+        )
+    mistakes = [mistake.name for mistake in exercise.mistakes]
+    if len(set(mistakes)) < len(mistakes):
+        raise ExerciseError(f"{notebook}: two mistakes of {name} have the same name.")
+    return exercise
 
 
 @cache
@@ -169,17 +190,6 @@ def load(notebook: str) -> dict[str, Exercise]:
 
     Raises:
         LookupError: when the notebook has no definitions.
-        ExerciseError: when two exercises share a name, or a definition contradicts itself.
+        ExerciseError: when a definition contradicts itself.
     """
-    if not re.fullmatch(r"\d\d_\w+", notebook) or notebook not in notebooks():
-        raise LookupError(f"no exercises are defined for {notebook!r}; expected one of: {', '.join(notebooks())}.")
-    module = importlib.import_module(f"grading.exercises.{notebook}")
-    exercises: dict[str, Exercise] = {}
-    for exercise in module.EXERCISES:
-        if exercise.name in exercises:
-            raise ExerciseError(f"{notebook}: two exercises are called {exercise.name}; rename one.")
-        names = [mistake.name for mistake in exercise.mistakes]
-        if len(set(names)) < len(names):
-            raise ExerciseError(f"{notebook}: two mistakes of {exercise.name} have the same name.")
-        exercises[exercise.name] = exercise
-    return exercises
+    return {name: load_one(notebook, name) for name in names(notebook)}

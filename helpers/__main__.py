@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from helpers import __version__
-from helpers.environment import SetUpError, check_python, read_requirements
 
-try:
-    check_python()
-except SetUpError as problem:  # the lines below are for newer ones
-    sys.exit(str(problem))
+OLDEST = (3, 10)
+
+if sys.version_info[:2] < OLDEST:  # the lines below are for newer ones
+    sys.exit(
+        f"The course needs Python {OLDEST[0]}.{OLDEST[1]} or newer, and {sys.executable} is Python "
+        f"{sys.version.split()[0]}: install a newer Python and name it, for example `python3.12 -m helpers`."
+    )
 
 DISTRIBUTION = "transformers-course"
 PYPROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
@@ -43,7 +45,8 @@ def wanted_packages() -> Iterator[tuple[str, str]]:
     try:
         declared = metadata.requires(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:
-        for extra, requirements in read_requirements(PYPROJECT.read_text("utf-8")).items():
+        project = one_of("tomllib", "pip._vendor.tomli").loads(PYPROJECT.read_text("utf-8"))["project"]
+        for extra, requirements in {"": project["dependencies"], **project["optional-dependencies"]}.items():
             for requirement in requirements:
                 yield extra, requirement
         return
@@ -53,28 +56,26 @@ def wanted_packages() -> Iterator[tuple[str, str]]:
         yield (extra_name.group(1) if extra_name else "", requirement.strip())
 
 
-def packaging_requirement() -> Any:
-    """Return the class that understands `torch>=2.6`.
+def one_of(*modules: str) -> Any:
+    """Returns the first of these modules that is there; pip carries copies of some.
 
     Raises:
-        SetUpError: neither packaging nor pip, which carries a copy of it, is installed.
+        SystemExit: none is.
     """
-    try:
-        return import_module("packaging.requirements").Requirement
-    except ImportError:
-        pass  # pip's copy may be there
-    try:
-        return import_module("pip._vendor.packaging.requirements").Requirement
-    except ImportError:
-        raise SetUpError(
-            f"{sys.executable} has neither packaging nor pip, so versions cannot be compared: "
-            "run `make lab`, which makes an environment with all that the course needs."
-        ) from None
+    for name in modules:
+        try:
+            return import_module(name)
+        except ImportError:
+            continue
+    sys.exit(
+        f"{sys.executable} has none of {', '.join(modules)}, so versions cannot be compared: "
+        "run `make lab`, which makes an environment with all that the course needs."
+    )
 
 
 def inspect() -> list[Requirement]:
     """Return every wanted package with what is installed of it."""
-    parser = packaging_requirement()
+    parser = one_of("packaging.requirements", "pip._vendor.packaging.requirements").Requirement
     result = []
     for extra, text in wanted_packages():
         requirement = parser(text)
@@ -138,11 +139,7 @@ def device_line() -> tuple[str, bool]:
 def main() -> int:
     """Print the report; return 1 if something that the course needs is missing or too old."""
     print(f"Transformers course {__version__}, Python {sys.version.split()[0]} ({sys.executable})")
-    try:
-        requirements = inspect()
-    except SetUpError as problem:
-        print(problem)
-        return 1
+    requirements = inspect()
     print(*table(requirements), sep="\n")
     sentence, works = device_line()
     print(sentence)

@@ -1,6 +1,6 @@
 """`check(answer)`: say what an answer does right, where it first goes wrong, and why.
 
-It knows examples, not solutions: `check_examples/` holds for each notebook, for a few small inputs, the wanted result
+It knows examples, not solutions: `check_examples/` holds for each exercise, for a few small inputs, the wanted result
 and the results of the known mistakes. Marks are given elsewhere, on inputs that nobody has seen.
 """
 
@@ -16,7 +16,8 @@ from typing import Any
 
 from helpers.checking import plain
 from helpers.checking.answers import Ask, InProcess
-from helpers.checking.verdict import Case, Examples, Raised, Sealed, StageCases, Verdict, judge
+from helpers.checking.judging import Case, Examples, Raised, Sealed, StageCases, judge
+from helpers.checking.verdict import Verdict
 
 EXAMPLES = Path(__file__).with_name("check_examples")
 
@@ -28,26 +29,29 @@ class NotRightYet(AssertionError):
         return str(self).splitlines()
 
 
-@cache
-def public_examples(exercise: str = "") -> dict[str, Examples]:
-    """Returns the public examples by exercise: of all notebooks, or only of the one with this exercise.
+def _files() -> dict[str, Path]:
+    """Returns the file of examples of each exercise.
 
     Raises:
         FileNotFoundError: when none are there.
     """
-    files = sorted(EXAMPLES.glob("*.json"))
+    files = {path.stem: path for path in sorted(EXAMPLES.glob("*/*.json"))}
     if not files:
         raise FileNotFoundError(
             f"{EXAMPLES.name} beside check.py is empty: install the course again, or run `make build` in a clone."
         )
-    texts = (path.read_text(encoding="utf-8") for path in files)
-    data = [json.loads(text) for text in texts if f'"{exercise}": {{' in text or not exercise]
-    return {
-        name: _decode_examples(name, entry)
-        for notebook in data
-        if exercise in notebook or not exercise
-        for name, entry in notebook.items()
-    }
+    return files
+
+
+@cache
+def public_examples(exercise: str = "") -> dict[str, Examples]:
+    """Returns the public examples by exercise: of all exercises, or only of one (none, when it is unknown).
+
+    Raises:
+        FileNotFoundError: when none are there.
+    """
+    chosen = {name: path for name, path in _files().items() if exercise in ("", name)}
+    return {name: _decode_examples(name, json.loads(path.read_text("utf-8"))) for name, path in chosen.items()}
 
 
 def _decode_examples(name: str, entry: dict[str, Any]) -> Examples:
@@ -96,7 +100,7 @@ def check(answer: Any, name: str | None = None) -> Verdict | None:
     name = name or _name_of_answer(answer, sys._getframe(1).f_globals)
     examples = public_examples(name)
     if name not in examples:
-        known = ", ".join(sorted(public_examples()))
+        known = ", ".join(sorted(_files()))
         raise LookupError(f"no exercise is called {name!r}; expected one of: {known}. Say check(answer, 'its_name').")
     verdict = judge(examples[name], InProcess(answer))
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.outcome != "right":
@@ -117,5 +121,6 @@ def _show(verdict: Verdict) -> None:
 
 def _name_of_answer(answer: Any, variables: Mapping[str, Any]) -> str:
     """Returns the exercise's name: the variable that holds the answer, else the answer's own name."""
-    names = [name for name, value in variables.items() if value is answer and name in public_examples(name)]
+    files = _files()
+    names = [name for name, value in variables.items() if value is answer and name in files]
     return names[0] if names else str(getattr(answer, "__name__", type(answer).__name__))

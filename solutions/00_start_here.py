@@ -1,6 +1,15 @@
 # ---
 # jupyter:
+#   course:
+#     teaches: "the tools: run, answer, check, validate, hand in"
+#     part: tools
+#     column: 0
+#     row: 0
+#     builds_on: []
+#     questions:
+#       - How do I run, check, hand in?
 #   jupytext:
+#     notebook_metadata_filter: course
 #     text_representation:
 #       extension: .py
 #       format_name: percent

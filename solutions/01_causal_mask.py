@@ -1,6 +1,17 @@
 # ---
 # jupyter:
+#   course:
+#     teaches: why no word may look ahead, and how to make sure
+#     part: attention
+#     column: 1
+#     row: 0
+#     builds_on: ["00"]
+#     questions:
+#       - Why may no word look ahead?
+#       - What goes wrong when the future is removed after the softmax, and not before?
+#       - How do I prove, from outside, that a model does not look ahead?
 #   jupytext:
+#     notebook_metadata_filter: course
 #     text_representation:
 #       extension: .py
 #       format_name: percent

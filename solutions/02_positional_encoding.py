@@ -1,6 +1,18 @@
 # ---
 # jupyter:
+#   course:
+#     teaches: how a model knows the order of words
+#     part: attention
+#     column: 2
+#     row: 0
+#     builds_on: ["01"]
+#     questions:
+#       - How does it know the order?
+#       - Why can attention alone not tell who hunts whom?
+#       - What do sinusoids, a table, ALiBi and rotations buy, and what do they cost?
+#       - What happens on sentences longer than any in training?
 #   jupytext:
+#     notebook_metadata_filter: course
 #     text_representation:
 #       extension: .py
 #       format_name: percent

@@ -1,6 +1,17 @@
 # ---
 # jupyter:
+#   course:
+#     teaches: from one dot product to encoder and decoder layers
+#     part: attention
+#     column: 3
+#     row: 0
+#     builds_on: ["02"]
+#     questions:
+#       - How do the parts fit together?
+#       - Why are scores divided by the root of the width, and by nothing else?
+#       - Why several heads, if they cost no more than one?
 #   jupytext:
+#     notebook_metadata_filter: course
 #     text_representation:
 #       extension: .py
 #       format_name: percent

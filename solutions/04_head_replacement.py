@@ -1,6 +1,17 @@
 # ---
 # jupyter:
+#   course:
+#     teaches: from language model to classifier
+#     part: models
+#     column: 1
+#     row: 1
+#     builds_on: ["03"]
+#     questions:
+#       - Can it classify instead?
+#       - Which row of a padded batch has read the whole text?
+#       - How do I know which weights have been loaded, and which will learn?
 #   jupytext:
+#     notebook_metadata_filter: course
 #     text_representation:
 #       extension: .py
 #       format_name: percent

@@ -1,6 +1,17 @@
 # ---
 # jupyter:
+#   course:
+#     teaches: count parameters by hand, by formula and by machine
+#     part: models
+#     column: 2
+#     row: 1
+#     builds_on: ["04"]
+#     questions:
+#       - Where are the parameters?
+#       - Which terms of a published count are wrong, even where its total is right?
+#       - How much memory does training take?
 #   jupytext:
+#     notebook_metadata_filter: course
 #     text_representation:
 #       extension: .py
 #       format_name: percent

@@ -1,6 +1,17 @@
 # ---
 # jupyter:
+#   course:
+#     teaches: "pretraining pays: measured so that nobody can say it was luck"
+#     part: pretraining
+#     column: 1
+#     row: 2
+#     builds_on: ["04"]
+#     questions:
+#       - What does pretraining buy?
+#       - How many labels is it worth?
+#       - How do I compare two ways of training so that the result can be believed?
 #   jupytext:
+#     notebook_metadata_filter: course
 #     text_representation:
 #       extension: .py
 #       format_name: percent

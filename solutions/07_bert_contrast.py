@@ -1,6 +1,17 @@
 # ---
 # jupyter:
+#   course:
+#     teaches: "reading both sides: BERT's training, and what it cannot do"
+#     part: pretraining
+#     column: 1
+#     row: 3
+#     builds_on: ["06"]
+#     questions:
+#       - What do both sides add?
+#       - Which words can a causal model never take into account, whatever its size?
+#       - What can a masked model not do?
 #   jupytext:
+#     notebook_metadata_filter: course
 #     text_representation:
 #       extension: .py
 #       format_name: percent

@@ -1,6 +1,17 @@
 # ---
 # jupyter:
+#   course:
+#     teaches: attention as a soft dictionary, measured
+#     part: attention
+#     column: 0
+#     row: 1
+#     builds_on: ["03"]
+#     questions:
+#       - What can one head do?
+#       - How sharp must a query be to copy a value?
+#       - Why does one head fail when a key changes its length, and why do two hold still?
 #   jupytext:
+#     notebook_metadata_filter: course
 #     text_representation:
 #       extension: .py
 #       format_name: percent

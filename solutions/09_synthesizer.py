@@ -1,6 +1,18 @@
 # ---
 # jupyter:
+#   course:
+#     teaches: attention without keys and queries, and what it cannot do
+#     part: attention
+#     column: 0
+#     row: 2
+#     builds_on: ["08"]
+#     remark: which also counts as 05 does
+#     questions:
+#       - Does it need queries and keys?
+#       - What can scores do that do not compare two words?
+#       - Which task shows the difference, and why in one layer only?
 #   jupytext:
+#     notebook_metadata_filter: course
 #     text_representation:
 #       extension: .py
 #       format_name: percent

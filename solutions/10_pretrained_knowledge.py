@@ -1,6 +1,17 @@
 # ---
 # jupyter:
+#   course:
+#     teaches: what a model knows, and when it should keep silent
+#     part: pretraining
+#     column: 2
+#     row: 3
+#     builds_on: ["06"]
+#     questions:
+#       - Where does a fact live?
+#       - Why does a model that has read answer more, and how does it answer about people it has never read about?
+#       - When should it rather not answer?
 #   jupytext:
+#     notebook_metadata_filter: course
 #     text_representation:
 #       extension: .py
 #       format_name: percent

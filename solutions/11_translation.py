@@ -1,6 +1,18 @@
 # ---
 # jupyter:
+#   course:
+#     teaches: an encoder-decoder that translates, and what its BLEU is worth
+#     part: translation
+#     column: 3
+#     row: 1
+#     builds_on: ["03"]
+#     questions:
+#       - How does it translate?
+#       - What does the decoder read in training, and what when it writes?
+#       - When does a beam find a better sentence than the greedy way?
+#       - What does BLEU measure, and what not?
 #   jupytext:
+#     notebook_metadata_filter: course
 #     text_representation:
 #       extension: .py
 #       format_name: percent

@@ -1,6 +1,17 @@
 # ---
 # jupyter:
+#   course:
+#     teaches: a sweep that can be interrupted, and what a failed run died of
+#     part: translation
+#     column: 3
+#     row: 2
+#     builds_on: ["11", "05"]
+#     questions:
+#       - Which settings, and why?
+#       - Does a model overfit, underfit, or does it not train at all?
+#       - Why does a deep post-norm model need a warm-up?
 #   jupytext:
+#     notebook_metadata_filter: course
 #     text_representation:
 #       extension: .py
 #       format_name: percent

@@ -4,9 +4,16 @@ import functools
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib  # pytest brings it
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -122,3 +129,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def repository() -> Path:
     """The root of the clone."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def project(repository: Path) -> dict[str, Any]:
+    """The table [project] of pyproject.toml."""
+    return tomllib.loads((repository / "pyproject.toml").read_text("utf-8"))["project"]

@@ -30,7 +30,8 @@ from grading.course import ROOT
 from grading.exercise import Exercise
 from grading.files import write_whole
 from helpers.checking.answers import InProcess
-from helpers.checking.verdict import Examples, Verdict, judge
+from helpers.checking.judging import Examples, judge
+from helpers.checking.verdict import Verdict
 
 FOLDER = ROOT / ".cache" / "tests"
 DAYS = 14  # what has not been used for so long belongs to a state of the course that is gone
@@ -125,7 +126,7 @@ def verdict(answer: BankAnswer, seed: str, student: InProcess | None = None) -> 
 
     def judged() -> Verdict:
         asked = student or InProcess(bank.run(answer))
-        return judge(drawn(answer.notebook, answer.exercise, seed), asked, PATIENCE, pictures=False)
+        return judge(drawn(answer.notebook, answer.exercise, seed), asked, PATIENCE, hidden=True)
 
     deciding = "verdict", definition(answer.notebook), _source(answer.notebook), answer.exercise, answer.source, seed
     return kept(judged, *deciding, anew=student is not None)

@@ -14,7 +14,7 @@ from grading.authoring.bank import BankAnswer
 from grading.examiner import examine
 from helpers.check import public_examples
 from helpers.checking.answers import InProcess
-from helpers.checking.verdict import judge
+from helpers.checking.judging import judge
 from tests import kept
 
 ANSWERS = [answer for notebook in exercise.notebooks() for answer in bank.answers(notebook)]
@@ -71,7 +71,7 @@ def test_each_known_mistake_differs_from_the_reference_and_from_the_others(
     for seed in seeds:
         examples = kept.drawn(notebook, name, seed)
         for mistake in exercise.load(notebook)[name].mistakes:
-            verdict = judge(examples, InProcess(mistake.answer), kept.PATIENCE, pictures=False)
+            verdict = judge(examples, InProcess(mistake.answer), kept.PATIENCE, hidden=True)
             assert verdict.outcome != "right", f"{mistake.name} passes every check"
             assert verdict.mistake == mistake.name
 

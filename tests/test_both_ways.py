@@ -21,7 +21,8 @@ from grading.autograder.submission import Work, plan, read
 from grading.classroom import demo
 from grading.sandbox.student_process import Students
 from helpers.checking.answers import InProcess
-from helpers.checking.verdict import Verdict, judge
+from helpers.checking.judging import judge
+from helpers.checking.verdict import Verdict
 from tests import kept
 
 pytestmark = pytest.mark.sandbox
@@ -89,7 +90,7 @@ def test_the_whole_bank_gets_the_same_verdicts(
             variables = run(plan(master, work, everything=False))
             for name in others:
                 examples = kept.drawn(notebook, name, SEED)
-                verdicts[name] = judge(examples, InProcess(variables[name]), kept.PATIENCE, pictures=False)
+                verdicts[name] = judge(examples, InProcess(variables[name]), kept.PATIENCE, hidden=True)
         different += [
             f"{answers[name].label}: {verdicts[name]} | {graded.verdicts[name]}"
             for name in others

@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grading import exercise
+from grading import exercise, files
 from grading.__main__ import main
 from grading.authoring import build, source, syllabus
 from grading.authoring.source import BuildError
@@ -88,7 +88,8 @@ def test_an_exercise_without_check_is_refused(tmp_path: Path) -> None:
 
 def test_a_check_without_definition_is_refused(tmp_path: Path) -> None:
     text = whole().replace("causal_mask", "casual_mask")
-    assert "check 'casual_mask' is not defined in grading/exercises/01_causal_mask.py" in refused(tmp_path, text)
+    wanted = "check 'casual_mask' has no definition; expected it in grading/exercises/01_causal_mask/casual_mask.py"
+    assert wanted in refused(tmp_path, text)
 
 
 def test_a_definition_without_check_is_refused(tmp_path: Path) -> None:
@@ -130,42 +131,120 @@ def test_points_must_be_a_number_above_zero(tmp_path: Path, points: str) -> None
     assert "expected a number above 0" in refused(tmp_path, text)
 
 
-def test_a_drift_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    released = Path("notebooks/01_causal_mask/01_causal_mask.ipynb")
-    solved = Path("solutions/01_causal_mask/01_causal_mask.ipynb")
-    files = ["pyproject.toml", "nbgrader_config.py", "solutions/01_causal_mask.py", str(released), str(solved)]
-    for name in [*files, "helpers/check_examples/01_causal_mask.json"]:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_bytes((build.ROOT / name).read_bytes())
-    examples = tmp_path / "helpers" / "check_examples" / "01_causal_mask.json"
-    kept = json.loads(examples.read_text())
-    for name, text in syllabus.made([tmp_path / "solutions/01_causal_mask.py"]).items():
-        build.write(tmp_path / name, text)
+@pytest.fixture
+def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the course's sources, and of what is made of notebook 01 and of all heads."""
+    made = [build.ROOT / name for name in ("README.md", "docs/syllabus.md", "docs/images/path.svg", "pyproject.toml")]
+    made += [build.ROOT / "nbgrader_config.py", *build.sources(), *build.ROOT.glob("*/01_causal_mask/*.ipynb")]
+    for path in [*made, *build.ROOT.glob("helpers/check_examples/01_causal_mask/*")]:
+        copied = tmp_path / path.relative_to(build.ROOT)
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        copied.write_bytes(path.read_bytes())
     monkeypatch.setattr(build, "ROOT", tmp_path)
-    assert build.check() == []
+    return tmp_path
 
-    (tmp_path / released).write_text((tmp_path / released).read_text().replace("The causal mask", "A causal mask", 1))
-    kept["causal_mask"]["hints"]["the diagonal is blocked too"] = "changed by hand"
+
+def test_a_drift_is_named(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert build.check(["01"]) == []
+
+    released = copy / "notebooks/01_causal_mask/01_causal_mask.ipynb"
+    released.write_text(released.read_text().replace("The causal mask", "A causal mask", 1))
+    examples = copy / "helpers/check_examples/01_causal_mask/causal_mask.json"
+    kept = json.loads(examples.read_text())
+    kept["hints"]["the diagonal is blocked too"] = "changed by hand"
     examples.write_text(json.dumps(kept))
-    assert main(["build", "--check"]) == 1
-    told = capsys.readouterr().out
-    assert f"{released}: stale" in told
-    assert "helpers/check_examples/01_causal_mask.json: stale" in told
-    assert str(solved) not in told
+    examples.with_name("padding_mask.json").write_text('{"cut off')
+    examples.with_name("causal_task.json").write_text("{}")
+    (copy / "README.md").write_text((copy / "README.md").read_text().replace("| 1 h 30 | 16 |", "| 1 h 30 | 17 |"))
+    assert main(["build", "01", "--check"]) == 1
+    folder, defined = "helpers/check_examples/01_causal_mask", "grading/exercises/01_causal_mask"
+    assert capsys.readouterr().out.splitlines() == [
+        f"{folder}/causal_mask.json: stale, {defined}/causal_mask.py says something else",
+        f"{folder}/padding_mask.json: stale, {defined}/padding_mask.py says something else",
+        "notebooks/01_causal_mask/01_causal_mask.ipynb: stale, its source 01_causal_mask.py says something else",
+        "README.md: stale, the heads of the sources say something else",
+        f"{folder}/causal_task.json: has no source; remove it",
+        "run `make build` and commit the result.",
+    ]
+
+
+def test_the_build_writes_what_differs_and_nothing_else(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "execute", lambda draft, folder, experiments=True: draft)  # a kernel takes a minute
+    monkeypatch.setattr(build, "refuse_lost_marks", lambda name, notebook, how: None)
+    changed = copy / "helpers/check_examples/01_causal_mask/causal_mask.json"
+    changed.write_text("{}")
+    before = {path: path.stat().st_mtime_ns for path in copy.rglob("*.json")}
+    told: list[str] = []
+    build.build(["01"], say=told.append)
+    assert [path for path, time in before.items() if path.stat().st_mtime_ns != time] == [changed]
+    assert told == [
+        "helpers/check_examples/01_causal_mask/causal_mask.json: made",
+        "solutions/01_causal_mask/01_causal_mask.ipynb: made",  # without outputs, as no kernel ran here
+        "notebooks/01_causal_mask/01_causal_mask.ipynb: unchanged",
+    ]
+    assert build.check(["01"]) == []
 
 
 def test_an_interrupted_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "made.txt"
-    build.write(path, "old")
+    assert files.write_whole(path, "old")
+    assert not files.write_whole(path, "old")
 
     def full(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(build.os, "replace", full)
+    monkeypatch.setattr(files.os, "replace", full)
     with pytest.raises(OSError, match="No space"):
-        build.write(path, "new")
+        files.write_whole(path, "new")
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["made.txt"]
+
+
+# --- the head of a source ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("#   course:", "#   curse:", "its head has no place in the course; expected below `course:`"),
+        ("#     part: attention\n", "", "its head has no place in the course"),
+        ("#     part: attention", "#     part: attentive", "'part': 'attentive'"),
+        ("#     column: 1", "#     column: one", "'column': 'one'"),
+        ('#     builds_on: ["00"]', "#     builds_on: [00]", "'builds_on': [0]"),
+        ("#     row: 0", "#     row: 0\n#     colour: red", "'colour': 'red'"),
+        ('#     builds_on: ["00"]', '#     builds_on: ["13"]', "builds on '13'; expected one of: 00, 01"),
+        ("#     column: 1", "#     column: 0", "has the column and row of notebook 00"),
+        ("# # 01 · The causal mask", "# # The causal mask", "its first cell lacks a part"),
+    ],
+)
+def test_a_head_that_says_too_little_is_refused(copy: Path, old: str, new: str, said: str) -> None:
+    path = copy / "solutions/01_causal_mask.py"
+    assert old in path.read_text(encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(BuildError) as raised:
+        build.common_products()
+    assert said in str(raised.value)
+    assert "01_causal_mask.py" in str(raised.value)
+
+
+def test_a_readme_without_its_markers_is_refused(copy: Path) -> None:
+    path = copy / "README.md"
+    path.write_text(path.read_text(encoding="utf-8").replace(syllabus.END_TABLE, ""), encoding="utf-8")
+    with pytest.raises(BuildError, match=r"README.md has no table of notebooks; expected a line <!-- made by"):
+        build.common_products()
+
+
+def test_a_new_notebook_takes_its_place_by_its_head_alone(copy: Path) -> None:
+    text = (copy / "solutions/12_hyperparameter_sweep.py").read_text(encoding="utf-8").replace("# # 12 ·", "# # 13 ·")
+    text = text.replace('builds_on: ["11", "05"]', 'builds_on: ["12"]').replace("#     row: 2", "#     row: 3")
+    (copy / "solutions/13_after_the_sweep.py").write_text(text, encoding="utf-8")
+    made = {path.name: content for path, content in build.common_products().items()}
+    assert "11 and, with 05, 12 and then 13." in made["syllabus.md"]
+    assert "13 builds on 12." in made["path.svg"]
+    assert "| `13_after_the_sweep` | a sweep that can be interrupted" in made["README.md"]
+
+
+# --- what students get ------------------------------------------------------------------------------------------------
 
 
 def regions(text: str, begin: str, end: str) -> list[str]:
@@ -216,11 +295,11 @@ def test_canaries_planted_in_the_solution_do_not_come_out(stem: str) -> None:
 
 def test_the_public_examples_do_not_tell_a_sealed_answer() -> None:
     for stem in STEMS:
-        file = build.ROOT / "helpers" / "check_examples" / f"{stem}.json"
-        told = json.loads(file.read_text(encoding="utf-8"))
-        assert told.keys() == exercise.load(stem).keys()
+        folder = build.ROOT / "helpers" / "check_examples" / stem
+        assert {file.stem for file in folder.iterdir()} == exercise.load(stem).keys()
         for name, defined in exercise.load(stem).items():
-            for stage, entry in zip(defined.stages, told[name]["stages"], strict=True):
+            told = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+            for stage, entry in zip(defined.stages, told["stages"], strict=True):
                 for case in entry["cases"]:
                     assert ("sealed" in json.dumps(case["wanted"])) == stage.sealed, (name, stage.name)
 

@@ -22,10 +22,12 @@ from helpers import check as check_module
 from helpers import models
 from helpers.check import check, public_examples
 from helpers.checking import measures, plain
-from helpers.checking.answers import STUB, Ask, InProcess, Reply, time_limit
+from helpers.checking.answers import STUB, Ask, InProcess, Reply
 from helpers.checking.compare import difference
+from helpers.checking.judging import judge
+from helpers.checking.limits import time_limit
 from helpers.checking.plain import Model
-from helpers.checking.verdict import Verdict, judge
+from helpers.checking.verdict import MIME, Verdict
 from helpers.models import Classifier
 
 
@@ -158,6 +160,17 @@ def test_printing_is_no_error_but_returns_nothing() -> None:
     assert "prints its result; what counts is what it returns" in str(said)
 
 
+def test_an_answer_that_prints_and_then_crashes_is_not_said_to_print_its_result() -> None:
+    def crashing(size: int) -> Tensor:
+        print("size is", size)
+        raise ValueError("oh")
+
+    said = verdict(crashing)
+    assert said.outcome == "crashed"
+    assert said.error_type == "ValueError"
+    assert said.notes == ()
+
+
 def test_prints_and_warnings_do_not_come_out(capsys: pytest.CaptureFixture[str]) -> None:
     import sys
     import warnings
@@ -237,7 +250,52 @@ def test_hidden_questions_are_not_told() -> None:
     assert not any(one in str(said) + said._repr_html_() for one in asked)
     wrong = examine(defined, InProcess(lambda lengths, size: torch.ones(len(lengths), size).bool()), "ada")
     assert not re.search(r"expected (True|False|0|1)\b", str(wrong))
-    assert wrong.pictures == []
+    assert wrong.pictures == ()
+
+
+def shown(verdict: Any, **options: Any) -> dict[str, Any]:
+    """Returns what a notebook holds of a value that is displayed."""
+    from IPython.core.formatters import DisplayFormatter
+
+    formatter = DisplayFormatter()
+    formatter.active_types = formatter.format_types  # as in a kernel
+    return dict(formatter.format(verdict, **options)[0])
+
+
+def test_a_student_s_notebook_holds_text_and_html_of_a_check_and_nothing_else() -> None:
+    said = verdict(lambda size: torch.zeros(size, size))
+    assert shown(said) == {"text/plain": str(said), "text/html": said._repr_html_()}
+
+
+def test_a_graded_notebook_holds_the_verdict_as_data_too() -> None:
+    from grading import exercise
+    from grading.examiner import examine
+
+    defined = exercise.load("01_causal_mask")["causal_mask"]
+    said = examine(defined, InProcess(lambda size: torch.triu(torch.full((size, size), -torch.inf))), "ada")
+    held = shown(said)
+    assert held == {"text/plain": str(said), "text/html": said._repr_html_(), MIME: said.as_data()}
+    assert shown(said, exclude=(MIME,)).keys() == {"text/plain", "text/html"}
+    data = json.loads(json.dumps(held[MIME]))
+    assert data == held[MIME]
+    assert (data["outcome"], data["said"], data["earned"], data["points"]) == ("wrong", "not yet right", 0.5, 3.0)
+    assert data["headline"] == "causal_mask: not yet right - 0.5 of 3 points" == str(said).split("\n")[0]
+    assert [stage["passed"] for stage in data["stages"]] == [passed for _, passed in said.stages]
+    assert data["mistake"] == "the diagonal is blocked too"
+    signs = {"passed": "[passed] ", "failed": "[failed] ", "note": "Note: "}
+    lines = [f"  {signs.get(line['kind'], '')}{line['text']}" for line in data["lines"]]
+    assert lines == str(said).split("\n")[1:]
+
+
+@pytest.mark.parametrize(("mode", "held"), [("autograde", True), ("", False)])
+def test_a_solution_notebook_holds_no_data(monkeypatch: pytest.MonkeyPatch, mode: str, held: bool) -> None:
+    from grading.examiner import mark
+
+    outputs: list[dict[str, Any]] = []
+    monkeypatch.setenv("NBGRADER_EXECUTION", mode)
+    monkeypatch.setattr("IPython.display.display", lambda value, **options: outputs.append(shown(value, **options)))
+    assert mark("01_causal_mask", "causal_mask", right_mask) == 3
+    assert [MIME in output for output in outputs] == [held]
 
 
 # --- check() itself ---------------------------------------------------------------------------------------------------
@@ -696,7 +754,7 @@ def test_a_mistake_is_recognised_by_its_measure() -> None:
     said = judge(measured_exercise().public_examples(), unscaled)
     assert said.mistake == "the scale is missing"
     assert "the output of attention with your query: 2 of 2 values differ" in str(said)
-    hidden = judge(measured_exercise().drawn_examples("ada"), InProcess(lambda keys, scale: keys[0]), pictures=False)
+    hidden = judge(measured_exercise().drawn_examples("ada"), InProcess(lambda keys, scale: keys[0]), hidden=True)
     assert hidden.mistake == "the scale is missing"
     assert not re.search(r"expected 0|got 0", str(hidden))
 
@@ -722,7 +780,7 @@ def test_a_value_that_cannot_be_measured_gets_one_sentence(value: Any, sentence:
     said = judge(measured_exercise().public_examples(), InProcess(lambda keys, scale: value))
     assert said.outcome == "wrong"
     assert sentence in str(said)
-    hidden = judge(measured_exercise().drawn_examples("ada"), InProcess(lambda keys, scale: value), pictures=False)
+    hidden = judge(measured_exercise().drawn_examples("ada"), InProcess(lambda keys, scale: value), hidden=True)
     assert (hidden.outcome, hidden.earned) == ("wrong", 0)
 
 

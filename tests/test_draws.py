@@ -6,9 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from helpers.checking.answers import DRAWS, Ask, InProcess, Reply
+from helpers.checking.answers import Ask, InProcess, Reply
 from helpers.checking.measures import measured
 from helpers.checking.plain import Generator
+from helpers.checking.takes import DRAWS
 
 MASK, PAD = 4, 0
 TEXT = torch.arange(5, 11)

@@ -35,8 +35,8 @@ from grading.classroom import plain_grading as classroom
 from grading.course import ROOT
 from helpers.checking import plain
 from helpers.checking.answers import Ask, Reply
+from helpers.checking.judging import judge
 from helpers.checking.serve import decode_reply
-from helpers.checking.verdict import judge
 from tests.hostile import replies
 from tests.hostile.case import Case, World
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect, released
@@ -342,7 +342,7 @@ def test_no_reply_makes_judging_fail() -> None:
         for one in exercise.load(notebook).values():
             examples = one.drawn_examples("ada")
             for reply in rng.sample(good, 20):
-                verdict = judge(examples, _Fixed(reply), pictures=False)
+                verdict = judge(examples, _Fixed(reply), hidden=True)
                 assert verdict.earned < verdict.points
                 assert "<script>" not in verdict._repr_html_()
                 assert str(verdict)

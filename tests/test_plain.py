@@ -8,7 +8,8 @@ import sympy
 import torch
 
 from helpers.checking import plain
-from helpers.checking.plain import Expression, Model, NotPlain, Optimizer, Other, decode, digest, encode
+from helpers.checking.fingerprints import digest
+from helpers.checking.plain import Expression, Model, NotPlain, Optimizer, Other, decode, encode
 
 VALUES = [
     None,

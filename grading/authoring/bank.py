@@ -17,13 +17,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from grading.authoring import build, source
+from grading.authoring import source
+from grading.course import ROOT, Course
+from grading.errors import CourseError
 
-FOLDER = build.ROOT / "tests" / "bank"
+FOLDER = ROOT / "tests" / "bank"
 MARKER = re.compile(r"# %% (right|wrong): (.+?)(?:\s*->\s*(.*))?$")
 
 
-class BankError(ValueError):
+class BankError(CourseError):
     """A file of the bank is not as it must be; the message names file and line."""
 
 
@@ -89,7 +91,7 @@ def answers(notebook: str) -> list[BankAnswer]:
 @cache
 def cells(notebook: str) -> Sequence[source.Cell]:
     """Returns the cells of a notebook's source."""
-    return source.read(build.ROOT / "solutions" / f"{notebook}.py")
+    return source.read(Course().source(notebook))
 
 
 def namespace(notebook: str, exercise: str) -> dict[str, Any]:

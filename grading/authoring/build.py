@@ -6,30 +6,31 @@ metadata, no times.
 
 from __future__ import annotations
 
+import argparse
 import copy
 import json
 import math
 import os
 import re
-import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nbformat
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
-from torch import Tensor
 
-from grading import exercise as exercises
+from grading import exercises
 from grading.authoring import syllabus
 from grading.authoring.source import BuildError, Cell, grade_id, read, validate
-from grading.course import ROOT
-from helpers.checking import plain
-from helpers.checking.verdict import Raised
+from grading.cells import BEGIN_HIDDEN, END_HIDDEN
+from grading.course import ROOT, Course
+from grading.files import write_whole
 
-BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
+if TYPE_CHECKING:  # importing PyTorch takes seconds, which a mistyped name need not wait for
+    from torch import Tensor
+
+    from grading.exercise import Exercise, Stage
+
 CELL_SECONDS = 300
 
 
@@ -103,6 +104,9 @@ def execute(notebook: NotebookNode, folder: Path, *, experiments: bool = True) -
     Raises:
         BuildError: naming the cell that failed.
     """
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
     notebook = copy.deepcopy(notebook)
     if not experiments:
         notebook.cells = [cell for cell in notebook.cells if "experiment" not in cell.metadata.get("tags", ())]
@@ -186,25 +190,20 @@ def inputs(notebook: NotebookNode) -> str:
     return text(bare)
 
 
-def examples(notebook: str) -> dict[str, Any]:
-    """Returns what `helpers/check_examples/` holds of a notebook's exercises: results, never code."""
-    if notebook not in exercises.notebooks():
-        return {}
-    made = {name: _entry(exercise) for name, exercise in exercises.load(notebook).items()}
-    as_stored: dict[str, Any] = json.loads(json.dumps(made))
-    return as_stored
+def examples(exercise: Exercise) -> dict[str, Any]:
+    """Returns what `helpers/check_examples/` holds of an exercise: results, never code."""
+    from helpers.checking import fingerprints, plain
+    from helpers.checking.judging import Raised
 
-
-def _entry(exercise: exercises.Exercise) -> dict[str, Any]:
     made = exercise.public_examples()
 
-    def told(stage: exercises.Stage, case: Any, value: Any) -> Any:
+    def told(stage: Stage, case: Any, value: Any) -> Any:
         if isinstance(value, Raised):
             more = {"changed": value.changed, "said": value.said}
             return {"raised": value.error_type} | {name: part for name, part in more.items() if part}
         if stage.sealed and value is not None:
-            return {"sealed": plain.seal(value, case.ask.at, exercise.name)}
-        return _readable(plain.encode(plain.evaluated(value, case.ask.at)))  # numbers, not formulas
+            return {"sealed": fingerprints.seal(value, case.ask.at, exercise.name)}
+        return _short(plain.encode(fingerprints.evaluated(value, case.ask.at)))  # numbers, not formulas
 
     return {
         "signature": made.signature,
@@ -219,7 +218,7 @@ def _entry(exercise: exercises.Exercise) -> dict[str, Any]:
                 **({"measure": cases.measure} if cases.measure else {}),
                 "cases": [
                     {
-                        "ask": {name: _readable(value) for name, value in case.ask.encode().items()},
+                        "ask": {name: _short(value) for name, value in case.ask.encode().items()},
                         "wanted": told(stage, case, case.wanted),
                         "mistakes": {name: told(stage, case, value) for name, value in case.mistakes.items()},
                     }
@@ -231,8 +230,10 @@ def _entry(exercise: exercises.Exercise) -> dict[str, Any]:
     }
 
 
-def _readable(data: Any) -> Any:
-    """Returns encoded data with tensors as lists of numbers of seven digits, so that a file of them can be read."""
+def _short(data: Any) -> Any:
+    """Returns encoded data with tensors as lists of numbers of seven digits."""
+    from helpers.checking import plain
+
     if isinstance(data, dict) and "tensor" in data:
         tensor: Tensor = plain.decode(data)
         if tensor.is_complex():
@@ -243,19 +244,14 @@ def _readable(data: Any) -> Any:
             "values": [_digits(v) for v in tensor.flatten().tolist()],
         }
     if isinstance(data, dict):
-        return {key: _readable(value) for key, value in data.items()}
-    return [_readable(value) for value in data] if isinstance(data, list) else data
+        return {key: _short(value) for key, value in data.items()}
+    return [_short(value) for value in data] if isinstance(data, list) else data
 
 
 def _digits(value: float | int | bool) -> Any:
     if isinstance(value, float):
         return float(f"{value:.7g}") if math.isfinite(value) else str(value)
     return int(value)
-
-
-def _compact(text: str) -> str:
-    """Returns indented JSON with each plain list on one line: thousands of numbers would be thousands of lines."""
-    return re.sub(r"\[\n\s+([^\[\]{}]*?)\n\s+\]", lambda found: f"[{re.sub(chr(10) + ' *', ' ', found[1])}]", text)
 
 
 def _same_examples(first: Any, second: Any) -> bool:
@@ -295,100 +291,124 @@ def repository() -> str:
     return found.group(1)
 
 
-def write(path: Path, content: str) -> bool:
-    """Writes a file whole or not at all; returns whether its content has changed."""
-    if path.exists() and path.read_text(encoding="utf-8") == content:
+def products(path: Path) -> dict[Path, str]:
+    """Returns what is made of a source, as files and their content; of the solution notebook not yet the outputs.
+
+    Raises:
+        BuildError: when the source is not as it must be.
+    """
+    cells = read(path)
+    validate(path, cells)
+    draft, course = solution_notebook(path, cells, repository()), Course(ROOT)
+    made = {_examples_file(path.stem, name): content for name, content in _examples(path.stem)}
+    return made | {course.solution(path.stem): text(draft), course.released(path.stem): text(release(draft))}
+
+
+def _examples(notebook: str) -> Iterator[tuple[str, str]]:
+    from grading.exercise import load
+
+    for name, exercise in load(notebook).items() if notebook in exercises.notebooks() else ():
+        yield name, json.dumps(examples(exercise), separators=(",", ":")) + "\n"
+
+
+def _examples_file(notebook: str, exercise: str) -> Path:
+    return ROOT / "helpers" / "check_examples" / notebook / f"{exercise}.json"
+
+
+def common_products() -> dict[Path, str]:
+    """Returns what is made of the heads of all sources, as files and their content."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    return {ROOT / name: content for name, content in syllabus.made(sources(), readme).items()}
+
+
+def agrees(file: Path, content: str) -> bool:
+    """Says whether a made file is what is made now: examples to their last digits, a solution without its outputs."""
+    if not file.exists():
         return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(content)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    return True
+    stored = file.read_text(encoding="utf-8")
+    if file.suffix == ".json":
+        try:
+            return _same_examples(json.loads(stored), json.loads(content))
+        except json.JSONDecodeError:
+            return False
+    if file == Course(ROOT).solution(file.stem):
+        stored, content = (inputs(nbformat.reads(one, as_version=4)) for one in (stored, content))
+    return stored == content
 
 
-def build(selected: Iterable[str] = (), *, say: Any = print) -> None:
-    """Makes the notebooks, their `helpers/check_examples/` and the syllabus; says which files have changed.
+def build(selected: Iterable[str] = (), *, say: Callable[[str], object] = print) -> None:
+    """Makes the notebooks, their `helpers/check_examples/`, the syllabus and README's table; says what has changed.
 
     Raises:
         BuildError: when a source is not as it must be; files already made stay whole.
     """
-    paths, address = sources(selected), repository()
-    _refuse_shared_names(sources())
+    paths = sources(selected)
+    _refuse_shared_names()
     for path in paths:
-        made, file = examples(path.stem), _examples_file(path.stem)
-        if not _same_examples(_stored_examples(file), made):
-            write(file, _compact(json.dumps(made, indent=1)) + "\n")
+        made, solution = products(path), Course(ROOT).solution(path.stem)
+        for file in [file for file in made if file.suffix == ".json"]:  # the checks of the run below read them
+            content = made.pop(file)
+            if not agrees(file, content) and write_whole(file, content):
+                say(f"{file.relative_to(ROOT)}: made")
+        made[solution] = text(_solved(path.stem, nbformat.reads(made[solution], as_version=4), solution.parent))
+        for file, content in made.items():
+            say(f"{file.relative_to(ROOT)}: {'made' if write_whole(file, content) else 'unchanged'}")
+    for file, content in common_products().items():
+        if write_whole(file, content):
             say(f"{file.relative_to(ROOT)}: made")
-        cells = read(path)
-        validate(path, cells)
-        draft = solution_notebook(path, cells, address)
-        folder = ROOT / "solutions" / path.stem
-        folder.mkdir(exist_ok=True)
-        refuse_lost_marks(path.stem, execute(draft, folder, experiments=False), "without its experiments")
-        solved = execute(draft, folder)
-        refuse_lost_marks(path.stem, solved, "from top to bottom")
-        for target, content in (
-            (folder / f"{path.stem}.ipynb", text(solved)),
-            (ROOT / "notebooks" / path.stem / f"{path.stem}.ipynb", text(release(draft))),
-        ):
-            say(f"{target.relative_to(ROOT)}: {'made' if write(target, content) else 'unchanged'}")
-    for name, content in syllabus.made(sources()).items():
-        if write(ROOT / name, content):
-            say(f"{name}: made")
+
+
+def _solved(name: str, draft: NotebookNode, folder: Path) -> NotebookNode:
+    folder.mkdir(parents=True, exist_ok=True)
+    refuse_lost_marks(name, execute(draft, folder, experiments=False), "without its experiments")
+    solved = execute(draft, folder)
+    refuse_lost_marks(name, solved, "from top to bottom")
+    return solved
 
 
 def check(selected: Iterable[str] = ()) -> list[str]:
     """Returns one line for each made file that differs from its source; runs no kernel."""
-    stale, address = [], repository()
-    _refuse_shared_names(sources())
-    for path in sources(selected):
-        cells = read(path)
-        validate(path, cells)
-        draft = solution_notebook(path, cells, address)
-        solved = ROOT / "solutions" / path.stem / f"{path.stem}.ipynb"
-        released = ROOT / "notebooks" / path.stem / f"{path.stem}.ipynb"
-        if not solved.exists() or inputs(nbformat.read(solved, as_version=4)) != inputs(draft):
-            stale.append(f"{solved.relative_to(ROOT)}: stale, its source {path.name} says something else")
-        if not released.exists() or released.read_text(encoding="utf-8") != text(release(draft)):
-            stale.append(f"{released.relative_to(ROOT)}: stale, its source {path.name} says something else")
-        file = _examples_file(path.stem)
-        if not _same_examples(_stored_examples(file), examples(path.stem)):
-            stale.append(f"{file.relative_to(ROOT)}: stale, grading/exercises/{path.name} says something else")
-    for name, content in syllabus.made(sources()).items():
-        if not (ROOT / name).exists() or (ROOT / name).read_text(encoding="utf-8") != content:
-            stale.append(f"{name}: stale, the first cells of the sources say something else")
+    stale, paths = [], sources(selected)
+    _refuse_shared_names()
+    for path in paths:
+        for file, content in products(path).items():
+            if not agrees(file, content):
+                defined = f"grading/exercises/{path.stem}/{file.stem}.py"
+                origin = defined if file.suffix == ".json" else f"its source {path.name}"
+                stale.append(f"{file.relative_to(ROOT)}: stale, {origin} says something else")
+    for file, content in common_products().items():
+        if not agrees(file, content):
+            stale.append(f"{file.relative_to(ROOT)}: stale, the heads of the sources say something else")
     known = {path.stem for path in sources()}
-    for folder in ("solutions", "notebooks"):
-        for extra in sorted((ROOT / folder).glob("*/*.ipynb")):
-            if extra.parent.name not in known:
-                stale.append(f"{extra.relative_to(ROOT)}: has no source; remove it")
-    for extra in sorted((ROOT / "helpers" / "check_examples").glob("*.json")):
-        if extra.stem not in known:
-            stale.append(f"{extra.relative_to(ROOT)}: has no source; remove it")
+    examples_of = {notebook: exercises.names(notebook) for notebook in exercises.notebooks()}
+    for pattern in ("solutions/*/*.ipynb", "notebooks/*/*.ipynb", "helpers/check_examples/**/*.json"):
+        for file in sorted(ROOT.glob(pattern)):
+            notebook = file.parent.name
+            if notebook not in known or (file.suffix == ".json" and file.stem not in examples_of.get(notebook, ())):
+                stale.append(f"{file.relative_to(ROOT)}: has no source; remove it")
     return stale
 
 
-def _examples_file(notebook: str) -> Path:
-    return ROOT / "helpers" / "check_examples" / f"{notebook}.json"
-
-
-def _stored_examples(file: Path) -> Any:
-    try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (FileNotFoundError, json.JSONDecodeError):
-        return {}  # differs from whatever is made, so the file is made again
-
-
-def _refuse_shared_names(paths: Iterable[Path]) -> None:
+def _refuse_shared_names() -> None:
     owner: dict[str, str] = {}
-    for path in paths:
-        for name in exercises.load(path.stem) if path.stem in exercises.notebooks() else {}:
+    for notebook in exercises.notebooks():
+        for name in exercises.names(notebook):
             if name in owner:
-                raise BuildError(f"exercise {name!r} is defined in both {owner[name]} and {path.stem}; rename one.")
-            owner[name] = path.stem
+                raise BuildError(f"exercise {name!r} is defined in both {owner[name]} and {notebook}; rename one.")
+            owner[name] = notebook
+
+
+def command(options: argparse.Namespace) -> int:
+    """Runs `python -m grading build` and returns its exit status.
+
+    Raises:
+        BuildError: when a source is not as it must be; files already made stay whole.
+    """
+    if not options.check:
+        build(options.notebook)
+        return 0
+    stale = check(options.notebook)
+    for line in stale:
+        print(line)
+    print("run `make build` and commit the result." if stale else "every made file agrees with its source.")
+    return 1 if stale else 0

@@ -1,6 +1,8 @@
 """Read the text source of a notebook, and refuse one whose parts do not fit together.
 
-A source is a jupytext percent script. A cell's marker says in one or two words what the cell is:
+A source is a jupytext percent script. Its head, the notebook's metadata in YAML, tells below `course:` where the
+notebook stands (see `grading.authoring.syllabus`); nothing of it reaches the notebook. A cell's marker says in one or
+two words what the cell is:
 
     # %% setup                             imports that every answer needs; locked
     # %% exercise="causal_mask"            a solution between BEGIN SOLUTION and END SOLUTION
@@ -15,22 +17,28 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import jupytext
 from nbformat import NotebookNode
 
-from grading import exercise as exercises
+from grading import exercises
+from grading.cells import BEGIN_HIDDEN
+from grading.errors import CourseError
 
 WORDS = {"setup", "experiment", "interactive", "measured"}
 KEYS = {"exercise", "check", "essay", "points"}
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
-class BuildError(ValueError):
+class BuildError(CourseError):
     """A source is not as it must be; the message names the file and the line."""
+
+    status = 1
 
 
 @dataclass(frozen=True)
@@ -53,10 +61,20 @@ def read(path: Path) -> list[Cell]:
     """
     text = path.read_text(encoding="utf-8")
     lines = [number for number, line in enumerate(text.splitlines(), 1) if re.match(r"# %%", line)]
-    notebook = jupytext.reads(text, fmt="py:percent")
+    notebook = _parsed(text)
     if len(lines) != len(notebook.cells):
         raise BuildError(f"{path.name}: text before the first marker `# %%`; put it into a cell of its own.")
     return [_cell(path, cell, line) for cell, line in zip(notebook.cells, lines, strict=True)]
+
+
+def course_metadata(path: Path) -> Any:
+    """Returns what the head of a source tells below `course:`, None when nothing."""
+    return _parsed(path.read_text(encoding="utf-8")).metadata.get("course")
+
+
+@lru_cache(maxsize=32)
+def _parsed(text: str) -> NotebookNode:
+    return jupytext.reads(text, fmt="py:percent")
 
 
 def _cell(path: Path, cell: NotebookNode, line: int) -> Cell:
@@ -88,7 +106,7 @@ def _refuse_loose_regions(place: str, kind: str, source: str) -> None:
     has = BEGIN in source or END in source
     if (kind == "exercise" and source.count(BEGIN) != source.count(END)) or (kind == "exercise") != has:
         raise BuildError(f"{place}: {BEGIN} and {END} belong, in pairs, into exercise cells and nowhere else.")
-    if "BEGIN HIDDEN" in source:
+    if BEGIN_HIDDEN in source:
         raise BuildError(f"{place}: hidden tests are written by the build; define them in grading/exercises.")
 
 
@@ -112,23 +130,31 @@ def validate(path: Path, cells: Sequence[Cell]) -> None:
         if cell.kind == "exercise" and cell.name not in checks:
             raise BuildError(f"{path.name}:{cell.line}: exercise {cell.name!r} has no check cell.")
     try:
-        defined = exercises.load(path.stem) if checks else {}
+        defined = exercises.names(path.stem) if checks else []
     except LookupError as problem:
         raise BuildError(f"{path.name}: {problem}") from problem
     for name, cell in checks.items():
         if name not in defined:
             raise BuildError(
-                f"{path.name}:{cell.line}: check {name!r} is not defined in grading/exercises/{path.name}."
-            )
-        if not math.isclose(defined[name].points, cell.points or 0):
-            raise BuildError(
-                f"{path.name}:{cell.line}: check {name!r} says {cell.points:g} points, its stages add up to "
-                f"{defined[name].points:g}."
+                f"{path.name}:{cell.line}: check {name!r} has no definition; expected it in "
+                f"grading/exercises/{path.stem}/{name}.py."
             )
     for name in defined:
         if name not in checks:
             raise BuildError(f"{path.name}: grading/exercises defines {name!r}, but the notebook has no check for it.")
+    _validate_points(path, checks)
     _validate_table(path, cells)
+
+
+def _validate_points(path: Path, checks: Mapping[str, Cell]) -> None:
+    from grading.exercise import load_one  # imports PyTorch, which a mistake above need not wait for
+
+    for name, cell in checks.items():
+        points = load_one(path.stem, name).points
+        if not math.isclose(points, cell.points or 0):
+            raise BuildError(
+                f"{path.name}:{cell.line}: check {name!r} says {cell.points:g} points, its stages add up to {points:g}."
+            )
 
 
 def _validate_table(path: Path, cells: Sequence[Cell]) -> None:

@@ -1,17 +1,18 @@
-"""The syllabus and the picture of the path, made from the heads of solutions/*.py with every build.
+"""The syllabus, the picture of the path and README's table, made from the heads of solutions/*.py with every build.
 
-A notebook's aims, time, points and prerequisites come from its source. What it builds on, where it stands in the
-picture, and the questions it answers are told here.
+The head of a source says below `course:` where its notebook stands, what it builds on, and the questions it answers;
+its first cell tells aims, time and prerequisites, and its markers the points.
 """
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grading.authoring import source
 from grading.authoring.source import BuildError
 
 WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 236, 92, 34, 52, 16  # px
@@ -22,156 +23,49 @@ COLOURS = {
     "pretraining": "#a8457b",
     "translation": "#b35900",
 }
+BEGIN_TABLE, END_TABLE = "<!-- made by `make build` from the heads of the sources -->", "<!-- made until here -->"
 
 
 @dataclass(frozen=True)
 class Place:
     """Where a notebook stands: its part of the course, what it builds on, and its box in the picture."""
 
+    teaches: str
     part: str
     column: int
     row: int
-    builds_on: tuple[str, ...]
+    builds_on: tuple[str, ...]  # the way in, and what is needed besides
     questions: tuple[str, ...]  # the first one stands in the picture
+    remark: str = ""  # in the order of reading
 
 
-PLACES = {
-    "00": Place("tools", 0, 0, (), ("How do I run, check, hand in?",)),
-    "01": Place(
-        "attention",
-        1,
-        0,
-        ("00",),
-        (
-            "Why may no word look ahead?",
-            "What goes wrong when the future is removed after the softmax, and not before?",
-            "How do I prove, from outside, that a model does not look ahead?",
-        ),
-    ),
-    "02": Place(
-        "attention",
-        2,
-        0,
-        ("01",),
-        (
-            "How does it know the order?",
-            "Why can attention alone not tell who hunts whom?",
-            "What do sinusoids, a table, ALiBi and rotations buy, and what do they cost?",
-            "What happens on sentences longer than any in training?",
-        ),
-    ),
-    "03": Place(
-        "attention",
-        3,
-        0,
-        ("02",),
-        (
-            "How do the parts fit together?",
-            "Why are scores divided by the root of the width, and by nothing else?",
-            "Why several heads, if they cost no more than one?",
-        ),
-    ),
-    "08": Place(
-        "attention",
-        0,
-        1,
-        ("03",),
-        (
-            "What can one head do?",
-            "How sharp must a query be to copy a value?",
-            "Why does one head fail when a key changes its length, and why do two hold still?",
-        ),
-    ),
-    "04": Place(
-        "models",
-        1,
-        1,
-        ("03",),
-        (
-            "Can it classify instead?",
-            "Which row of a padded batch has read the whole text?",
-            "How do I know which weights have been loaded, and which will learn?",
-        ),
-    ),
-    "05": Place(
-        "models",
-        2,
-        1,
-        ("04",),
-        (
-            "Where are the parameters?",
-            "Which terms of a published count are wrong, even where its total is right?",
-            "How much memory does training take?",
-        ),
-    ),
-    "11": Place(
-        "translation",
-        3,
-        1,
-        ("03",),
-        (
-            "How does it translate?",
-            "What does the decoder read in training, and what when it writes?",
-            "When does a beam find a better sentence than the greedy way?",
-            "What does BLEU measure, and what not?",
-        ),
-    ),
-    "09": Place(
-        "attention",
-        0,
-        2,
-        ("08",),
-        (
-            "Does it need queries and keys?",
-            "What can scores do that do not compare two words?",
-            "Which task shows the difference, and why in one layer only?",
-        ),
-    ),
-    "06": Place(
-        "pretraining",
-        1,
-        2,
-        ("04",),
-        (
-            "What does pretraining buy?",
-            "How many labels is it worth?",
-            "How do I compare two ways of training so that the result can be believed?",
-        ),
-    ),
-    "12": Place(
-        "translation",
-        3,
-        2,
-        ("11", "05"),
-        (
-            "Which settings, and why?",
-            "Does a model overfit, underfit, or does it not train at all?",
-            "Why does a deep post-norm model need a warm-up?",
-        ),
-    ),
-    "07": Place(
-        "pretraining",
-        1,
-        3,
-        ("06",),
-        (
-            "What do both sides add?",
-            "Which words can a causal model never take into account, whatever its size?",
-            "What can a masked model not do?",
-        ),
-    ),
-    "10": Place(
-        "pretraining",
-        2,
-        3,
-        ("06",),
-        (
-            "Where does a fact live?",
-            "Why does a model that has read answer more, and how does it answer about people it has never read about?",
-            "When should it rather not answer?",
-        ),
-    ),
-}
+def place(path: Path) -> Place:
+    """Returns the place that the head of a source tells.
+
+    Raises:
+        BuildError: when the head lacks a part, or has one that is not understood.
+    """
+    told = source.course_metadata(path)
+    try:
+        found = Place(**{key: tuple(value) if isinstance(value, list) else value for key, value in told.items()})
+    except (AttributeError, TypeError):
+        found = None
+    if found is None or not _fits(found):
+        raise BuildError(
+            f"{path.name}: its head has no place in the course; expected below `course:` the texts teaches and part "
+            f'({", ".join(COLOURS)}), the whole numbers column and row, the lists builds_on (such as ["03"]) and '
+            f"questions, and perhaps a remark; got {told!r}."
+        )
+    return found
+
+
+def _fits(place: Place) -> bool:
+    texts = (place.teaches, place.part, place.remark, *place.builds_on, *place.questions)
+    numbers = (place.column, place.row)
+    lists = isinstance(place.builds_on, tuple) and isinstance(place.questions, tuple) and place.questions
+    return bool(lists and all(isinstance(text, str) for text in texts) and place.part in COLOURS) and all(
+        type(number) is int and number >= 0 for number in numbers
+    )
 
 
 @dataclass(frozen=True)
@@ -179,11 +73,12 @@ class Head:
     """What the source of a notebook tells about it."""
 
     folder: str
+    place: Place
     title: str
     aims: tuple[str, ...]
     time: str
     before: str
-    points: str
+    points: float
     exercises: int
     essays: int
 
@@ -192,11 +87,21 @@ class Head:
         """The folder's name in words, without its number."""
         return self.folder[3:].replace("_", " ")
 
+    @property
+    def minutes(self) -> int:
+        """The time it takes."""
+        hours, minutes = re.search(r"(\d+) h", self.time), re.search(r"(\d+) min", self.time)
+        return 60 * int(hours.group(1) if hours else 0) + int(minutes.group(1) if minutes else 0)
+
 
 def head(path: Path) -> Head:
-    """Returns what a source tells, from its first cell and its markers."""
-    text = path.read_text(encoding="utf-8")
-    first = "\n".join(line.removeprefix("#").strip() for line in text.split("\n# %% ")[1].splitlines()[1:])
+    """Returns what a source tells, from its head, its first cell and its markers.
+
+    Raises:
+        BuildError: when one of them lacks a part.
+    """
+    cells = source.read(path)
+    first = cells[0].source + "\n"
     title = re.search(r"^# \d\d · (.+)$", first, re.MULTILINE)
     aims = re.search(r"^\*\*When you are done, you can\*\*\n((?:.+\n)+)", first, re.MULTILINE)
     told = re.search(r"^\*\*Time\*\*: about ([^.]+)\. \*\*Before this\*\*: ((?:.+\n?)+)", first, re.MULTILINE)
@@ -205,36 +110,70 @@ def head(path: Path) -> Head:
             f"{path.name}: its first cell lacks a part; expected '# NN · Title', '**When you are done, you can**' "
             "with a list, and '**Time**: about 2 h. **Before this**: ...'."
         )
-    if path.stem[:2] not in PLACES:
-        raise BuildError(f"{path.name} has no place in the course; give it one in PLACES of grading/syllabus.py.")
-    lines = re.split(r"(?:^|\n)- ", aims.group(1).strip())[1:]
-    points = sum(float(number) for number in re.findall(r"points=([\d.]+)", text))
     return Head(
         path.stem,
+        place(path),
         title.group(1),
-        tuple(" ".join(line.split()) for line in lines),
+        tuple(" ".join(line.split()) for line in re.split(r"(?:^|\n)- ", aims.group(1).strip())[1:]),
         told.group(1),
         " ".join(told.group(2).split()),
-        f"{points:g} point{'s' * (points != 1)}",
-        len(re.findall(r'check="', text)),
-        len(re.findall(r'essay="', text)),
+        sum(cell.points or 0 for cell in cells),
+        sum(cell.kind == "check" for cell in cells),
+        sum(cell.kind == "essay" for cell in cells),
     )
 
 
-def made(sources: Sequence[Path]) -> dict[str, str]:
-    """Returns the files that are made of the sources: their path in the repository, and their text.
+def heads(sources: Sequence[Path]) -> dict[str, Head]:
+    """Returns the heads of the sources by the numbers of their notebooks.
 
     Raises:
-        BuildError: when a source does not tell what is needed, or has no place.
+        BuildError: when a source does not tell what is needed, or what two of them tell does not fit together.
     """
     known = {path.stem[:2]: head(path) for path in sources}
-    return {"docs/syllabus.md": syllabus(known), "docs/images/path.svg": picture(known)}
+    boxes: dict[tuple[int, int], str] = {}
+    for number, one in known.items():
+        if missing := sorted(set(one.place.builds_on) - known.keys()):
+            raise BuildError(f"{one.folder}.py builds on {missing[0]!r}; expected one of: {', '.join(known)}.")
+        other = boxes.setdefault((one.place.column, one.place.row), number)
+        if other != number:
+            raise BuildError(f"{one.folder}.py has the column and row of notebook {other}; give it another box.")
+    return known
 
 
-def syllabus(known: dict[str, Head]) -> str:
+def made(sources: Sequence[Path], readme: str) -> dict[str, str]:
+    """Returns the files that are made of all heads: their path in the repository, and their text.
+
+    Raises:
+        BuildError: when the heads do not fit together, or README has no place for the table.
+    """
+    known = heads(sources)
+    return {
+        "docs/syllabus.md": syllabus(known),
+        "docs/images/path.svg": picture(known),
+        "README.md": with_table(readme, known),
+    }
+
+
+def with_table(readme: str, known: Mapping[str, Head]) -> str:
+    """Returns README with one row for each notebook between its two markers."""
+    before, begin, rest = readme.partition(f"{BEGIN_TABLE}\n")
+    _, end, after = rest.partition(f"{END_TABLE}\n")
+    if not begin or not end:
+        raise BuildError(f"README.md has no table of notebooks; expected a line {BEGIN_TABLE} and a line {END_TABLE}.")
+    rows = ["| notebook | what it teaches | time | points |", "|---|---|---|---|"]
+    rows += [f"| `{one.folder}` | {one.place.teaches} | {_short(one)} | {one.points:g} |" for one in known.values()]
+    return f"{before}{begin}{chr(10).join(rows)}\n{end}{after}"
+
+
+def _short(one: Head) -> str:
+    hours, minutes = divmod(one.minutes, 60)
+    return f"{minutes} min" if not hours else f"{hours} h {minutes}" if minutes else f"{hours} h"
+
+
+def syllabus(known: Mapping[str, Head]) -> str:
     """Returns docs/syllabus.md."""
-    hours = sum(_minutes(one.time) for one in known.values()) / 60
-    total = sum(float(one.points.split()[0]) for one in known.values())
+    hours = sum(one.minutes for one in known.values()) / 60
+    total = sum(one.points for one in known.values())
     lines = [
         "# Syllabus",
         "",
@@ -243,8 +182,7 @@ def syllabus(known: dict[str, Head]) -> str:
         "",
         "![The path through the course](images/path.svg)",
         "",
-        "**In which order?** 00 to 03 first, then 04. After that the branches are free: 05; 06 and then 07 or 10; "
-        "08 and then 09 (which also counts as 05 does); 11 and, with 05, 12.",
+        f"**In which order?** {reading_order(known)}",
         "",
         "**With six sessions of two hours?** 01, 03, 04, 06, 07, 11.",
     ]
@@ -255,12 +193,12 @@ def syllabus(known: dict[str, Head]) -> str:
             "",
             f"## {number} · {one.title}",
             "",
-            f"`{one.folder}`: about {one.time}, {one.points} ({' and '.join(asked)}).",
+            f"`{one.folder}`: about {one.time}, {_points(one)} ({' and '.join(asked)}).",
             f"**Before this**: {one.before}",
             "",
             "**Questions it answers**",
             "",
-            *(f"- {question}" for question in PLACES[number].questions),
+            *(f"- {question}" for question in one.place.questions),
             "",
             "**When you are done, you can**",
             "",
@@ -269,23 +207,55 @@ def syllabus(known: dict[str, Head]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _minutes(time: str) -> int:
-    hours, minutes = re.search(r"(\d+) h", time), re.search(r"(\d+) min", time)
-    return 60 * int(hours.group(1) if hours else 0) + int(minutes.group(1) if minutes else 0)
+def _points(one: Head) -> str:
+    return f"{one.points:g} point{'s' * (one.points != 1)}"
 
 
-def corner(number: str) -> tuple[int, int]:
+def reading_order(known: Mapping[str, Head]) -> str:
+    """Returns the order of reading in words: the common way, and the branches that leave it.
+
+    The common way goes on as long as one notebook leads to more than half of those that are left.
+    """
+    after = {one: [n for n, other in known.items() if other.place.builds_on[:1] == (one,)] for one in known}
+
+    def size(number: str) -> int:
+        return 1 + sum(map(size, after[number]))
+
+    def branch(number: str) -> str:
+        plain = [n for n in after[number] if len(known[n].place.builds_on) == 1]
+        words = number + (f" ({known[number].place.remark})" if known[number].place.remark else "")
+        words += f" and then {' or '.join(map(branch, plain))}" if plain else ""
+        for more in (n for n in after[number] if n not in plain):
+            words += f" and, with {' and '.join(known[more].place.builds_on[1:])}, {branch(more)}"
+        return words
+
+    way = [min(known)]
+    while after[way[-1]]:
+        following = max(after[way[-1]], key=size)
+        if 2 * size(following) <= len(known) - len(way):
+            break
+        way.append(following)
+    fork = next((n for n, one in enumerate(way) if len(after[one]) > 1), len(way) - 1)
+    common = f"{way[0]} to {way[fork]} first" + "".join(f", then {one}" for one in way[fork + 1 :])
+    branches = sorted(n for one in way for n in after[one] if n not in way)
+    return f"{common}. After that the branches are free: {'; '.join(map(branch, branches))}."
+
+
+def corner(place: Place) -> tuple[int, int]:
     """Returns the upper left corner of a box (px)."""
-    place = PLACES[number]
     return MARGIN + place.column * (WIDTH + GAP_X), MARGIN + place.row * (HEIGHT + GAP_Y)
 
 
-def arrow(start: str, end: str) -> str:
-    """Returns the line from one box to another: along the row, or down, across and down."""
+def arrow(start: Place, end: Place, *, besides: bool) -> str:
+    """Returns the line from one box to another.
+
+    It goes along the row, or down, across and down. What is needed `besides` the way in comes in at the side: the way
+    from above is taken.
+    """
     (x0, y0), (x1, y1) = corner(start), corner(end)
     if y0 == y1:
         points = [(x0 + WIDTH, y0 + HEIGHT // 2), (x1 - 7, y1 + HEIGHT // 2)]
-    elif (start, end) == ("05", "12"):  # into the side of the box: the way from above is taken
+    elif besides:
         points = [(x0 + WIDTH // 2, y0 + HEIGHT), (x0 + WIDTH // 2, y1 + HEIGHT // 2), (x1 - 7, y1 + HEIGHT // 2)]
     else:
         middle = y1 - GAP_Y // 2
@@ -297,23 +267,29 @@ def arrow(start: str, end: str) -> str:
 
 def box(number: str, one: Head) -> str:
     """Returns one notebook: number and name, its question, time and points."""
-    (x, y), place = corner(number), PLACES[number]
-    colour = COLOURS[place.part]
+    (x, y), colour = corner(one.place), COLOURS[one.place.part]
     return (
         f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="8" fill="#ffffff" stroke="{colour}" '
         f'stroke-width="2"/><rect x="{x}" y="{y}" width="7" height="{HEIGHT}" rx="3" fill="{colour}"/>'
         f'<text x="{x + 18}" y="{y + 27}" class="name" fill="{colour}">{number} · {html.escape(one.name)}</text>'
-        f'<text x="{x + 18}" y="{y + 51}" class="question">{html.escape(place.questions[0])}</text>'
-        f'<text x="{x + 18}" y="{y + 75}" class="small">{one.time}, {one.points}</text>'
+        f'<text x="{x + 18}" y="{y + 51}" class="question">{html.escape(one.place.questions[0])}</text>'
+        f'<text x="{x + 18}" y="{y + 75}" class="small">{one.time}, {_points(one)}</text>'
     )
 
 
-def picture(known: dict[str, Head]) -> str:
+def picture(known: Mapping[str, Head]) -> str:
     """Returns docs/images/path.svg, with a description for those who do not see it."""
-    places = {number: place for number, place in PLACES.items() if number in known}
-    width, height = MARGIN * 2 + 4 * WIDTH + 3 * GAP_X, MARGIN * 2 + 4 * HEIGHT + 3 * GAP_Y
-    arrows = [arrow(start, end) for end, place in places.items() for start in place.builds_on if start in places]
-    boxes = [box(number, known[number]) for number in places]
+    rows = sorted(known.items(), key=lambda item: (item[1].place.row, item[1].place.column))
+    places = {number: one.place for number, one in rows}
+    columns, lines = (max(numbers) + 1 for numbers in zip(*((p.column, p.row) for p in places.values()), strict=True))
+    width = MARGIN * 2 + columns * WIDTH + (columns - 1) * GAP_X
+    height = MARGIN * 2 + lines * HEIGHT + (lines - 1) * GAP_Y
+    arrows = [
+        arrow(places[start], end, besides=number > 0)
+        for end in places.values()
+        for number, start in enumerate(end.builds_on)
+    ]
+    boxes = [box(number, one) for number, one in rows]
     told = "; ".join(f"{n} builds on {' and '.join(p.builds_on)}" for n, p in places.items() if p.builds_on)
     style = (
         "text{font-family:Helvetica,Arial,sans-serif}.name{font-size:14px;font-weight:700}"

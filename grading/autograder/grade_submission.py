@@ -6,7 +6,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from grading.autograder.submission import Master, Work, exercise_of, plan
 from grading.examiner import examine
@@ -69,7 +69,7 @@ def grade(
 
 
 def _name_missing(graded: Graded, name: str) -> bool:
-    return "NameError" in graded.errors.get(name, "") or "NameError" in graded.verdicts[name].sentence
+    return "NameError" in graded.errors.get(name, "") or graded.verdicts[name].error_type == "NameError"
 
 
 def _grade(
@@ -99,7 +99,7 @@ def _grade(
             graded.spent[exercise.name] = answer.spent() - before
             if not answer.dead:
                 break
-            verdict.earned = 0.0
+            verdict = replace(verdict, earned=0.0)
             graded.left -= process.close()
             if graded.left > 0:  # this exercise ended the process: the others get a new one
                 process = _started(students, cells, culprits, graded, budget)

@@ -22,6 +22,7 @@ from grading.authoring import build
 from grading.autograder.grade_submission import Graded
 from grading.autograder.submission import Master, Work, exercise_of, kind_of, rebuilt
 from grading.errors import CourseError
+from helpers.checking.verdict import MIME
 
 T = TypeVar("T")
 WAIT = 60.0  # seconds to wait for a database that somebody else is writing
@@ -54,7 +55,7 @@ def graded_notebook(master: Master, work: Work, graded: Graded, key: str) -> Not
             cell.outputs = [_shown("text/plain", f"When this cell was run: {error}")] if error else []
         elif kind_of(cell) == "check":
             verdict = graded.verdicts[exercise_of(cell)]
-            page = {"text/plain": str(verdict), "text/html": verdict._repr_html_()}
+            page = {"text/plain": str(verdict), "text/html": verdict._repr_html_(), MIME: verdict.as_data()}
             mark = {"text/plain": repr(round(verdict.earned, 4))}
             cell.execution_count = 1
             cell.outputs = [

@@ -89,7 +89,7 @@ def _grade_one(assignment: str, work: Work, student: str, budget: Budget) -> Gra
 def environment_key(assignment: str) -> str:
     """Returns a fingerprint of what marks depend on besides the answers: exercises, examiner, versions."""
     folder = ROOT / "grading"
-    sources = [folder / "exercises" / f"{assignment}.py", folder / "exercise.py", folder / "examiner.py"]
+    sources = [*exercises.definitions(assignment), folder / "exercise.py", folder / "examiner.py"]
     sources += sorted((ROOT / "helpers").rglob("*.py"))
     versions = [importlib.metadata.version(name) for name in ("torch", "numpy", "sympy")]
     parts = [path.read_bytes() for path in sources] + [" ".join(versions).encode()]

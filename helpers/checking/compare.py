@@ -9,7 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from helpers.checking.plain import Expression, NotPlain, Other, canonical, is_simple
+from helpers.checking.fingerprints import canonical
+from helpers.checking.plain import Expression, NotPlain, Other, is_simple
 
 VIEWS = {
     "shape": "type and shape",

@@ -19,7 +19,8 @@ from io import StringIO
 from typing import Any
 
 from helpers.checking import plain
-from helpers.checking.answers import Ask, InProcess, Reply, TooSlow, output_kept, time_limit
+from helpers.checking.answers import Ask, InProcess, Reply
+from helpers.checking.limits import TooSlow, output_kept, time_limit
 
 MAX_MESSAGE = 64 << 20  # bytes
 MAX_PARTS = 2_000_000

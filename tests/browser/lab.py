@@ -33,7 +33,7 @@ from playwright.sync_api import (
     expect,
 )
 
-from helpers.environment import LAB_SETTINGS, STUDENT_PAGE, write_settings
+from deploy.environment import config_path
 
 TOKEN = "browser-tests"
 START_SECONDS = 120.0  # for JupyterLab to answer
@@ -72,14 +72,14 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _variables(home: Path) -> dict[str, str]:
+def _variables(home: Path, student: bool) -> dict[str, str]:
     """Returns the environment of a user of this Python whose home folder is new."""
     programs = str(Path(sys.executable).parent)  # nbgrader starts `alembic` by name
     kept = {name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")}
     return kept | {
         "HOME": str(home),
         "IPYTHONDIR": str(home / "ipython"),
-        "JUPYTER_CONFIG_PATH": str(home / "config"),
+        "JUPYTER_CONFIG_PATH": config_path(student),
         "JUPYTER_PREFER_ENV_PATH": "1",
         "OMP_NUM_THREADS": "1",
         "PATH": os.pathsep.join([programs, os.environ.get("PATH", "")]),
@@ -89,18 +89,17 @@ def _variables(home: Path) -> dict[str, str]:
 @contextmanager
 def jupyterlab(course: Path, root: Path, home: Path) -> Iterator[Server]:
     """Starts JupyterLab in a course folder on the files under `root`, and ends it with its kernels."""
-    write_settings(str(home / "config"), "default_setting_overrides", LAB_SETTINGS)
-    if root != course:  # a student's
-        write_settings(str(home / "config"), "page_config", STUDENT_PAGE)
     port = _free_port()
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1"]
     command += [f"--port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={root}"]
     command += [f"--IdentityProvider.token={TOKEN}"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")
+    home.mkdir(exist_ok=True)
     log = home / "jupyterlab.log"
+    variables = _variables(home, student=root != course)
     with log.open("w", encoding="utf-8") as output:
-        process = subprocess.Popen(command, cwd=course, env=_variables(home), stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, cwd=course, env=variables, stdout=output, stderr=subprocess.STDOUT)
     server = Server(f"http://127.0.0.1:{port}", log)
     try:
         _wait_for_answer(server, process)

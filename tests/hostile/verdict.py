@@ -49,8 +49,8 @@ CASES = [
     ),
     _patched(
         "patched_judge",
-        "from helpers.checking import compare, verdict\ncompare.difference = verdict.difference = lambda *a, **k: None\n"
-        "verdict._problem = lambda *a, **k: None\nverdict.judge = lambda *a, **k: 3.0",
+        "from helpers.checking import compare, judging\ncompare.difference = judging.difference = lambda *a, **k: None\n"
+        "judging._problem = lambda *a, **k: None\njudging.judge = lambda *a, **k: 3.0",
     ),
     _patched(
         "patched_builtins",

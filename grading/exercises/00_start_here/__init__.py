@@ -1,0 +1,1 @@
+"""The one exercise of notebook 00: it shows the whole way from an empty cell to a mark."""

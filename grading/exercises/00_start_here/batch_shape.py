@@ -1,0 +1,75 @@
+"""Exercise batch_shape of notebook 00."""
+
+from __future__ import annotations
+
+import random
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+
+def batch_shape(b: int, n: int, d: int) -> tuple[int, int, int]:
+    return (b, n, d)
+
+
+def _draw(rng: random.Random) -> list[Ask]:
+    return [Ask(tuple(rng.sample(range(2, 60), 3))) for _ in range(3)]
+
+
+EXERCISE = Exercise(
+    batch_shape,
+    [
+        Stage(
+            "three whole numbers",
+            0.5,
+            "Return one tuple of three numbers: return (first, second, third).",
+            [Ask((2, 5, 8))],
+            _draw,
+            view="shape",
+        ),
+        Stage(
+            "batch first, then tokens, then width",
+            0.5,
+            "The batch comes first, then the tokens of a sentence, then the numbers of a token.",
+            [Ask((2, 5, 8)), Ask((1, 3, 4))],
+            _draw,
+        ),
+    ],
+    [
+        Mistake(
+            "the tokens come first",
+            "In this course the batch comes first: (b, n, d). (n, b, d) is the older order, called sequence first.",
+            lambda b, n, d: (n, b, d),
+        ),
+        Mistake(
+            "the width comes before the tokens",
+            "The numbers of one token lie side by side, on the last axis: (b, n, d).",
+            lambda b, n, d: (b, d, n),
+        ),
+        Mistake(
+            "the order is reversed",
+            "Count from the outside in: sentences of the batch, tokens of a sentence, numbers of a token.",
+            lambda b, n, d: (d, n, b),
+        ),
+        Mistake(
+            "the batch comes last",
+            "(n, d) is one sentence, and the batch is the axis in front of it: (b, n, d).",
+            lambda b, n, d: (n, d, b),
+        ),
+        Mistake(
+            "the width comes first",
+            "A token is a row of d numbers, and what lies in a row is the last axis: (b, n, d).",
+            lambda b, n, d: (d, b, n),
+        ),
+        Mistake(
+            "the product in place of the shape",
+            "b * n * d is how many numbers there are in all. The shape keeps the three sizes apart.",
+            lambda b, n, d: b * n * d,
+        ),
+        Mistake(
+            "the batch is missing",
+            "(n, d) is one sentence. A batch of b of them has one more axis, in front.",
+            lambda b, n, d: (n, d),
+        ),
+    ],
+)

@@ -1,0 +1,1 @@
+"""Exercises of notebook 01: the square mask, causality, and padding."""

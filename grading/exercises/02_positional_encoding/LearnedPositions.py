@@ -1,0 +1,290 @@
+"""Exercise LearnedPositions of notebook 02."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import _numbers, sinusoidal_encoding
+
+
+class LearnedPositions(nn.Module):
+    table: Tensor
+
+    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.shape[1] > len(self.table):
+            raise ValueError(f"{x.shape[1]} tokens, but the table has {len(self.table)} positions")
+        return x + self.table[: x.shape[1]]
+
+
+class _NeverTrains(LearnedPositions):
+    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
+        super().__init__(max_len, d_model, torch.randn(max_len, d_model) if fixed is None else fixed)
+
+
+class _AlwaysTrains(LearnedPositions):
+    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
+        super().__init__(max_len, d_model)
+        if fixed is not None:
+            self.table.data = fixed
+
+
+class _FixedIsIgnored(LearnedPositions):
+    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
+        super().__init__(max_len, d_model)
+
+
+class _PlainTensor(LearnedPositions):
+    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
+        nn.Module.__init__(self)
+        self.table = torch.randn(max_len, d_model) if fixed is None else fixed
+
+
+class _AlongTheBatch(LearnedPositions):
+    def forward(self, x: Tensor) -> Tensor:
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x + self.table[: x.shape[0]].unsqueeze(1)
+
+
+class _NotCut(LearnedPositions):
+    def forward(self, x: Tensor) -> Tensor:
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x + self.table
+
+
+class _NotRefused(LearnedPositions):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.table[: x.shape[1]]
+
+
+class _CountedAgain(LearnedPositions):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.table[torch.arange(x.shape[1]) % len(self.table)]
+
+
+class _LastRowAgain(LearnedPositions):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.table[torch.arange(x.shape[1]).clamp(max=len(self.table) - 1)]
+
+
+class _CutOff(LearnedPositions):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x).detach()
+
+
+class _Called(LearnedPositions):
+    """Keeps a table under another name, and works otherwise."""
+
+    name = "pe"
+
+    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
+        nn.Module.__init__(self)
+        if fixed is None:
+            self.register_parameter(self.name, nn.Parameter(torch.randn(max_len, d_model)))
+        else:
+            self.register_buffer(self.name, fixed)
+
+    def forward(self, x: Tensor) -> Tensor:
+        table: Tensor = next(iter(self.state_dict(keep_vars=True).values()))
+        if x.shape[1] > len(table):
+            raise ValueError("too long")
+        return x + table[: x.shape[1]]
+
+
+class _Embedded(_Called):
+    name = "table"
+
+    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
+        nn.Module.__init__(self)
+        table = nn.Embedding(max_len, d_model) if fixed is None else nn.Embedding.from_pretrained(fixed)
+        self.add_module(self.name, table)
+
+
+class _AnotherName(_Embedded):
+    name = "embedding"
+
+
+class _Exchanged(LearnedPositions):
+    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
+        super().__init__(d_model, max_len, fixed)
+
+
+def _built(max_len: int, d: int) -> Ask:
+    return Ask(build={"max_len": max_len, "d_model": d}, take="parameters")
+
+
+def _built_fixed(max_len: int, d: int) -> Ask:
+    table = sinusoidal_encoding(max_len, d)
+    return Ask(build={"max_len": max_len, "d_model": d, "fixed": table}, take="parameters")
+
+
+def _trained(max_len: int, d: int) -> Ask:
+    """Returns a question that looks at which numbers a gradient reaches, for sentences of all places."""
+    return Ask((max_len, d), take="learns", then=(torch.zeros(2, max_len, d),))
+
+
+def _learned(b: int, n: int, d: int, max_len: int, seed: int) -> Ask:
+    table = _numbers(max_len, d, seed=seed + 1)
+    return Ask((_numbers(b, n, d, seed=seed),), build={"max_len": max_len, "d_model": d}, weights={"table": table})
+
+
+def _fixed(b: int, n: int, d: int, max_len: int, seed: int) -> Ask:
+    table = _numbers(max_len, d, seed=seed + 1)
+    return Ask((_numbers(b, n, d, seed=seed),), build={"max_len": max_len, "d_model": d, "fixed": table})
+
+
+def _draw_sizes(make: Any) -> Any:
+    return lambda rng: [make(rng.randint(8, 20), 2 * rng.randint(1, 3))]
+
+
+def _draw_calls(rng: random.Random) -> list[Ask]:
+    n, seed = rng.randint(3, 5), rng.randrange(10**6)
+    return [_learned(2, n, 4, n, seed), _learned(n, n, 4, n + 2, seed), _fixed(2, n, 2, n + rng.randint(1, 3), seed)]
+
+
+def _draw_too_long(rng: random.Random) -> list[Ask]:
+    max_len, seed = rng.randint(3, 5), rng.randrange(10**6)
+    return [_learned(2, max_len + extra, 2, max_len, seed) for extra in (1, rng.randint(2, 4))]
+
+
+EXERCISE = Exercise(
+    LearnedPositions,
+    [
+        Stage(
+            "max_len x d_model trainable numbers in `table`",
+            0.5,
+            "Print [(name, p.shape) for name, p in LearnedPositions(10, 4).named_parameters()]: expect one parameter "
+            "of shape (10, 4) called table. What makes a tensor trainable is nn.Parameter.",
+            [_built(10, 4)],
+            _draw_sizes(_built),
+            view="parameters",
+        ),
+        Stage(
+            "a fixed table: nothing to train",
+            0.5,
+            "A sinusoidal table is computed, not learned: it is a buffer (register_buffer), and .parameters() must be "
+            "empty.",
+            [_built_fixed(6, 4)],
+            _draw_sizes(_built_fixed),
+            view="parameters",
+        ),
+        Stage(
+            "added to the words",
+            1,
+            "As in add_positions: x plus the first n rows of the table, along the words.",
+            [_learned(2, 3, 2, 3, 1), _learned(3, 3, 2, 5, 2), _fixed(2, 3, 2, 4, 3)],
+            _draw_calls,
+        ),
+        Stage(
+            "training reaches the table",
+            0.5,
+            "A loss must send a gradient through the result to self.table: add self.table itself, not a copy.",
+            [_trained(10, 4)],
+            _draw_sizes(_trained),
+        ),
+        Stage(
+            "longer than the table: a ValueError",
+            0.5,
+            "There is no row for word max_len. Compare x.shape[1] with max_len before adding and raise ValueError.",
+            [_learned(1, 4, 2, 3, 4), _learned(2, 5, 2, 3, 5)],
+            _draw_too_long,
+            raises="ValueError",
+        ),
+    ],
+    [
+        Mistake(
+            "the learned table is a buffer",
+            "A buffer is saved with the model but never trained. Positions that shall be learned need nn.Parameter.",
+            _NeverTrains,
+        ),
+        Mistake(
+            "the fixed table is counted as trainable",
+            "The sinusoidal table is the same before and after training: it has 0 trainable numbers. Use "
+            "register_buffer, "
+            "not nn.Parameter.",
+            _AlwaysTrains,
+        ),
+        Mistake(
+            "the fixed table is not used",
+            "When `fixed` is given, it is the table, as it stands, and nothing is learned.",
+            _FixedIsIgnored,
+        ),
+        Mistake(
+            "the table is a plain tensor",
+            "self.table = torch.randn(...) is invisible to the optimizer, to .to(device) and to checkpoints. Wrap it: "
+            "nn.Parameter(...), or register_buffer for a fixed one.",
+            _PlainTensor,
+        ),
+        Mistake(
+            "the table has another name",
+            "The checks load a table by its name: the only parameter must be called `table` (with nn.Embedding it "
+            "would be "
+            "`something.weight`).",
+            _AnotherName,
+        ),
+        Mistake(
+            "the table has another name: pe",
+            "The checks load a table by its name: the only parameter, or buffer when `fixed` is given, must be called "
+            "`table`.",
+            _Called,
+        ),
+        Mistake(
+            "the table is an nn.Embedding",
+            "An nn.Embedding is a module with a parameter `weight`, here called `table.weight`. The table itself must "
+            "be the parameter `table`: nn.Parameter(torch.randn(max_len, d_model)).",
+            _Embedded,
+        ),
+        Mistake(
+            "training does not reach the table",
+            "`.data`, `.detach()` and torch.no_grad() cut the result off from the table: it is a parameter, but no "
+            "step of training would change it. Add self.table itself.",
+            _CutOff,
+        ),
+        Mistake(
+            "rows and columns of the table are exchanged",
+            "One row for each position: the table is (max_len, d_model).",
+            _Exchanged,
+        ),
+        Mistake(
+            "positions are added along the batch axis",
+            "All words of a sentence get the same position here. Row j belongs to x[:, j].",
+            _AlongTheBatch,
+        ),
+        Mistake(
+            "the table is not cut to the length",
+            "A sentence of n words needs the first n rows: self.table[:x.shape[1]].",
+            _NotCut,
+        ),
+        Mistake(
+            "too long a sentence is not refused clearly",
+            "Without a rule, torch stops with an error on shapes that names neither positions nor max_len. Compare "
+            "x.shape[1] with the table's length yourself and raise ValueError.",
+            _NotRefused,
+        ),
+        Mistake(
+            "positions beyond the table start again at 0",
+            "With a remainder, word max_len silently looks like word 0, and the model is fooled. Raise ValueError.",
+            _CountedAgain,
+        ),
+        Mistake(
+            "positions beyond the table repeat the last row",
+            "Then the model cannot tell the late words apart, and nobody is told. Raise ValueError.",
+            _LastRowAgain,
+        ),
+    ],
+)

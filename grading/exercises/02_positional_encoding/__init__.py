@@ -1,0 +1,1 @@
+"""Exercises of notebook 02: order blindness, sinusoids, learned positions, ALiBi, rotary positions."""

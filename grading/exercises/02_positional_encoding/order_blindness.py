@@ -1,0 +1,161 @@
+"""Exercise order_blindness of notebook 02."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask, InProcess
+from helpers.checking.plain import Model
+
+
+def order_blindness(encoder: Any, x: Tensor, permutation: Tensor) -> float:
+    with torch.no_grad():
+        permuted_after = encoder(x)[:, permutation]
+        permuted_before = encoder(x[:, permutation])
+    return float((permuted_after - permuted_before).abs().max())
+
+
+def _blindness(
+    encoder: Any, x: Tensor, first: Any, second: Any, size: Any = lambda change: change.abs().max()
+) -> float:
+    return float(size(encoder(x)[first] - encoder(x[second])))
+
+
+def _permuted_batch(encoder: Any, x: Tensor, permutation: Tensor) -> float:
+    return _blindness(encoder, x, permutation, permutation)
+
+
+def _permuted_input_only(encoder: Any, x: Tensor, permutation: Tensor) -> float:
+    return _blindness(encoder, x, slice(None), (slice(None), permutation))
+
+
+def _permuted_output_only(encoder: Any, x: Tensor, permutation: Tensor) -> float:
+    return _blindness(encoder, x, (slice(None), permutation), slice(None))
+
+
+def _permuted_back(encoder: Any, x: Tensor, permutation: Tensor) -> float:
+    return _blindness(encoder, x, (slice(None), permutation.argsort()), (slice(None), permutation))
+
+
+def _average_difference(encoder: Any, x: Tensor, permutation: Tensor) -> float:
+    places = (slice(None), permutation)
+    return _blindness(encoder, x, places, places, lambda change: change.abs().mean())
+
+
+def _signed_difference(encoder: Any, x: Tensor, permutation: Tensor) -> float:
+    places = (slice(None), permutation)
+    return _blindness(encoder, x, places, places, lambda change: change.max())
+
+
+def _encoder(seed: int, positions: str = "none", causal: bool = False) -> Model:
+    shape = {"vocab_size": 12, "d_model": 8, "n_layers": 2, "n_heads": 2, "dropout": 0.0, "max_len": 16}
+    return Model("TransformerBase", shape | {"positions": positions, "causal": causal}, seed)
+
+
+def _sentences(b: int, n: int, seed: int) -> Tensor:
+    """Returns b sentences of n words, of which each has no word twice."""
+    return torch.rand(b, 12, generator=torch.Generator().manual_seed(seed)).argsort(dim=1)[:, :n].contiguous()
+
+
+def _turning(n: int, seed: int) -> Tensor:
+    """Returns a permutation that is not its own inverse."""
+    while True:
+        permutation = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
+        if not torch.equal(permutation[permutation], torch.arange(n)):
+            return permutation
+        seed += 1
+
+
+def _blind(b: int, n: int, seed: int, positions: str = "none", causal: bool = False) -> Ask:
+    return Ask((_encoder(seed, positions, causal), _sentences(b, n, seed), _turning(n, seed)))
+
+
+def _seeing(b: int, n: int, seed: int, positions: str = "none", causal: bool = False) -> Ask:
+    """Returns a question whose largest difference is negative: `max` without `abs` gives another number."""
+    while True:
+        ask = _blind(b, n, seed, positions, causal)
+        largest, signed = (InProcess(answer).ask(ask).value for answer in (order_blindness, _signed_difference))
+        if largest - signed > 0.05:
+            return ask
+        seed += 1
+
+
+def _draw_blind(*sizes: tuple[int, int], see: bool = False, **options: Any) -> Any:
+    make = _seeing if see else _blind
+    return lambda rng: [make(b, n, rng.randrange(10**6), **options) for b, n in sizes]
+
+
+EXERCISE = Exercise(
+    order_blindness,
+    [
+        Stage(
+            "an encoder without positions: 0",
+            0.5,
+            "Encode, then take the outputs in the new order; put the words in the new order, then encode. Without "
+            "positions the two must agree.",
+            [_blind(5, 5, 1), _blind(6, 4, 2)],
+            _draw_blind((5, 5), (7, 6)),
+        ),
+        Stage(
+            "an encoder with positions: not 0",
+            0.5,
+            "With positions the order counts. Return the largest of all absolute differences, one number.",
+            [_seeing(4, 4, 5, "sinusoidal"), _seeing(1, 5, 6, "learned")],
+            _draw_blind((4, 4), (1, 6), see=True, positions="sinusoidal"),
+        ),
+        Stage(
+            "several sentences of any length",
+            0.5,
+            "x is (b, n) and the outputs are (b, n, d): the words stand along axis 1 in both.",
+            [_blind(3, 6, 3), _seeing(3, 5, 4, "rotary")],
+            _draw_blind((2, 7), (6, 5), see=True, positions="rotary"),
+        ),
+        Stage(
+            "a causal encoder without positions: not 0 either",
+            0.5,
+            "Ask the encoder itself; do not conclude from its settings. Under a causal mask the first word sees one "
+            "word and the last one sees all.",
+            [_seeing(2, 5, 7, causal=True), _seeing(3, 4, 8, causal=True)],
+            _draw_blind((2, 6), (3, 4), see=True, causal=True),
+        ),
+    ],
+    [
+        Mistake(
+            "the batch axis is permuted",
+            "You exchange whole sentences, and no encoder mixes sentences: this is 0 for every model, even for one "
+            "with "
+            "positions. The words stand along axis 1: x[:, permutation].",
+            _permuted_batch,
+        ),
+        Mistake(
+            "only the input is permuted",
+            "The words have moved, so the outputs have moved with them. Take encoder(x) in the new order too before "
+            "you compare.",
+            _permuted_input_only,
+        ),
+        Mistake(
+            "only the output is permuted",
+            "Both ways must move the words once: one before the encoder, the other after it.",
+            _permuted_output_only,
+        ),
+        Mistake(
+            "one side is permuted forwards, the other backwards",
+            "Both sides need the same order: index both with `permutation`, or undo it on one side only, with argsort.",
+            _permuted_back,
+        ),
+        Mistake(
+            "the average in place of the largest difference",
+            "An average over many small differences hides a large one. Take the maximum of the absolute values.",
+            _average_difference,
+        ),
+        Mistake(
+            "the largest difference without absolute values",
+            "A difference of -3 is larger than one of +1: take abs() before max().",
+            _signed_difference,
+        ),
+    ],
+)

@@ -1,0 +1,246 @@
+"""Exercise rotary of notebook 02."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import _numbers, _speeds
+
+
+def rotary(x: Tensor, positions: Tensor) -> Tensor:
+    return _rotated(x, positions)
+
+
+def _turned(x: Tensor, angles: Tensor, signs: tuple[float, float] = (-1.0, 1.0)) -> Tensor:
+    even, odd = x[..., 0::2], x[..., 1::2]
+    first = even * angles.cos() + signs[0] * odd * angles.sin()
+    second = signs[1] * even * angles.sin() + odd * angles.cos()
+    return torch.stack([first, second], dim=-1).flatten(-2)
+
+
+def _angles(x: Tensor, positions: Tensor) -> Tensor:
+    return (positions.double().unsqueeze(1) * _speeds(x.shape[-1])).float()  # (n, d/2)
+
+
+def _rotated(x: Tensor, positions: Tensor, parts: str = "qk", **options: Any) -> Tensor:
+    """Returns x with the parts named (queries, keys, values) turned."""
+    angles = _angles(x, positions)
+    pairs = zip("qkv", x, strict=True)
+    return torch.stack([_turned(part, angles, **options) if name in parts else part for name, part in pairs])
+
+
+def _rotated_at_speeds(power: float) -> Callable[[Tensor, Tensor], Tensor]:
+    """Returns a `rotary` whose speeds are a power of the right ones."""
+
+    def answer(x: Tensor, positions: Tensor) -> Tensor:
+        angles = (positions.double().unsqueeze(1) * _speeds(x.shape[-1]) ** power).float()
+        return torch.stack([_turned(x[0], angles), _turned(x[1], angles), x[2]])
+
+    return answer
+
+
+def _first_half_overwritten(x: Tensor, positions: Tensor) -> Tensor:
+    angles, turned = _angles(x, positions), x.clone()
+    even, odd = turned[:2, ..., 0::2], turned[:2, ..., 1::2]
+    even.copy_(even * angles.cos() - odd * angles.sin())
+    odd.copy_(even * angles.sin() + odd * angles.cos())
+    return turned
+
+
+def _not_side_by_side(x: Tensor, positions: Tensor) -> Tensor:
+    turned = _rotated(x, positions)
+    return torch.cat([torch.cat([turned[:2, ..., 0::2], turned[:2, ..., 1::2]], dim=-1), x[2:]])
+
+
+def _rotated_halves(x: Tensor, positions: Tensor) -> Tensor:
+    order = torch.arange(x.shape[-1]).view(2, -1).T.flatten()  # 0, d/2, 1, d/2 + 1, ...
+    return _rotated(x[..., order], positions)[..., order.argsort()]
+
+
+def _rotated_alike(x: Tensor, positions: Tensor) -> Tensor:
+    angles = positions.float().unsqueeze(1).expand(-1, x.shape[-1] // 2)
+    return torch.stack([_turned(x[0], angles), _turned(x[1], angles), x[2]])
+
+
+def _rotated_by_head(x: Tensor, positions: Tensor) -> Tensor:
+    angles = _angles(x, positions).unsqueeze(1)  # (n, 1, d/2): along the heads
+    return torch.stack([_turned(x[0], angles), _turned(x[1], angles), x[2]])
+
+
+def _sinusoids_added(x: Tensor, positions: Tensor) -> Tensor:
+    angles = _angles(x, positions)
+    table = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
+    return torch.stack([x[0] + table, x[1] + table, x[2]])
+
+
+def _qkv(b: int, h: int, n: int, d: int, seed: int) -> Tensor:
+    return _numbers(3, b, h, n, d, seed=seed)
+
+
+def _places(n: int, rng: random.Random) -> Tensor:
+    """Returns different places, not in order."""
+    while True:
+        places = rng.sample(range(1, 1 + 3 * n), n)
+        if places != sorted(places):
+            return torch.tensor(places)
+
+
+def _draw_rotary(*sizes: tuple[int, int, int, int]) -> Any:
+    def draw(rng: random.Random) -> list[Ask]:
+        return [Ask((_qkv(b, h, n, d, rng.randrange(10**6)), _places(n, rng))) for b, h, n, d in sizes]
+
+    return draw
+
+
+def _equal_rows(b: int, h: int, n: int, d: int) -> Tensor:
+    """Returns the same vector at every place, with equal numbers: its scores do not depend on how pairs are chosen."""
+    return torch.ones(3, b, h, n, d)
+
+
+def _draw_distances(rng: random.Random) -> list[Ask]:
+    places, step = _places(4, rng), rng.randint(20, 60)
+    places[rng.randrange(4)] += 40  # so far away that the slow pairs count too
+    x = _equal_rows(1, 2, 4, 2 * rng.randint(2, 4))
+    return [Ask((x, places)), Ask((x, places + step))]
+
+
+EXERCISE = Exercise(
+    rotary,
+    [
+        Stage(
+            "the shape of x",
+            0.5,
+            "Turning changes numbers, not the shape: queries, keys and values come back in one tensor (3, b, h, n, d).",
+            [Ask((_qkv(1, 2, 2, 4, 1), torch.tensor([3, 1])))],
+            _draw_rotary((2, 3, 3, 4)),
+            view="shape",
+        ),
+        Stage(
+            "at position 0 nothing moves",
+            0.5,
+            "An angle of 0 has cosine 1 and sine 0: every pair stays as it is. Do you use the positions you are given?",
+            [Ask((_qkv(1, 2, 2, 4, 2), torch.tensor([0, 0])))],
+            lambda rng: [Ask((_qkv(1, 2, 4, 6, rng.randrange(10**6)), torch.tensor([0, 0, 0, 0])))],
+        ),
+        Stage(
+            "the score depends on the distance only",
+            1,
+            "The same vector stands at every place. Turned by its position as query and as key, its score may depend "
+            "on nothing but the difference of the two positions; the values must stay. Look at the speed as well: pair "
+            "i turns by p / 10000^(2i / d).",
+            [
+                Ask((_equal_rows(1, 2, 3, 4), torch.tensor([3, 0, 41]))),
+                Ask((_equal_rows(1, 2, 3, 4), torch.tensor([53, 50, 91]))),
+            ],
+            _draw_distances,
+            measure="scores",
+            tolerance=1e-3,
+        ),
+        Stage(
+            "every number",
+            1,
+            "Neighbours (0, 1), (2, 3), ... are the pairs; pair i at position p turns by p / 10000^(2i / d): "
+            "(a, b) becomes (a cos - b sin, a sin + b cos).",
+            [
+                Ask((_qkv(1, 1, 2, 2, 3), torch.tensor([1, 2]))),
+                Ask((_qkv(2, 1, 3, 4, 4), torch.tensor([2, 0, 7]))),
+                Ask((_qkv(1, 2, 2, 6, 5), torch.tensor([5, 4]))),
+            ],
+            _draw_rotary((1, 1, 3, 2), (2, 2, 5, 4), (2, 4, 4, 8)),
+            tolerance=1e-3,
+        ),
+    ],
+    [
+        Mistake(
+            "the values are turned too",
+            "Only queries and keys are turned: their score then depends on the distance. A turned value would carry "
+            "its "
+            "absolute position into the output. x[2] comes back as it is.",
+            lambda x, positions: _rotated(x, positions, "qkv"),
+        ),
+        Mistake(
+            "pairs from the two halves",
+            "You pair number i with number i + d/2. Some published models do that; ours pairs neighbours: (0, 1), (2, "
+            "3), ... "
+            "Weights trained with one convention do not work with the other.",
+            _rotated_halves,
+        ),
+        Mistake(
+            "turned backwards",
+            "The angles have the wrong sign: (a, b) becomes (a cos - b sin, a sin + b cos).",
+            lambda x, positions: _rotated(x, -positions),
+        ),
+        Mistake(
+            "both sines have a plus",
+            "Without the minus this is no rotation: lengths change, and the score depends on the positions themselves.",
+            lambda x, positions: _rotated(x, positions, signs=(1.0, 1.0)),
+        ),
+        Mistake(
+            "every pair turns at the same speed",
+            "Pair i turns by p / 10000^(2i / d). With one speed for all, positions one turn apart look alike.",
+            _rotated_alike,
+        ),
+        Mistake(
+            "only the first pair is turned",
+            "Every pair of numbers turns, pair number i by p / 10000^(2i / d).",
+            _rotated_at_speeds(math.inf),  # the first speed is 1, the others are below it
+        ),
+        Mistake(
+            "the factor 2 of the exponent is counted twice",
+            "arange(0, d, 2) is 2i already; twice that makes the pairs turn too slowly: p / 10000^(2i / d).",
+            _rotated_at_speeds(2),
+        ),
+        Mistake(
+            "the factor 2 of the exponent is missing",
+            "Pair number i turns by p / 10000^(2i / d), not by p / 10000^(i / d).",
+            _rotated_at_speeds(0.5),
+        ),
+        Mistake(
+            "the second number of a pair is made from the new first one",
+            "x[..., 0::2] is a view: once the first results are written into it, the old numbers are lost. Work out "
+            "both results before you write either.",
+            _first_half_overwritten,
+        ),
+        Mistake(
+            "the turned pairs are not put back side by side",
+            "cat puts all first numbers before all second ones. The two numbers of pair i stand in columns 2i and "
+            "2i + 1: torch.stack([first, second], dim=-1).flatten(-2).",
+            _not_side_by_side,
+        ),
+        Mistake(
+            "0, 1, 2, ... in place of the given positions",
+            "The token in row r stands at positions[r], which need not be r: think of the second half of a text.",
+            lambda x, positions: _rotated(x, torch.arange(len(positions))),
+        ),
+        Mistake(
+            "only the queries are turned",
+            "Then the score depends on the position of the query, not on the distance. Turn the keys x[1] as well.",
+            lambda x, positions: _rotated(x, positions, "q"),
+        ),
+        Mistake(
+            "only the keys are turned",
+            "Then the score depends on the position of the key, not on the distance. Turn the queries x[0] as well.",
+            lambda x, positions: _rotated(x, positions, "k"),
+        ),
+        Mistake(
+            "the positions run along the heads",
+            "The angles are (n, d/2), and torch lines them up from the end with (b, h, n, d/2): they need no extra "
+            "axis.",
+            _rotated_by_head,
+        ),
+        Mistake(
+            "sinusoids are added in place of turning",
+            "That is the encoding of section 3, on queries and keys. Rotary positions multiply: each pair is turned.",
+            _sinusoids_added,
+        ),
+    ],
+)

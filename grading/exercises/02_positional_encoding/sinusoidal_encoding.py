@@ -1,0 +1,111 @@
+"""Exercise sinusoidal_encoding of notebook 02."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import _exponents, _sinusoids, sinusoidal_encoding
+
+
+def _halves(max_len: int, d_model: int) -> Tensor:
+    table = sinusoidal_encoding(max_len, d_model)
+    return torch.cat([table[:, 0::2], table[:, 1::2]], dim=1)
+
+
+def _pair_number_only(max_len: int, d_model: int) -> Tensor:
+    return _sinusoids(max_len, torch.arange(d_model) // 2 / d_model)
+
+
+def _draw_tables(*widths: int) -> Any:
+    return lambda rng: [Ask((rng.randint(5, 30), width)) for width in widths]
+
+
+EXERCISE = Exercise(
+    sinusoidal_encoding,
+    [
+        Stage(
+            "a floating point tensor of shape (max_len, d_model)",
+            0.5,
+            "One row for each position, one column for each number of the width.",
+            [Ask((5, 4))],
+            _draw_tables(4, 8),
+            view="shape",
+        ),
+        Stage(
+            "position 0: 0, 1, 0, 1, ...",
+            0.5,
+            "At position 0 every angle is 0: sin 0 = 0 stands in the even columns, cos 0 = 1 in the odd ones.",
+            [Ask((3, 6))],
+            _draw_tables(4, 10),
+            view="first row",
+        ),
+        Stage(
+            "one pair of columns: sin p, cos p",
+            0.5,
+            "With d_model = 2 there is only i = 0: the angle at position p is p / 10000^0 = p.",
+            [Ask((4, 2))],
+            _draw_tables(2),
+            tolerance=1e-3,
+        ),
+        Stage(
+            "every pair at its own speed",
+            1.5,
+            "Columns 2i and 2i + 1 share the angle p / 10000^(2i / d_model). For d_model = 4 the second pair is 100 "
+            "times "
+            "slower than the first.",
+            [Ask((6, 4)), Ask((9, 10))],
+            lambda rng: [Ask((rng.randint(5, 40), width)) for width in (4, 6, 2 * rng.randint(4, 16))],
+            tolerance=1e-3,
+        ),
+    ],
+    [
+        Mistake(
+            "sine and cosine are exchanged",
+            "The sine stands in the even columns 0, 2, 4, ... and the cosine in the odd ones.",
+            lambda max_len, d_model: _sinusoids(max_len, _exponents(d_model), swapped=True),
+        ),
+        Mistake(
+            "the exponent is not divided by d_model",
+            "10000^(2i) leaves every pair but the first standing still. The exponent runs from 0 to almost 1: 2i / "
+            "d_model.",
+            lambda max_len, d_model: _sinusoids(max_len, _exponents(d_model) * d_model),
+        ),
+        Mistake(
+            "every pair turns at the same speed",
+            "The exponent 2i / d_model is missing: without it all pairs say the same, and far positions look alike.",
+            lambda max_len, d_model: _sinusoids(max_len, torch.zeros(d_model)),
+        ),
+        Mistake(
+            "positions start at 1",
+            "The first token has position 0, so the first row is 0, 1, 0, 1, ...",
+            lambda max_len, d_model: _sinusoids(max_len, _exponents(d_model), start=1),
+        ),
+        Mistake(
+            "all sines, then all cosines",
+            "The right numbers in the wrong columns: sine and cosine of one pair are neighbours, columns 2i and 2i + "
+            "1.",
+            _halves,
+        ),
+        Mistake(
+            "each column has its own speed",
+            "The two columns of a pair share one angle. In an odd column 2i + 1 the exponent is still 2i / d_model.",
+            lambda max_len, d_model: _sinusoids(max_len, torch.arange(d_model) / d_model),
+        ),
+        Mistake(
+            "the factor 2 of the exponent is counted twice",
+            "arange(0, d_model, 2) is 2i already; twice that makes the pairs slow down too fast.",
+            lambda max_len, d_model: _sinusoids(max_len, 2 * _exponents(d_model)),
+        ),
+        Mistake(
+            "the factor 2 of the exponent is missing",
+            "Pair number i has the exponent 2i / d_model, not i / d_model.",
+            _pair_number_only,
+        ),
+    ],
+)

@@ -1,0 +1,165 @@
+"""Exercise Encoder of notebook 03."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from torch import Tensor, nn
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import EncoderLayer, _causal, _numbers, _parameter_stage, _weights, _with
+
+
+class Encoder(nn.Module):
+    def __init__(self, d_model: int, n_heads: int, d_feedforward: int, n_layers: int) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(EncoderLayer(d_model, n_heads, d_feedforward) for _ in range(n_layers))
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+
+
+class _OneLayerManyTimes(Encoder):
+    def __init__(self, d_model: int, n_heads: int, d_feedforward: int, n_layers: int) -> None:
+        super().__init__(d_model, n_heads, d_feedforward, 0)
+        self.layers = nn.ModuleList([EncoderLayer(d_model, n_heads, d_feedforward)] * n_layers)
+
+
+class _PlainList(Encoder):
+    def __init__(self, d_model: int, n_heads: int, d_feedforward: int, n_layers: int) -> None:
+        nn.Module.__init__(self)
+        self.layers = [EncoderLayer(d_model, n_heads, d_feedforward) for _ in range(n_layers)]  # type: ignore[assignment]
+
+
+def _mask_in_first_layer(self: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    for number, layer in enumerate(self.layers):
+        x = layer(x, mask if number == 0 else None)
+    return x
+
+
+def _mask_in_last_layer(self: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    for number, layer in enumerate(self.layers):
+        x = layer(x, mask if number == len(self.layers) - 1 else None)
+    return x
+
+
+def _no_mask_in_stack(self: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    return Encoder.forward(self, x)
+
+
+def _only_last_counts(self: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    return self.layers[-1](x, mask)  # type: ignore[no-any-return]
+
+
+def _only_first_layer(self: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    return self.layers[0](x, mask)  # type: ignore[no-any-return]
+
+
+def _results_added(self: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    for layer in self.layers:
+        x = x + layer(x, mask)
+    return x
+
+
+def _stack(seed: int, b: int, n: int, build: dict[str, Any], mask: Tensor | None = None) -> Ask:
+    weights = _weights(Encoder, build, seed)
+    return Ask((_numbers(b, n, build["d_model"], seed=seed), mask), build=build, weights=weights)
+
+
+def _stack_build(n_layers: int, d: int = 4, h: int = 2, f: int = 3) -> dict[str, Any]:
+    return {"d_model": d, "n_heads": h, "d_feedforward": f, "n_layers": n_layers}
+
+
+def _draw_stack(low: int, high: int, masked: bool = False) -> Callable[[random.Random], list[Ask]]:
+    def draw(rng: random.Random) -> list[Ask]:
+        asks = []
+        for layers in rng.sample(range(low, high + 1), min(2, high - low + 1)):
+            n, seed = rng.randint(3, 6), rng.randrange(10**6)
+            asks.append(_stack(seed, 2, n, _stack_build(layers, 6, 3, 5), _causal(n) if masked else None))
+        return asks
+
+    return draw
+
+
+EXERCISE = Exercise(
+    Encoder,
+    [
+        _parameter_stage(
+            0.5,
+            "One `layers = nn.ModuleList(...)` with n_layers different layers: layers.0, layers.1 and so on.",
+            _stack_build(3),
+            draw=lambda rng: _stack_build(rng.randint(3, 5), 6, 3, 5),
+        ),
+        Stage(
+            "one layer",
+            0.5,
+            "With one layer the encoder gives what that layer gives.",
+            [_stack(1, 1, 3, _stack_build(1))],
+            _draw_stack(1, 1),
+        ),
+        Stage(
+            "several layers",
+            0.5,
+            "The output of a layer is the input of the next one: x = layer(x, mask).",
+            [_stack(2, 1, 3, _stack_build(2))],
+            _draw_stack(2, 4),
+        ),
+        Stage(
+            "the mask, in every layer",
+            0.5,
+            "Every layer looks at all tokens anew, so every layer needs the mask.",
+            [_stack(3, 1, 3, _stack_build(3), _causal(3))],
+            _draw_stack(2, 4, masked=True),
+        ),
+    ],
+    [
+        Mistake(
+            "the mask is dropped from the second layer on",
+            "What the first layer hides, the second one shows: a token that may not be seen leaks in there. Give the "
+            "mask to every layer.",
+            _with(Encoder, forward=_mask_in_first_layer),
+        ),
+        Mistake(
+            "only the last layer gets the mask",
+            "By then the layers below have already let everything through. Give the mask to every layer.",
+            _with(Encoder, forward=_mask_in_last_layer),
+        ),
+        Mistake(
+            "no layer gets the mask",
+            "The encoder takes a mask and must hand it on to each of its layers.",
+            _with(Encoder, forward=_no_mask_in_stack),
+        ),
+        Mistake(
+            "one layer is used again and again",
+            "`[layer] * n` holds the SAME layer n times, with one set of weights. Make a new layer for each place.",
+            _OneLayerManyTimes,
+        ),
+        Mistake(
+            "the layers are in a plain list",
+            "torch does not look into a Python list: these weights would not train, move to a GPU or be saved. Use "
+            "nn.ModuleList.",
+            _PlainList,
+        ),
+        Mistake(
+            "every layer reads the input anew",
+            "Only the last layer has an effect here. Each layer must read what the one before it has made.",
+            _with(Encoder, forward=_only_last_counts),
+        ),
+        Mistake(
+            "it stops after the first layer",
+            "Is there a `return` inside the loop? All layers must run before the result is returned.",
+            _with(Encoder, forward=_only_first_layer),
+        ),
+        Mistake(
+            "the layers' results are added to x again",
+            "Each layer already has its residuals inside: x = layer(x, mask), without x +.",
+            _with(Encoder, forward=_results_added),
+        ),
+    ],
+)

@@ -1,0 +1,269 @@
+"""Exercise MultiHeadAttention of notebook 03."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from typing import Any
+
+from torch import Tensor
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import (
+    HEAD_SIZES,
+    MultiHeadAttention,
+    _attended,
+    _blocked,
+    _merge_reshaped,
+    _numbers,
+    _padding,
+    _parameter_stage,
+    _split_reshaped,
+    _weights,
+    _with,
+    _zero_blocks,
+    merge_heads,
+    scaled_dot_product_attention,
+)
+
+
+def _one_softmax(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    mask = mask if mask is None or mask.dim() == 2 else mask[:, 0]
+    mixed, _ = scaled_dot_product_attention(self.query(x), self.key(source), self.value(source), mask)
+    return self.output(mixed)  # type: ignore[no-any-return]
+
+
+def _first_head_for_all(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    query, key, value = self.parts(x, source)
+    weights = scaled_dot_product_attention(query, key, value, mask)[1][:, :1]
+    return self.output(merge_heads(weights @ value))  # type: ignore[no-any-return]
+
+
+def _no_output_projection(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    query, key, value = self.parts(x, source)
+    return merge_heads(scaled_dot_product_attention(query, key, value, mask)[0])
+
+
+def _heads_scaled_by(divisor: Callable[[Tensor, int], float]) -> Callable[..., Tensor]:
+    def forward(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+        query, key, value = self.parts(x, source)
+        mixed, _ = _attended(query @ key.mT / divisor(query, self.n_heads), value, mask)
+        return self.output(merge_heads(mixed))  # type: ignore[no-any-return]
+
+    return forward
+
+
+def _sources_swapped(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    return MultiHeadAttention.forward(self, source, x, mask)
+
+
+def _source_not_read(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    return MultiHeadAttention.forward(self, x, x, mask)
+
+
+def _cut_by_reshape(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    pairs = ((self.query, x), (self.key, source), (self.value, source))
+    query, key, value = (_split_reshaped(part(tokens), self.n_heads) for part, tokens in pairs)
+    mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+    return self.output(merge_heads(mixed))  # type: ignore[no-any-return]
+
+
+def _merged_by_reshape(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    query, key, value = self.parts(x, source)
+    mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+    return self.output(_merge_reshaped(mixed))  # type: ignore[no-any-return]
+
+
+def _cut_and_merged_by_reshape(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    pairs = ((self.query, x), (self.key, source), (self.value, source))
+    query, key, value = (_split_reshaped(part(tokens), self.n_heads) for part, tokens in pairs)
+    mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+    return self.output(_merge_reshaped(mixed))  # type: ignore[no-any-return]
+
+
+def _heads_without_mask(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    return MultiHeadAttention.forward(self, x, source)
+
+
+def _heads_masked_at_zero(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    query, key, value = self.parts(x, source)
+    return self.output(merge_heads(_zero_blocks(query, key, value, mask)[0]))  # type: ignore[no-any-return]
+
+
+def _values_are_keys(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    query, key, _ = self.parts(x, source)
+    return self.output(merge_heads(scaled_dot_product_attention(query, key, key, mask)[0]))  # type: ignore[no-any-return]
+
+
+HEADS_BUILD = {"d_model": 6, "n_heads": 3}
+
+
+def _heads(seed: int, b: int, n: int, m: int, d: int, h: int, mask: Tensor | None = None, same: bool = False) -> Ask:
+    build = {"d_model": d, "n_heads": h}
+    x = _numbers(b, n, d, seed=seed)
+    source = x if same else _numbers(b, m, d, seed=seed + 1)
+    return Ask((x, source, mask), build=build, weights=_weights(MultiHeadAttention, build, seed))
+
+
+def _draw_heads(kind: str = "") -> Callable[[random.Random], list[Ask]]:
+    def draw(rng: random.Random) -> list[Ask]:
+        asks = []
+        for d, h in rng.sample(HEAD_SIZES, 2):
+            b, n, m = rng.sample([size for size in range(2, 9) if size not in (h, d // h)], 3)
+            h, m = 1 if kind == "one head" else h, 1 if kind == "one token" else m
+            masks = [_blocked(n, m, rng), _padding(b, m, rng)] if kind == "mask" else [None]
+            asks += [_heads(rng.randrange(10**6), b, n, m, d, h, mask) for mask in masks]
+        if kind == "self":
+            return [_heads(rng.randrange(10**6), 2, 5, 5, 12, 4, same=True)]
+        return asks
+
+    return draw
+
+
+def _draw_head_build(rng: random.Random) -> dict[str, Any]:
+    d, h = rng.choice(HEAD_SIZES)
+    return {"d_model": d, "n_heads": h}
+
+
+EXERCISE = Exercise(
+    MultiHeadAttention,
+    [
+        _parameter_stage(
+            0.5,
+            "Four nn.Linear(d_model, d_model) called query, key, value and output, whatever n_heads is.",
+            HEADS_BUILD,
+            draw=_draw_head_build,
+        ),
+        Stage(
+            "the shape of the result: that of x, also when the source is longer",
+            0.5,
+            "One row for each token that asks: x is (b, n, d), and so is the result, for a source of any length m.",
+            [_heads(1, 2, 4, 5, 6, 3)],
+            _draw_heads(),
+            view="shape",
+        ),
+        Stage(
+            "a source of one token: only value and output count",
+            0.5,
+            "With a single key each weight is 1: the result is output(value(source)) for every token of x.",
+            [_heads(2, 2, 3, 1, 6, 3)],
+            _draw_heads("one token"),
+        ),
+        Stage(
+            "one head",
+            0.5,
+            "Queries come from x, keys and values from the source; the merged heads go through the output projection.",
+            [_heads(3, 1, 4, 5, 6, 1)],
+            _draw_heads("one head"),
+        ),
+        Stage(
+            "several heads",
+            1,
+            "Each head has its own d/h numbers of query, key and value, and its own softmax, with the scale of ITS "
+            "width.",
+            [_heads(4, 2, 4, 5, 6, 3)],
+            _draw_heads(),
+        ),
+        Stage(
+            "self-attention: the source is x itself",
+            0.5,
+            "Nothing special: the same tensor is given twice.",
+            [_heads(5, 2, 4, 4, 6, 3, same=True)],
+            _draw_heads("self"),
+        ),
+        Stage(
+            "with a mask",
+            0.5,
+            "Hand the mask on to scaled_dot_product_attention; (n, m) and (b, 1, 1, m) both fit scores of (b, h, n, "
+            "m).",
+            [
+                _heads(6, 2, 4, 5, 6, 3, _blocked(4, 5, random.Random(1))),
+                _heads(7, 2, 4, 5, 6, 3, _padding(2, 5, random.Random(2))),
+            ],
+            _draw_heads("mask"),
+        ),
+    ],
+    [
+        Mistake(
+            "the heads share their scores: there is only one softmax",
+            "The width is never split, so this is one head of width d. Split query, key and value first; each head "
+            "then has scores and a softmax of its own.",
+            _with(MultiHeadAttention, forward=_one_softmax),
+        ),
+        Mistake(
+            "all heads use the scores of the first",
+            "Heads that share their scores all look at the same places, and one would do. Each head needs its own "
+            "weights.",
+            _with(MultiHeadAttention, forward=_first_head_for_all),
+        ),
+        Mistake(
+            "the output projection is missing",
+            "The merged heads must go through `self.output`: it is the only place where the heads are mixed.",
+            _with(MultiHeadAttention, forward=_no_output_projection),
+        ),
+        Mistake(
+            "scaled by the width of the model in place of that of a head",
+            "A head's dot product is a sum of d/h products: divide by the square root of d/h, the last axis of the "
+            "split query.",
+            _with(MultiHeadAttention, forward=_heads_scaled_by(lambda q, h: math.sqrt(q.size(-1) * h))),
+        ),
+        Mistake(
+            "scaled by the root of the number of heads",
+            "A head's dot product is a sum of d/h products, however many heads there are: divide by the square root of "
+            "d/h, the last axis of the split query.",
+            _with(MultiHeadAttention, forward=_heads_scaled_by(lambda q, h: math.sqrt(h))),
+        ),
+        Mistake(
+            "the scale is missing",
+            "Divide the scores of each head by the square root of d/h.",
+            _with(MultiHeadAttention, forward=_heads_scaled_by(lambda q, h: 1.0)),
+        ),
+        Mistake(
+            "x and the source are swapped",
+            "x asks, so it makes the queries; the source is read, so it makes keys and values. The result has a row "
+            "for each token of x.",
+            _with(MultiHeadAttention, forward=_sources_swapped),
+        ),
+        Mistake(
+            "the source is not read",
+            "Keys and values are made from x, so x only ever looks at itself. They must come from the source.",
+            _with(MultiHeadAttention, forward=_source_not_read),
+        ),
+        Mistake(
+            "the heads are cut by a reshape without a transpose",
+            "Shapes fit, but a head gets all numbers of a few tokens in place of a few numbers of all. Use "
+            "split_heads.",
+            _with(MultiHeadAttention, forward=_cut_by_reshape),
+        ),
+        Mistake(
+            "the heads are merged by a reshape without a transpose",
+            "Pieces of different tokens end up in one row. Use merge_heads.",
+            _with(MultiHeadAttention, forward=_merged_by_reshape),
+        ),
+        Mistake(
+            "cut and merged by reshapes without a transpose",
+            "The two mistakes do not undo each other: in between, a head compared tokens that are mixtures. Use "
+            "split_heads and merge_heads.",
+            _with(MultiHeadAttention, forward=_cut_and_merged_by_reshape),
+        ),
+        Mistake(
+            "the values are the keys",
+            "What a token offers to be found by (key) and what it gives (value) are two projections: use `self.value`.",
+            _with(MultiHeadAttention, forward=_values_are_keys),
+        ),
+        Mistake(
+            "0 in the mask is taken for blocked",
+            "Many programs write masked_fill(mask == 0, -1e9), for masks of 1 and 0. In ours 0 means allowed and minus "
+            "infinity blocked: add it to the scores, or hand it on to scaled_dot_product_attention.",
+            _with(MultiHeadAttention, forward=_heads_masked_at_zero),
+        ),
+        Mistake(
+            "the mask is not used",
+            "The mask must reach the scores of every head: hand it on to scaled_dot_product_attention.",
+            _with(MultiHeadAttention, forward=_heads_without_mask),
+        ),
+    ],
+)

@@ -1,0 +1,223 @@
+"""What several exercises of notebook 03 share."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from grading.exercise import Stage
+from helpers.checking.answers import Ask
+
+INF = float("inf")
+
+
+def _numbers(*shape: int, seed: int, size: float = 1.0) -> Tensor:
+    """Returns normal numbers with one decimal, so that the file of examples stays short."""
+    return (10 * size * torch.randn(*shape, generator=torch.Generator().manual_seed(seed))).round() / 10
+
+
+def _blocked(rows: int, columns: int, rng: random.Random) -> Tensor:
+    """Returns a mask of 0 and minus infinity with at least one open place in each row."""
+    mask = torch.zeros(rows, columns)
+    for row in mask:
+        for column in rng.sample(range(columns), rng.randint(1, columns - 1)):
+            row[column] = -INF
+    return mask
+
+
+def _causal(size: int) -> Tensor:
+    return torch.full((size, size), -INF).triu(1)
+
+
+Pair = tuple[Tensor, Tensor]
+
+
+def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Pair:
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return weights @ value, weights
+
+
+def _attended(scores: Tensor, value: Tensor, mask: Tensor | None) -> Pair:
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return weights @ value, weights
+
+
+def _zero_blocks(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Pair:
+    scores = query @ key.mT / math.sqrt(query.size(-1))
+    return _attended(scores if mask is None else scores.masked_fill(mask == 0, -INF), value, None)
+
+
+def split_heads(x: Tensor, n_heads: int) -> Tensor:
+    b, n, d = x.shape
+    return x.reshape(b, n, n_heads, d // n_heads).transpose(1, 2)
+
+
+def merge_heads(x: Tensor) -> Tensor:
+    b, h, n, width = x.shape
+    return x.transpose(1, 2).reshape(b, n, h * width)
+
+
+def _split_reshaped(x: Tensor, n_heads: int) -> Tensor:
+    b, n, d = x.shape
+    return x.reshape(b, n_heads, n, d // n_heads)
+
+
+def _counted(*shape: int, rng: random.Random | None = None) -> Tensor:
+    """Returns a tensor of different whole numbers as floats: in order, or shuffled."""
+    numbers = list(range(math.prod(shape)))
+    if rng is not None:
+        rng.shuffle(numbers)
+    return torch.tensor(numbers, dtype=torch.float32).reshape(shape)
+
+
+def _merge_reshaped(x: Tensor) -> Tensor:
+    b, h, n, width = x.shape
+    return x.reshape(b, n, h * width)
+
+
+class FeedForward(nn.Sequential):
+    """The feed-forward part that the notebook gives."""
+
+    def __init__(self, d_model: int, d_feedforward: int) -> None:
+        hidden, output = nn.Linear(d_model, d_feedforward), nn.Linear(d_feedforward, d_model)
+        super().__init__(OrderedDict(hidden=hidden, activation=nn.ReLU(), output=output))
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.query, self.key = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+        self.value, self.output = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+
+    def parts(self, x: Tensor, source: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Returns query, key and value of all heads."""
+        pairs = ((self.query, x), (self.key, source), (self.value, source))
+        query, key, value = (split_heads(part(tokens), self.n_heads) for part, tokens in pairs)
+        return query, key, value
+
+    def forward(self, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+        query, key, value = self.parts(x, source)
+        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+        projected: Tensor = self.output(merge_heads(mixed))
+        return projected
+
+
+def _with(base: type[nn.Module], **methods: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a class like `base` with other methods."""
+    return type(base.__name__, (base,), methods)
+
+
+def _weights(kind: type[nn.Module], build: dict[str, Any], seed: int, silent: bool = False) -> dict[str, Tensor]:
+    """Returns weights for a module by name; `silent` ones let every part give zeros.
+
+    The weights of a norm differ from 1 and its biases from 0, so that no norm can be left out or used twice unseen.
+    """
+    made = {}
+    for number, (name, parameter) in enumerate(kind(**build).named_parameters()):
+        numbers = _numbers(*parameter.shape, seed=1000 * seed + number, size=0.5)
+        made[name] = 1 + numbers / 2 if name.endswith("norm.weight") else numbers
+        if silent and "output." in name:
+            made[name] = torch.zeros(parameter.shape)
+    return made
+
+
+def _parameter_stage(points: float, look: str, *builds: dict[str, Any], draw: Callable[..., Any]) -> Stage:
+    def draw_builds(rng: random.Random) -> list[Ask]:
+        return [Ask(build=draw(rng), take="parameters") for _ in range(2)]
+
+    public = [Ask(build=build, take="parameters") for build in builds]
+    return Stage("names and shapes of the parameters", points, look, public, draw_builds, view="parameters")
+
+
+def _padding(b: int, m: int, rng: random.Random) -> Tensor:
+    """Returns a mask `(b, 1, 1, m)`: minus infinity from some place of each sentence on."""
+    lengths = torch.tensor([rng.randint(1, m - 1) for _ in range(b)])
+    padded = torch.arange(m) >= lengths[:, None]
+    return torch.zeros(b, m).masked_fill(padded, -INF)[:, None, None]
+
+
+HEAD_SIZES = ((12, 4), (15, 3), (10, 5), (14, 2), (20, 4))  # d, h: d/h, d and their roots differ from h
+
+
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model: int, n_heads: int, d_feedforward: int, norm_first: bool = False) -> None:
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def add(self, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
+        """Returns x with what a part makes of it added, and the norm where it belongs."""
+        result: Tensor = x + part(norm(x)) if self.norm_first else norm(x + part(x))
+        return result
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = self.add(x, lambda y: self.attention(y, y, mask), self.attention_norm)
+        return self.add(x, self.feed_forward, self.feed_forward_norm)
+
+
+def _no_residual(self: Any, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
+    return part(norm(x)) if self.norm_first else norm(part(x))
+
+
+def _residual_around(*kept: str) -> Callable[..., Tensor]:
+    """Returns an `add` with a residual around some parts only, told by the names of their norms."""
+
+    def add(self: Any, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
+        whole = any(norm is getattr(self, name) for name in kept)
+        return EncoderLayer.add(self, x, part, norm) if whole else _no_residual(self, x, part, norm)
+
+    return add
+
+
+def _always_post(self: Any, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
+    return norm(x + part(x))  # type: ignore[no-any-return]
+
+
+def _always_pre(self: Any, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
+    return x + part(norm(x))
+
+
+def _orders_swapped(self: Any, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
+    return norm(x + part(x)) if self.norm_first else x + part(norm(x))
+
+
+def _norm_before_sum(self: Any, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
+    return x + part(norm(x)) if self.norm_first else x + norm(part(x))
+
+
+def _normed_residual(self: Any, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
+    if self.norm_first:
+        x = norm(x)
+        return x + part(x)
+    return norm(x + part(x))  # type: ignore[no-any-return]
+
+
+def _layer_build(d: int, h: int, f: int, norm_first: bool = False) -> dict[str, Any]:
+    return {"d_model": d, "n_heads": h, "d_feedforward": f, "norm_first": norm_first}
+
+
+def _draw_layer_build(rng: random.Random, norm_first: bool | None = None) -> dict[str, Any]:
+    d, h = rng.choice(HEAD_SIZES)
+    return _layer_build(d, h, rng.choice([9, 11, 13]), rng.random() < 0.5 if norm_first is None else norm_first)
+
+
+POST, PRE = _layer_build(4, 2, 3), _layer_build(4, 2, 3, True)
+NAMES_OF_A_LAYER = (
+    "attention (yours, or SpareAttention), attention_norm (nn.LayerNorm), feed_forward (FeedForward) and "
+    "feed_forward_norm (nn.LayerNorm)."
+)
+SILENT_LOOK = (
+    "Here every part gives zeros. With the residual, x + 0 is left, then the norms do their work (post-norm), or "
+    "nothing at all happens (pre-norm). Without it, the token would be lost."
+)

@@ -1,0 +1,220 @@
+"""Exercise scaled_dot_product_attention of notebook 03."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import Pair, _attended, _blocked, _numbers, _zero_blocks, scaled_dot_product_attention
+
+
+def _scaled_by(divisor: Callable[[Tensor, Tensor, Tensor], float]) -> Callable[..., Pair]:
+    def answer(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Pair:
+        return _attended(query @ key.mT / divisor(query, key, value), value, mask)
+
+    return answer
+
+
+def _batch_turned(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Pair:
+    turned = key.permute(*range(key.dim() - 1, -1, -1))  # what key.T does to more than two axes
+    return _attended(query @ turned / math.sqrt(query.size(-1)), value, mask)
+
+
+def _softmax_over_queries(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Pair:
+    scores = query @ key.mT / math.sqrt(query.size(-1))
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-2)
+    return weights @ value, weights
+
+
+def _mask_dropped(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Pair:
+    return scaled_dot_product_attention(query, key, value)
+
+
+def _mask_after_softmax(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Pair:
+    weights = scaled_dot_product_attention(query, key, value)[1]
+    weights = weights if mask is None else weights * torch.exp(mask)
+    return weights @ value, weights
+
+
+def _mask_scaled_too(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Pair:
+    scores = query @ key.mT if mask is None else query @ key.mT + mask
+    return _attended(scores / math.sqrt(query.size(-1)), value, None)
+
+
+def _scores_returned(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Pair:
+    scores = query @ key.mT / math.sqrt(query.size(-1))
+    scores = scores if mask is None else scores + mask
+    return torch.softmax(scores, dim=-1) @ value, scores
+
+
+def _attention_inputs(
+    leading: tuple[int, ...], n: int, m: int, d: int, d_value: int, seed: int, mask: Tensor | None = None
+) -> Ask:
+    query = _numbers(*leading, n, d, seed=seed)
+    key, value = _numbers(*leading, m, d, seed=seed + 1), _numbers(*leading, m, d_value, seed=seed + 2)
+    return Ask((query, key, value, mask))
+
+
+def _bias(n: int, m: int) -> Tensor:
+    """Returns a mask of finite numbers, one for each distance, as relative positions have."""
+    return -0.5 * (torch.arange(n)[:, None] - torch.arange(m)).abs().float()
+
+
+def _draw_attention(*leading: int, masks: str = "", one_key: bool = False) -> Callable[[random.Random], list[Ask]]:
+    """Draws sizes that all differ, so that a scale with any other of them is seen."""
+
+    def draw(rng: random.Random) -> list[Ask]:
+        asks = []
+        for kind in masks.split() or ["none", "none"]:
+            d = rng.choice([5, 7, 10, 12, 14, 18])
+            n, m, d_value = rng.sample([size for size in range(2, 12) if size != d], 3)
+            m = 1 if one_key else m
+            mask = {"blocked": _blocked(n, max(m, 2), rng)[:, :m], "bias": _bias(n, m)}.get(kind)
+            asks.append(_attention_inputs(leading, n, m, d, d_value, rng.randrange(10**6), mask))
+        return asks
+
+    return draw
+
+
+def _draw_batches(rng: random.Random) -> list[Ask]:
+    same = _attention_inputs((4,), 4, 4, 4, 4, rng.randrange(10**6))  # all sizes alike: key.T does not crash here
+    return [*_draw_attention(3)(rng), *_draw_attention(2, 3, masks="blocked")(rng), same]
+
+
+EXERCISE = Exercise(
+    scaled_dot_product_attention,
+    [
+        Stage(
+            "two tensors: output (n, d_v) and weights (n, m)",
+            0.5,
+            "Return the pair (output, weights): n queries, m keys, values of width d_v.",
+            [_attention_inputs((), 4, 3, 5, 2, 10)],
+            _draw_attention(),
+            view="shape",
+        ),
+        Stage(
+            "one key: nothing to choose",
+            0.5,
+            "With a single key the softmax has one term, so the weight is 1 and the output is that key's value.",
+            [_attention_inputs((), 2, 1, 4, 3, 20)],
+            _draw_attention(one_key=True),
+        ),
+        Stage(
+            "two queries: the scale",
+            0.5,
+            "Put the three steps of section 1 into code: dot products, divided by the square root of the width d of "
+            "the query, softmax. The d is the last axis of the query.",
+            [_attention_inputs((), 2, 3, 6, 3, 30)],
+            lambda rng: [
+                _attention_inputs((), 2, m, d, 3, rng.randrange(10**6)) for m, d in ((4, 12), (7, 5), (8, 18))
+            ],
+        ),
+        Stage(
+            "many queries",
+            0.5,
+            "Row i of the weights belongs to query i; the softmax runs along the keys, the last axis.",
+            [_attention_inputs((), 4, 3, 5, 2, 40)],
+            _draw_attention(),
+        ),
+        Stage(
+            "with a mask",
+            0.5,
+            "The mask is added to the scores after they are scaled and before the softmax. It may hold finite numbers "
+            "too, as the biases of relative positions.",
+            [
+                _attention_inputs((), 4, 3, 5, 2, 50, _blocked(4, 3, random.Random(5))),
+                _attention_inputs((), 3, 4, 6, 2, 60, _bias(3, 4)),
+            ],
+            _draw_attention(masks="blocked bias"),
+        ),
+        Stage(
+            "batches and heads",
+            0.5,
+            "Count axes from the end: only the last two change places, whatever stands before them.",
+            [
+                _attention_inputs((2,), 4, 3, 5, 2, 70, _blocked(4, 3, random.Random(7))),
+                _attention_inputs((3,), 3, 3, 3, 3, 80),
+            ],
+            _draw_batches,
+        ),
+    ],
+    [
+        Mistake(
+            "the scale is missing",
+            "Dot products grow with the width. Divide the scores by the square root of d before the softmax.",
+            _scaled_by(lambda query, key, value: 1.0),
+        ),
+        Mistake(
+            "divided by d in place of its square root",
+            "The standard deviation of a score is sqrt(d), the root of its variance d. Divided by d, the weights are "
+            "nearly equal and attention attends to nothing.",
+            _scaled_by(lambda query, key, value: query.size(-1)),
+        ),
+        Mistake(
+            "divided by the length",
+            "The number of keys has nothing to do with the size of a score: a score is a sum over the d numbers of a "
+            "query. Divide by the root of the last axis of the query.",
+            _scaled_by(lambda query, key, value: key.size(-2)),
+        ),
+        Mistake(
+            "divided by the square root of the length",
+            "The root is right, the size is not: a score is a sum over the d numbers of a query, not over the keys. "
+            "Take the last axis of the query.",
+            _scaled_by(lambda query, key, value: math.sqrt(key.size(-2))),
+        ),
+        Mistake(
+            "the width of the values is used for the scale",
+            "The scores are made of queries and keys; the values take no part in them and may have another width.",
+            _scaled_by(lambda query, key, value: math.sqrt(value.size(-1))),
+        ),
+        Mistake(
+            "multiplied by the square root of d",
+            "The scores are already too large for the softmax: divide them.",
+            _scaled_by(lambda query, key, value: 1 / math.sqrt(query.size(-1))),
+        ),
+        Mistake(
+            "the batch is transposed too (key.T)",
+            "`.T` turns all axes around, the batch included: right for a single matrix only. Exchange the last two: "
+            "key.transpose(-2, -1).",
+            _batch_turned,
+        ),
+        Mistake(
+            "softmax over the queries",
+            "Each query shares its attention over the keys: the softmax runs along the last axis, dim=-1.",
+            _softmax_over_queries,
+        ),
+        Mistake(
+            "the mask is not used",
+            "Without the mask every query still sees every key. Add it to the scores before the softmax.",
+            _mask_dropped,
+        ),
+        Mistake(
+            "the mask comes after the softmax",
+            "What is blocked has already taken its share, so rows no longer sum to 1. Mask first, then softmax.",
+            _mask_after_softmax,
+        ),
+        Mistake(
+            "the mask is scaled too",
+            "Minus infinity does not mind, but a finite bias does: scale the scores first, then add the mask.",
+            _mask_scaled_too,
+        ),
+        Mistake(
+            "0 in the mask is taken for blocked",
+            "Many programs write masked_fill(mask == 0, -1e9), for masks of 1 and 0. In ours 0 means allowed and minus "
+            "infinity blocked: just add it to the scores.",
+            _zero_blocks,
+        ),
+        Mistake(
+            "the scores are returned in place of the weights",
+            "The second result must be what the softmax makes of the scores: rows that sum to 1.",
+            _scores_returned,
+        ),
+    ],
+)

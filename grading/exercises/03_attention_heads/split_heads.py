@@ -1,0 +1,99 @@
+"""Exercise split_heads of notebook 03."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from torch import Tensor
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import _counted, _split_reshaped, split_heads
+
+
+def _split_interleaved(x: Tensor, n_heads: int) -> Tensor:
+    b, n, d = x.shape
+    return x.reshape(b, n, d // n_heads, n_heads).permute(0, 3, 1, 2)
+
+
+def _split_not_turned(x: Tensor, n_heads: int) -> Tensor:
+    return split_heads(x, n_heads).transpose(1, 2)
+
+
+def _split_counts_swapped(x: Tensor, n_heads: int) -> Tensor:
+    b, n, d = x.shape
+    return x.reshape(b, n, d // n_heads, n_heads).transpose(1, 2)
+
+
+def _split_into_batch(x: Tensor, n_heads: int) -> Tensor:
+    return split_heads(x, n_heads).flatten(0, 1)
+
+
+def _draw_split(one_token: bool = False) -> Callable[[random.Random], list[Ask]]:
+    def draw(rng: random.Random) -> list[Ask]:
+        b, n, h, width = rng.sample(range(2, 8), 4)
+        side = rng.randint(2, 4)
+        shapes = [(b, 1 if one_token else n, h, width), (side, 1 if one_token else side, side, side)]
+        return [Ask((_counted(b, n, h * width, rng=rng), h)) for b, n, h, width in shapes]
+
+    return draw
+
+
+EXERCISE = Exercise(
+    split_heads,
+    [
+        Stage(
+            "the shape (b, h, n, d/h)",
+            0.5,
+            "Four axes: sentence, head, token, and the d/h numbers that this head has of this token.",
+            [Ask((_counted(2, 3, 8), 4))],
+            _draw_split(),
+            view="shape",
+        ),
+        Stage(
+            "one token: which numbers go to which head",
+            0.5,
+            "Head 0 gets the first d/h numbers of the token, head 1 the next d/h, and so on: neighbours stay together.",
+            [Ask((_counted(1, 1, 6), 2))],
+            _draw_split(one_token=True),
+        ),
+        Stage(
+            "several tokens",
+            1,
+            "Look at head 0: each of its rows must hold the first numbers of another token. Cut the last axis first, "
+            "then exchange the axes of tokens and heads.",
+            [Ask((_counted(1, 3, 4), 2)), Ask((_counted(2, 2, 4), 2))],
+            _draw_split(),
+        ),
+    ],
+    [
+        Mistake(
+            "reshaped without a transpose",
+            "The shape is right, the content is not: a reshape goes on reading the numbers in their old order, so "
+            "that a head gets ALL numbers of a few tokens. Reshape to (b, n, h, d/h), then transpose(1, 2).",
+            _split_reshaped,
+        ),
+        Mistake(
+            "each head takes every h-th number",
+            "The last axis is cut into h pieces of d/h neighbours: reshape to (b, n, h, d/h), not to (b, n, d/h, h).",
+            _split_interleaved,
+        ),
+        Mistake(
+            "the heads stand after the tokens",
+            "(b, n, h, d/h) is half of the way. Exchange the axes 1 and 2, so that each head has an n x d/h matrix.",
+            _split_not_turned,
+        ),
+        Mistake(
+            "the number of heads and their width are exchanged",
+            "There are h heads with d/h numbers each: reshape to (b, n, h, d/h).",
+            _split_counts_swapped,
+        ),
+        Mistake(
+            "heads and sentences share one axis",
+            "Some programs do that, with (b * h, n, d/h). Here the heads keep an axis of their own.",
+            _split_into_batch,
+        ),
+    ],
+)

@@ -1,0 +1,144 @@
+"""Exercise tensor_shapes of notebook 03."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+def tensor_shapes(b: int, n: int, d: int, h: int) -> Shapes:
+    return {
+        "x": (b, n, d),
+        "query": (b, n, d),
+        "query_heads": (b, h, n, d // h),
+        "key_heads_turned": (b, h, d // h, n),
+        "scores": (b, h, n, n),
+        "weights": (b, h, n, n),
+        "mixed": (b, h, n, d // h),
+        "merged": (b, n, d),
+        "output": (b, n, d),
+    }
+
+
+def _shapes(b: int, n: int, d: int, h: int, **changed: tuple[int, ...]) -> Shapes:
+    return tensor_shapes(b, n, d, h) | changed
+
+
+def _heads_of_full_width(b: int, n: int, d: int, h: int) -> Shapes:
+    full = {"query_heads": (b, h, n, d), "key_heads_turned": (b, h, d, n), "mixed": (b, h, n, d)}
+    return _shapes(b, n, d, h, **full)
+
+
+def _merged_keeps_head_width(b: int, n: int, d: int, h: int) -> Shapes:
+    return _shapes(b, n, d, h, merged=(b, n, d // h), output=(b, n, d // h))
+
+
+def _counts_swapped(b: int, n: int, d: int, h: int) -> Shapes:
+    w = d // h
+    swapped = {"query_heads": (b, w, n, h), "key_heads_turned": (b, w, h, n), "mixed": (b, w, n, h)}
+    return _shapes(b, n, d, h, **swapped, scores=(b, w, n, n), weights=(b, w, n, n))
+
+
+def _heads_after_tokens(b: int, n: int, d: int, h: int) -> Shapes:
+    w = d // h
+    return _shapes(b, n, d, h, query_heads=(b, n, h, w), key_heads_turned=(b, n, w, h), mixed=(b, n, h, w))
+
+
+def _scores_without_heads(b: int, n: int, d: int, h: int) -> Shapes:
+    return _shapes(b, n, d, h, scores=(b, n, n), weights=(b, n, n))
+
+
+def _numbers_against_numbers(b: int, n: int, d: int, h: int) -> Shapes:
+    return _shapes(b, n, d, h, scores=(b, h, d // h, d // h), weights=(b, h, d // h, d // h))
+
+
+def _key_not_turned(b: int, n: int, d: int, h: int) -> Shapes:
+    return _shapes(b, n, d, h, key_heads_turned=(b, h, n, d // h))
+
+
+def _draw_shapes(*entries: str, take: str = "result") -> Callable[[random.Random], list[Ask]]:
+    def draw(rng: random.Random) -> list[Ask]:
+        asks = []
+        for _ in range(2):
+            b, n, h, width = rng.sample(range(2, 18), 4)  # all four different
+            asks.append(Ask((b, n, h * width, h), take=take, entries=entries))
+        return asks
+
+    return draw
+
+
+def _shape_stage(name: str, look: str, *entries: str) -> Stage:
+    return Stage(name, 0.5, look, [Ask((2, 7, 15, 3), entries=entries)], _draw_shapes(*entries), sealed=True)
+
+
+EXERCISE = Exercise(
+    tensor_shapes,
+    [
+        Stage(
+            "a dict with the nine names",
+            0.5,
+            "The docstring lists the nine names, in the order in which the tensors are made.",
+            [Ask((2, 7, 15, 3), take="names")],
+            _draw_shapes(take="names"),
+        ),
+        _shape_stage(
+            "before and after the heads",
+            "Outside the heads every token has d numbers, whatever h is: what goes in is as wide as what comes out.",
+            *("x", "query", "merged", "output"),
+        ),
+        _shape_stage(
+            "inside the heads",
+            "The d numbers of a token are shared out: h heads with d/h numbers each. The head stands before the token.",
+            *("query_heads", "key_heads_turned", "mixed"),
+        ),
+        _shape_stage(
+            "scores and weights",
+            "Each head has one score for each query and each key; the width of a head is summed away.",
+            *("scores", "weights"),
+        ),
+    ],
+    [
+        Mistake(
+            "d and d/h are mixed up: each head is as wide as the model",
+            "The heads share the d numbers of a token: each gets d/h of them. h heads of width d would need h times "
+            "the work and the memory.",
+            _heads_of_full_width,
+        ),
+        Mistake(
+            "d and d/h are mixed up: the merged heads are as wide as one head",
+            "Merging puts the h heads of width d/h side by side again: h times d/h is d.",
+            _merged_keeps_head_width,
+        ),
+        Mistake(
+            "the number of heads and their width are exchanged",
+            "There are h heads with d/h numbers each, not d/h heads with h numbers each.",
+            _counts_swapped,
+        ),
+        Mistake(
+            "the heads stand after the tokens",
+            "The last two axes must be token and number, so that the matrix product pairs tokens with tokens: "
+            "(b, h, n, d/h).",
+            _heads_after_tokens,
+        ),
+        Mistake(
+            "all heads share one square of scores",
+            "Every head has scores of its own, that is what a head is: one n x n square for each of the h heads.",
+            _scores_without_heads,
+        ),
+        Mistake(
+            "scores compare numbers in place of tokens",
+            "A score belongs to a pair of tokens: the product sums over the d/h numbers, and n x n remains.",
+            _numbers_against_numbers,
+        ),
+        Mistake(
+            "the key is not turned",
+            "For the product query @ key the last two axes of the key change places: (b, h, d/h, n).",
+            _key_not_turned,
+        ),
+    ],
+)

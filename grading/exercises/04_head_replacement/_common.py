@@ -1,0 +1,56 @@
+"""What several exercises of notebook 04 share."""
+
+from __future__ import annotations
+
+import copy
+import random
+from typing import Any
+
+import torch
+from torch import nn
+
+from helpers.checking.plain import Model
+from helpers.data import PAD, SOS
+from helpers.models import Classifier
+
+TOKENS = torch.tensor([[SOS, 4, 6, 5, 3, 2], [SOS, 5, 4, PAD, PAD, PAD]])  # every word of a vocabulary of 7
+LENGTHS = torch.tensor([6, 3])
+
+
+def _base(seed: int, **options: Any) -> Model:
+    shape = {"vocab_size": 7, "d_model": 8, "n_layers": 1, "n_heads": 2, "dropout": 0.0, "max_len": 12}
+    return Model("TransformerBase", shape | options, seed)
+
+
+def _language_model(seed: int, **options: Any) -> Model:
+    return Model("LanguageModel", {"base": _base(seed, **options)}, seed, spread=0.3)
+
+
+def _classifier(seed: int, n_classes: int = 2, **options: Any) -> Model:
+    return Model("Classifier", {"base": _base(seed, **options), "n_classes": n_classes}, seed, spread=0.3)
+
+
+OTHER_OPTIONS: list[dict[str, Any]] = [  # that no default has: a base built anew gives other hidden states
+    {"n_heads": 4, "positions": "alibi"},
+    {"n_heads": 1, "norm_first": True, "n_layers": 2},
+    {"n_heads": 4, "positions": "learned", "d_feedforward": 12},
+    {"n_heads": 4, "causal": False},
+    {"positions": "rotary", "d_model": 12},
+]
+
+
+def _other_options(rng: random.Random) -> dict[str, Any]:
+    return rng.choice(OTHER_OPTIONS)
+
+
+def _seed(rng: random.Random) -> int:
+    return rng.randrange(10**6)
+
+
+def _classifier_with_head(model: Any, inputs: int, outputs: int, bias: bool = True) -> nn.Module:
+    changed = Classifier(copy.deepcopy(model.base), outputs)  # the new head comes after it, as in most answers:
+    changed.head = nn.Linear(inputs, outputs, bias)  # so it has the random numbers that theirs has
+    return changed
+
+
+THEN = (TOKENS, LENGTHS)

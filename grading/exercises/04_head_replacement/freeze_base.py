@@ -1,0 +1,158 @@
+"""Exercise freeze_base of notebook 04."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torch import nn
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+from helpers.checking.plain import Model
+from helpers.models import Classifier
+
+from ._common import THEN, _classifier, _classifier_with_head, _other_options, _seed
+
+
+def freeze_base(model: Classifier) -> Classifier:
+    model.base.requires_grad_(False)
+    return model
+
+
+def _freeze_ask(model: Model, **settings: Any) -> Ask:
+    return Ask((model,), changes=(0,), **settings)
+
+
+def _large(seed: int) -> Model:
+    """Returns a classifier of width 200 with two classes, as in the full-size run."""
+    return _classifier(seed, 2, d_model=200)
+
+
+def _freezing(chosen: Callable[[str], bool]) -> Callable[[Any], Any]:
+    """Returns an answer that freezes the parameters whose names are chosen."""
+
+    def freeze(model: Any) -> Any:
+        for name, parameter in model.named_parameters():
+            parameter.requires_grad_(not chosen(name))
+        return model
+
+    return freeze
+
+
+def _norms_left(model: Any) -> Any:
+    for module in model.base.modules():
+        if isinstance(module, nn.Linear | nn.Embedding):
+            module.requires_grad_(False)
+    return model
+
+
+def _new_head(model: Any) -> Any:
+    return _classifier_with_head(freeze_base(model), model.head.in_features, model.head.out_features)
+
+
+def _frozen_new_head(model: Any) -> Any:
+    changed = _new_head(model)
+    changed.base.requires_grad_(False)
+    return changed
+
+
+LEARNED = {"positions": "learned", "norm_first": True, "n_layers": 2}
+
+EXERCISE = Exercise(
+    freeze_base,
+    [
+        Stage(
+            "the head still learns",
+            0.5,
+            "head.weight and head.bias must keep requires_grad=True.",
+            [_freeze_ask(_classifier(1, 3), then=THEN, take="learns", entries=("head.*",))],
+            lambda rng: [_freeze_ask(_classifier(_seed(rng), 3), then=THEN, take="learns", entries=("head.*",))],
+        ),
+        Stage(
+            "nothing else learns",
+            1,
+            "Print the names of all parameters with requires_grad=True: only those of the head may be left.",
+            [_freeze_ask(_classifier(1, 3), then=THEN, take="learns")],
+            lambda rng: [
+                _freeze_ask(_classifier(_seed(rng), rng.randint(2, 5), n_layers=2), then=THEN, take="learns"),
+            ],
+        ),
+        Stage(
+            "402 numbers at D = 200, C = 2",
+            0.5,
+            "The head is a Linear from 200 numbers to 2: 2 * 200 weights and 2 biases.",
+            [_freeze_ask(_large(1), then=THEN, take="learns")],
+            lambda rng: [_freeze_ask(_large(_seed(rng)), then=THEN, take="learns")],
+        ),
+        Stage(
+            "also where positions are learned and a last norm follows",
+            0.5,
+            "Not every parameter of the base belongs to a layer: base.position and base.norm exist in some models.",
+            [_freeze_ask(_classifier(2, 2, **LEARNED), then=THEN, take="learns")],
+            lambda rng: [_freeze_ask(_classifier(_seed(rng), 4, **LEARNED), then=THEN, take="learns")],
+        ),
+        Stage(
+            "no weight changes its value",
+            0.5,
+            "Freezing says what training may change later. It changes no number: every weight stays 'as in input 1'.",
+            [_freeze_ask(_classifier(3, 2), take="origins")],
+            lambda rng: [_freeze_ask(_classifier(_seed(rng), 3, **_other_options(rng)), take="origins")],
+        ),
+    ],
+    [
+        Mistake(
+            "nothing is frozen",
+            "Every parameter still learns. A module has no flag of its own: `model.base.requires_grad = False` only "
+            "makes a new attribute, and eval() turns off dropout. Use requires_grad_(False), or set the flag of each "
+            "parameter.",
+            lambda model: model,
+        ),
+        Mistake(
+            "the base comes back without its head",
+            "Return the whole model: model, and not model.base.",
+            lambda model: model.base.requires_grad_(False),
+        ),
+        Mistake(
+            "the head is frozen too",
+            "Nothing can learn any more. Freeze model.base, not model.",
+            _freezing(lambda name: True),
+        ),
+        Mistake(
+            "the head is frozen in place of the base",
+            "It is the other way round: the new head starts from random numbers and must learn.",
+            _freezing(lambda name: name.startswith("head.")),
+        ),
+        Mistake(
+            "the norms still learn",
+            "Layer norms have a weight and a bias of D numbers each, and they are part of the base.",
+            _norms_left,
+        ),
+        Mistake(
+            "the embedding still learns",
+            "base.layers is not the whole base: the embedding is the largest part of it.",
+            _freezing(lambda name: name.startswith("base.layers.")),
+        ),
+        Mistake(
+            "only the embedding is frozen",
+            "The embedding is the largest part of the base, but its layers learn as well.",
+            _freezing(lambda name: name == "base.embedding.weight"),
+        ),
+        Mistake(
+            "the biases of the base still learn",
+            "A parameter called bias is a parameter too.",
+            _freezing(lambda name: name.startswith("base.") and name.endswith("weight")),
+        ),
+        Mistake(
+            "learned positions still learn",
+            "base.position is a parameter of the base itself and belongs to none of its parts: loop over "
+            "base.parameters(), which knows them all.",
+            _freezing(lambda name: name.startswith("base.") and name != "base.position"),
+        ),
+        Mistake(
+            "the head is a new one",
+            "Freezing changes no number: the head may have been trained already.",
+            _frozen_new_head,
+        ),
+    ],
+)

@@ -1,0 +1,109 @@
+"""Exercise lm_pair of notebook 04."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+from helpers.data import EOS, SOS
+
+
+def lm_pair(tokens: list[int]) -> tuple[list[int], list[int]]:
+    return [SOS, *tokens], [*tokens, EOS]
+
+
+def _draw_sentences(low: int, high: int, count: int) -> Callable[[random.Random], list[Ask]]:
+    def draw(rng: random.Random) -> list[Ask]:
+        return [Ask((rng.sample(range(4, 1000), rng.randint(low, high)),)) for _ in range(count)]
+
+    return draw
+
+
+def _draw_repeated_word(rng: random.Random) -> list[Ask]:
+    words = [rng.randrange(4, 1000) for _ in range(rng.randint(3, 6))]
+    return [Ask(([*words, words[-1], words[-1]],)), Ask(([*words, *words],))]
+
+
+EXERCISE = Exercise(
+    lm_pair,
+    [
+        Stage(
+            "one word, and several",
+            0.5,
+            "With the one word 7 there are two questions: what comes after <sos>? (7) And after 7? (<eos>) Write input "
+            "and target one below the other: under each number of the input stands the one after it.",
+            [Ask(([7],)), Ask(([7, 5, 9],)), Ask(([8, 4, 6, 5],))],
+            lambda rng: [*_draw_sentences(1, 1, 2)(rng), *_draw_sentences(2, 12, 3)(rng)],
+        ),
+        Stage(
+            "a sentence that repeats a word",
+            0.5,
+            "A word may come several times, also at the end: shift by the place, never by the value.",
+            [Ask(([5, 9, 5, 5],))],
+            _draw_repeated_word,
+        ),
+        Stage(
+            "no words at all",
+            0.5,
+            "An empty sentence still asks one question: <sos> is followed by <eos>.",
+            [Ask(([],))],
+            lambda rng: [Ask(([],))],
+        ),
+        Stage(
+            "the list of words is left as it was",
+            0.5,
+            "The words belong to the caller: append, insert and += would change that very list. Make two new ones.",
+            [Ask(([7, 5, 9],))],
+            _draw_sentences(2, 12, 2),
+            measure="inputs kept",
+        ),
+    ],
+    [
+        Mistake(
+            "the target is not shifted",
+            "Under each number of the input stands the same number: the model would learn to copy what it reads. "
+            "The target is one place ahead.",
+            lambda tokens: ([SOS, *tokens], [SOS, *tokens]),
+        ),
+        Mistake(
+            "the whole sentence is input and target",
+            "Both lists go from <sos> to <eos>. The input needs no <eos> (nothing follows it) and the target no <sos> "
+            "(nothing asks for it); dropping one from each shifts them.",
+            lambda tokens: ([SOS, *tokens, EOS], [SOS, *tokens, EOS]),
+        ),
+        Mistake(
+            "<eos> is lost, and the last word is no longer read",
+            "The target ends with the last word, so the model never learns when to stop. The last word is an input "
+            "too: what follows it is <eos>.",
+            lambda tokens: ([SOS, *tokens][: max(1, len(tokens))], tokens),
+        ),
+        Mistake(
+            "<eos> is lost: the target is one shorter",
+            "The last word of the input has no answer under it. What follows it is <eos>: without it the model never "
+            "learns when to stop.",
+            lambda tokens: ([SOS, *tokens], tokens),
+        ),
+        Mistake(
+            "<eos> is in the input too",
+            "The input is one longer than the target: nobody asks what follows <eos>.",
+            lambda tokens: ([SOS, *tokens, EOS], [*tokens, EOS]),
+        ),
+        Mistake(
+            "<sos> is lost",
+            "Without <sos> nobody asks for the first word: the model could not begin a sentence.",
+            lambda tokens: (tokens, [*tokens[1:], EOS]),
+        ),
+        Mistake(
+            "input and target are exchanged",
+            "The input begins with <sos>, the target ends with <eos>.",
+            lambda tokens: ([*tokens, EOS], [SOS, *tokens]),
+        ),
+        Mistake(
+            "the target is two places ahead",
+            "Under each number stands the next but one. The answer after <sos> is the first word.",
+            lambda tokens: ([SOS, *tokens], [*tokens[1:], EOS, EOS][: len(tokens) + 1]),
+        ),
+    ],
+)

@@ -1,0 +1,192 @@
+"""Exercise replace_head of notebook 04."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+from helpers.data import PAD, SOS
+from helpers.models import Classifier, LanguageModel, TransformerBase
+
+from ._common import OTHER_OPTIONS, THEN, _classifier_with_head, _language_model, _seed
+
+
+def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
+    return Classifier(copy.deepcopy(model.base), n_classes)
+
+
+def _swap_asks(**settings: Any) -> Callable[[random.Random], list[Ask]]:
+    def draw(rng: random.Random) -> list[Ask]:
+        first = Ask((_language_model(_seed(rng)), rng.choice([3, 4, 5])), **settings)
+        second = Ask((_language_model(_seed(rng), n_layers=2, d_model=12), rng.choice([2, 6])), **settings)
+        return [first, second]
+
+    return draw
+
+
+def _new_base(model: Any, n_classes: int) -> nn.Module:
+    old = model.base
+    fresh = TransformerBase(old.embedding.num_embeddings, old.d_model, len(old.layers), old.n_heads)
+    return Classifier(fresh, n_classes)
+
+
+def _head_exchanged_in_place(model: Any, n_classes: int) -> nn.Module:
+    model.head = nn.Linear(model.base.d_model, n_classes)
+    return model  # type: ignore[no-any-return]
+
+
+class _LastRow(Classifier):
+    def forward(self, tokens: Tensor, padding: Tensor | None = None) -> Tensor:
+        logits: Tensor = self.head(self.base(tokens, padding)[:, -1])
+        return logits
+
+
+def _frozen_classifier(model: Any, n_classes: int) -> nn.Module:
+    changed = replace_head(model, n_classes)
+    changed.base.requires_grad_(False)
+    return changed
+
+
+def _old_model_emptied(model: Any, n_classes: int) -> nn.Module:
+    changed = replace_head(model, n_classes)
+    del model.head
+    return changed
+
+
+ALIKE = (
+    torch.tensor([[SOS, 4, 6, PAD, PAD, PAD], [SOS, 4, 6, 5, 3, 5]]),
+    torch.tensor([3, 3]),
+)  # the same up to place 2
+
+EXERCISE = Exercise(
+    replace_head,
+    [
+        Stage(
+            "a classifier: one row of n_classes numbers for each text",
+            0.5,
+            "Called on tokens (b, n) and lengths (b,), the new model must give (b, n_classes): Classifier of "
+            "helpers.models does so.",
+            [Ask((_language_model(1), 3), then=THEN)],
+            _swap_asks(then=THEN),
+            view="shape",
+        ),
+        Stage(
+            "all of it can learn, the new head included",
+            0.5,
+            "The head has n_classes * D + n_classes numbers, and nothing is frozen yet.",
+            [Ask((_language_model(1), 3), then=THEN, take="learns")],
+            _swap_asks(then=THEN, take="learns"),
+        ),
+        Stage(
+            "the base has the weights of the language model",
+            1,
+            "Every weight under base. must be 'as in input 1', the language model; the head is new.",
+            [Ask((_language_model(2), 4), take="origins")],
+            _swap_asks(take="origins"),
+        ),
+        Stage(
+            "the base gives the same hidden states",
+            0.5,
+            "The same weights in a base of another make (heads, positions, mask) compute something else. Take a copy "
+            "of the base, and do not build one anew.",
+            [Ask((_language_model(3, n_heads=4, positions="alibi"), 3), then=THEN, part="base")],
+            lambda rng: [
+                Ask((_language_model(_seed(rng), **options), rng.choice([2, 3, 6])), then=THEN, part="base")
+                for options in OTHER_OPTIONS
+            ],
+        ),
+        Stage(
+            "what comes after the last real token makes no difference",
+            0.5,
+            "The head must read the last real token of each text, found by its length: Classifier does it.",
+            [Ask((_language_model(4), 3), then=ALIKE)],
+            lambda rng: [Ask((_language_model(_seed(rng), n_layers=2), rng.randint(2, 5)), then=ALIKE)],
+            measure="rows alike",
+        ),
+        Stage(
+            "the old model is left as it was",
+            0.5,
+            "The language model must keep its head and all its weights: do not assign to model.head.",
+            [Ask((_language_model(1), 3))],
+            _swap_asks(),
+            measure="inputs kept",
+        ),
+        Stage(
+            "training the new model does not change the old one",
+            0.5,
+            "The two models must not share parameters: give the new one a copy of the base, copy.deepcopy(model.base).",
+            [Ask((_language_model(1), 3), take="shared")],
+            _swap_asks(take="shared"),
+        ),
+    ],
+    [
+        Mistake(
+            "the old model is changed",
+            "The language model is no longer what it was: it has lost its head, or it no longer learns. Leave it alone "
+            "and work on a copy.",
+            _old_model_emptied,
+        ),
+        Mistake(
+            "the head reads the last row",
+            "The last row is padding for most texts. Take the last real token, as in section 3: pass the lengths on.",
+            lambda model, n_classes: _LastRow(copy.deepcopy(model.base), n_classes),
+        ),
+        Mistake(
+            "the head is exchanged inside the old model",
+            "The language model has lost its head and can no longer write; and what comes back still gives one row per "
+            "token. Make a new Classifier around a copy of the base.",
+            _head_exchanged_in_place,
+        ),
+        Mistake(
+            "still a language model: one row for each token",
+            "A head of the right width is not enough: LanguageModel applies it to every token, (b, n, C). A Classifier "
+            "reads the last real token, (b, C).",
+            lambda model, n_classes: _head_exchanged_in_place(copy.deepcopy(model), n_classes),
+        ),
+        Mistake(
+            "the base is shared with the old model",
+            "Both models hold the same parameters: training the classifier would ruin the language model without a "
+            "word. Copy the base with copy.deepcopy.",
+            lambda model, n_classes: Classifier(model.base, n_classes),
+        ),
+        Mistake(
+            "the base is a new one",
+            "A base that is built anew starts from random numbers: everything the language model has learned is lost. "
+            "Copy the base that you were given.",
+            _new_base,
+        ),
+        Mistake(
+            "always two classes",
+            "The new head has 2 outputs whatever n_classes says: pass it on to Classifier.",
+            lambda model, n_classes: Classifier(copy.deepcopy(model.base)),
+        ),
+        Mistake(
+            "the head still has one output for each word",
+            "The new head has V outputs in place of n_classes.",
+            lambda model, n_classes: Classifier(copy.deepcopy(model.base), model.head.out_features),
+        ),
+        Mistake(
+            "the head does not expect D numbers",
+            "The head reads a hidden state of model.base.d_model numbers. This is not V, the outputs of the old head, "
+            "nor always 48, the width of the notebook's own model.",
+            lambda model, n_classes: _classifier_with_head(model, model.head.out_features, n_classes),
+        ),
+        Mistake(
+            "the head has no bias",
+            "The new head has n_classes * D numbers; a Linear also has a bias for each class.",
+            lambda model, n_classes: _classifier_with_head(model, model.base.d_model, n_classes, bias=False),
+        ),
+        Mistake(
+            "the base is frozen already",
+            "Freezing is a decision of its own, the subject of section 6. Here everything shall be able to learn.",
+            _frozen_classifier,
+        ),
+    ],
+)

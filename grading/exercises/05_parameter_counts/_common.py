@@ -1,0 +1,182 @@
+"""What several exercises of notebook 05 share."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from typing import Any
+
+import sympy
+from sympy import Expr
+
+from grading.exercise import Mistake
+from helpers.checking.answers import Ask
+from helpers.checking.plain import Model
+
+V, D, F, M, A, C, L = sympy.symbols("V D F M A C L", positive=True, integer=True)
+
+POSITIONS = 2048  # the default max_len of helpers.models: L*D and 2048*D are the same mistake
+
+
+def _point(symbols: str = "VDFMACL", **values: int) -> dict[str, int]:
+    """Returns values for all symbols that an answer may have in it, those of the known mistakes too."""
+    point = {"V": 10, "D": 4, "M": 1, "A": 2, "L": POSITIONS} | values
+    point.setdefault("F", point["D"])
+    point.setdefault("C", point["V"])
+    return {name: point[name] for name in symbols}
+
+
+def _draw_small(rng: random.Random) -> list[Ask]:
+    """Draws points to be counted by hand; all sizes differ in all of them, so that no two formulas agree by chance."""
+    sizes = zip(
+        *(rng.sample(choice, 3) for choice in (range(11, 40), range(3, 9), range(2, 7), range(3, 10))), strict=True
+    )
+    return [Ask(at=_point(V=v, D=d, M=m, C=c, A=4)) for v, d, m, c in sizes]
+
+
+def _draw_points(count: int, *free: str, symbols: str = "VDFMACL") -> Callable[[random.Random], list[Ask]]:
+    """Draws points; of F and C only those in `free` are chosen apart from D and V."""
+
+    def draw(rng: random.Random) -> list[Ask]:
+        asks = []
+        for _ in range(count):
+            values = {
+                "V": rng.randint(900, 60_000),
+                "M": rng.randint(3, 24),
+                "A": rng.randint(3, 16),
+            }
+            values["D"] = rng.randint(20, 800)
+            choices = {"F": values["D"] + rng.randint(7, 3000), "C": rng.randint(3, 40)}
+            values |= {name: choices[name] for name in free}
+            asks.append(Ask(at=_point(symbols, **values)))
+        return asks
+
+    return draw
+
+
+def _formula(expression: Any) -> Callable[[], Any]:
+    return lambda: expression
+
+
+def count_parameters(model: Any, trainable_only: bool = False) -> int:
+    numbers = (p for p in model.parameters() if p.requires_grad or not trainable_only)
+    return sum(p.numel() for p in numbers)
+
+
+TIED = ("head.weight", "base.embedding.weight")
+
+
+def _base(positions: str = "none", **changes: Any) -> Model:
+    shape = {"vocab_size": 10, "d_model": 4, "n_layers": 1, "n_heads": 2, "max_len": 16}
+    return Model("TransformerBase", shape | {"positions": positions} | changes)
+
+
+def _language_model(positions: str = "none", *, tie: tuple[str, ...] = (), **changes: Any) -> Model:
+    return Model("LanguageModel", {"base": _base(positions, **changes)}, tie=tie)
+
+
+def _classifier(n_classes: int = 2, positions: str = "none", **changes: Any) -> Model:
+    arguments = {"base": _base(positions, **changes), "n_classes": n_classes}
+    return Model("Classifier", arguments, freeze=("base",))
+
+
+def _shape(rng: random.Random) -> dict[str, Any]:
+    width = 4 * rng.randint(2, 4)
+    return {
+        "vocab_size": rng.randint(11, 40),
+        "d_model": width,
+        "n_layers": rng.randint(1, 3),
+        "d_feedforward": width + rng.randint(1, 9),
+        "max_len": rng.randint(17, 30),
+        "norm_first": rng.random() < 0.5,
+    }
+
+
+def _draw_models(make: Callable[[random.Random], list[tuple[Any, ...]]]) -> Any:
+    return lambda rng: [Ask(inputs) for inputs in make(rng)]
+
+
+def _buffers(model: Any) -> int:
+    return sum(math.prod(b.shape) for b in model.buffers())
+
+
+def _shared_twice(model: Any, trainable_only: bool = False) -> int:
+    named = model.named_parameters(remove_duplicate=False)
+    return sum(p.numel() for _, p in named if p.requires_grad or not trainable_only)
+
+
+ATTENTION, FEED_FORWARD, NORMS = 4 * (D**2 + D), 2 * D * F + F + D, 4 * D
+BLOCK = 6 * D**2 + 10 * D  # a layer at F = D
+
+
+def layer_total() -> Expr:
+    return ATTENTION + FEED_FORWARD + NORMS
+
+
+EMBEDDING, HEAD = V * D, C * (D + 1)
+ONE_NORM, NO_BIASES = 6 * D**2 + 8 * D, 6 * D**2 + 4 * D
+HEADS_MULTIPLY = A * ATTENTION + 2 * (D**2 + D) + NORMS
+
+
+def _whole_model_mistakes(head: Expr) -> list[Mistake]:
+    """Returns the mistakes that both whole models share; `head` is the right formula of their head."""
+    rest, outputs = EMBEDDING + M * BLOCK, sympy.expand(head).coeff(D)
+    return [
+        Mistake(
+            "the head bias is lost",
+            "The head adds one number to each of its outputs: a weight of D numbers and a bias for each.",
+            _formula(rest + outputs * D),
+        ),
+        Mistake(
+            "the bias of the head is one number",
+            "The head has one bias for each of its outputs.",
+            _formula(rest + outputs * D + 1),
+        ),
+        Mistake(
+            "the bias of the head has D numbers",
+            "The head has one bias for each of its outputs, not for each of its inputs.",
+            _formula(rest + outputs * D + D),
+        ),
+        Mistake(
+            "the head is lost",
+            "After the last layer a Linear turns D numbers into the scores: it has weights too.",
+            _formula(rest),
+        ),
+        Mistake(
+            "positions are counted",
+            "Sinusoidal positions are computed once and kept in a buffer; nothing trains them.",
+            _formula(rest + head + L * D),
+        ),
+        Mistake(
+            "the embedding is lost",
+            "Each of the V words has a vector of D numbers; the head has a matrix of its own and does not share it.",
+            _formula(M * BLOCK + head),
+        ),
+        Mistake(
+            "one layer is counted",
+            "There are M layers, each with its own weights.",
+            _formula(EMBEDDING + BLOCK + head),
+        ),
+        Mistake(
+            "2D is missing in each layer, such as one norm",
+            "You have 8D in place of 10D in each layer: there are two norms, of 2D numbers each (and the two biases of "
+            "the feed-forward part are 2D as well).",
+            _formula(EMBEDDING + M * ONE_NORM + head),
+        ),
+        Mistake(
+            "biases are lost in the layers",
+            "All six Linears of a layer have a bias.",
+            _formula(EMBEDDING + M * NO_BIASES + head),
+        ),
+        Mistake(
+            "the heads multiply the weights",
+            "Heads split the width D among them; the number of weights does not depend on A.",
+            _formula(EMBEDDING + M * HEADS_MULTIPLY + head),
+        ),
+        Mistake(
+            "a norm after the last layer is counted",
+            "Ours is a post-norm model (section 3.1 of the paper): nothing follows the last layer but the head.",
+            _formula(rest + head + 2 * D),
+        ),
+    ]

@@ -1,0 +1,68 @@
+"""Exercise classifier_total of notebook 05."""
+
+from __future__ import annotations
+
+from sympy import Expr
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import (
+    BLOCK,
+    EMBEDDING,
+    HEAD,
+    D,
+    L,
+    M,
+    V,
+    _draw_points,
+    _draw_small,
+    _formula,
+    _point,
+    _whole_model_mistakes,
+)
+
+
+def classifier_total() -> Expr:
+    return EMBEDDING + M * BLOCK + HEAD
+
+
+EXERCISE = Exercise(
+    classifier_total,
+    [
+        Stage(
+            "small models: by hand",
+            0.5,
+            "Embedding and layer are those of the language model; with D = 4 and C = 2 the head has 2 rows of 4 "
+            "numbers and 2 biases.",
+            [Ask(at=_point(C=2)), Ask(at=_point(V=23, D=6, M=2, C=3))],
+            _draw_small,
+        ),
+        Stage(
+            "any size",
+            1.5,
+            "Embedding, M layers, and a head with C outputs in place of V.",
+            [Ask(at=_point(V=50001, D=200, M=4, C=2)), Ask(at=_point(V=977, D=30, M=6, A=3, C=5))],
+            _draw_points(4, "C"),
+            sealed=True,
+        ),
+    ],
+    [
+        *_whole_model_mistakes(HEAD),
+        Mistake(
+            "the head has V outputs",
+            "A classifier has one output for each class: C, not V.",
+            _formula(EMBEDDING + M * BLOCK + V * (D + 1)),
+        ),
+        Mistake(
+            "the head of the language model is kept",
+            "The head of the language model is taken off, and a new one with C outputs is put on.",
+            _formula(EMBEDDING + M * BLOCK + V * (D + 1) + HEAD),
+        ),
+        Mistake(
+            "each word has its own head",
+            "One head serves all positions: the classifier puts it on the last token only.",
+            _formula(EMBEDDING + M * BLOCK + L * HEAD),
+        ),
+    ],
+)

@@ -1,0 +1,181 @@
+"""Exercise count_parameters of notebook 05."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import TIED, _buffers, _classifier, _draw_models, _language_model, _shape, _shared_twice, count_parameters
+
+
+def _with_buffers(model: Any, trainable_only: bool = False) -> int:
+    tensors = [*model.parameters(), *model.buffers()]
+    return sum(t.numel() for t in tensors if t.requires_grad or not trainable_only)
+
+
+def _always_with_buffers(model: Any, trainable_only: bool = False) -> int:
+    return count_parameters(model, trainable_only) + _buffers(model)
+
+
+def _from_state_dict(model: Any, trainable_only: bool = False) -> int:
+    return sum(t.numel() for t in model.state_dict().values())
+
+
+def _frozen_only(model: Any, trainable_only: bool = False) -> int:
+    everything = count_parameters(model)
+    return everything - count_parameters(model, True) if trainable_only else everything
+
+
+def _flag_inverted(model: Any, trainable_only: bool = False) -> int:
+    return count_parameters(model, not trainable_only)
+
+
+def _matrices_only(model: Any, trainable_only: bool = False) -> int:
+    chosen = [p for p in model.parameters() if p.requires_grad or not trainable_only]
+    return sum(p.numel() for p in chosen if p.dim() > 1)
+
+
+def _without_biases(model: Any, trainable_only: bool = False) -> int:
+    named = [(n, p) for n, p in model.named_parameters() if p.requires_grad or not trainable_only]
+    return sum(p.numel() for n, p in named if "bias" not in n)
+
+
+def _tensors(model: Any, trainable_only: bool = False) -> int:
+    return sum(1 for p in model.parameters() if p.requires_grad or not trainable_only)
+
+
+def _rows(model: Any, trainable_only: bool = False) -> int:
+    return sum(len(p) for p in model.parameters() if p.requires_grad or not trainable_only)
+
+
+def _sides_added(model: Any, trainable_only: bool = False) -> int:
+    return sum(sum(p.shape) for p in model.parameters() if p.requires_grad or not trainable_only)
+
+
+def _every_level(model: Any, trainable_only: bool = False) -> int:
+    return sum(count_parameters(module, trainable_only) for module in model.modules())
+
+
+def _without_positions(model: Any, trainable_only: bool = False) -> int:
+    named = [(n, p) for n, p in model.named_parameters() if p.requires_grad or not trainable_only]
+    return sum(p.numel() for n, p in named if "position" not in n)
+
+
+EXERCISE = Exercise(
+    count_parameters,
+    [
+        Stage(
+            "a plain model: every number of every tensor",
+            0.5,
+            "Go through model.parameters() and add up how many numbers each tensor has: p.numel().",
+            [Ask((_language_model(),))],
+            _draw_models(lambda rng: [(_language_model(**_shape(rng)),) for _ in range(2)]),
+        ),
+        Stage(
+            "buffers do not count, learned positions do",
+            0.5,
+            "Sinusoidal positions are a buffer: model.buffers(), not model.parameters(). Learned ones are parameters.",
+            [Ask((_language_model("sinusoidal"),)), Ask((_language_model("learned"),))],
+            _draw_models(lambda rng: [(_language_model(p, **_shape(rng)),) for p in ("sinusoidal", "learned")]),
+        ),
+        Stage(
+            "shared weights count once",
+            1,
+            "Here the head uses the matrix of the embedding: two names, one matrix in memory.",
+            [Ask((_language_model(tie=TIED), flag)) for flag in (False, True)],
+            _draw_models(
+                lambda rng: [(_language_model("sinusoidal", tie=TIED, **_shape(rng)), flag) for flag in (False, True)]
+            ),
+        ),
+        Stage(
+            "only what trains, when asked",
+            1,
+            "The base of this classifier is frozen: its parameters have requires_grad = False. Leave them "
+            "out only when trainable_only is True.",
+            [Ask((_classifier(2, "sinusoidal"), flag)) for flag in (True, False)],
+            _draw_models(
+                lambda rng: [
+                    (_classifier(rng.randint(2, 9), "sinusoidal", **_shape(rng)), flag) for flag in (True, False)
+                ]
+            ),
+        ),
+    ],
+    [
+        Mistake(
+            "buffers are counted",
+            "Buffers, such as the table of sinusoidal positions, are stored with the model but never "
+            "trained: count model.parameters() only.",
+            _with_buffers,
+        ),
+        Mistake(
+            "buffers are counted, even among what trains",
+            "Buffers, such as the table of sinusoidal positions, never train: count model.parameters() only.",
+            _always_with_buffers,
+        ),
+        Mistake(
+            "shared weights are counted twice",
+            "The head and the embedding are the same matrix under two names. model.parameters() gives it once.",
+            _shared_twice,
+        ),
+        Mistake(
+            "counted from the state_dict",
+            "A state_dict lists shared weights under each of their names and does not say what trains. "
+            "Use model.parameters().",
+            _from_state_dict,
+        ),
+        Mistake(
+            "trainable_only is ignored",
+            "With trainable_only=True, leave out each parameter whose requires_grad is False.",
+            lambda model, trainable_only=False: count_parameters(model),
+        ),
+        Mistake(
+            "frozen parameters are always left out",
+            "Frozen parameters count too, unless trainable_only is True.",
+            lambda model, trainable_only=False: count_parameters(model, True),
+        ),
+        Mistake(
+            "the frozen parameters are counted in place of the others",
+            "requires_grad is True for a parameter that trains. Keep these.",
+            _frozen_only,
+        ),
+        Mistake(
+            "trainable_only is turned round",
+            "With trainable_only=True the frozen ones are left out, with False they are counted.",
+            _flag_inverted,
+        ),
+        Mistake(
+            "only matrices are counted: biases and norms are lost",
+            "A bias and the two vectors of a norm are parameters as well, though they have one axis only.",
+            _matrices_only,
+        ),
+        Mistake("biases are lost", "Biases train like all the rest: count them.", _without_biases),
+        Mistake(
+            "tensors are counted, not numbers",
+            "A matrix of 10 rows and 4 columns is one tensor and 40 parameters: add up p.numel().",
+            _tensors,
+        ),
+        Mistake(
+            "rows are counted, not numbers",
+            "len(p) is the number of rows. A matrix of 10 rows and 4 columns has 40 numbers: p.numel().",
+            _rows,
+        ),
+        Mistake(
+            "the sides of a matrix are added, not multiplied",
+            "A matrix of 10 rows and 4 columns has 10 * 4 numbers, not 10 + 4: p.numel().",
+            _sides_added,
+        ),
+        Mistake(
+            "parameters are counted again at every level",
+            "module.parameters() already looks into all the modules inside: do not sum it over model.modules().",
+            _every_level,
+        ),
+        Mistake(
+            "learned positions are left out",
+            "Learned positions are trained like the embedding. What decides is not the name: a parameter "
+            "counts, a buffer does not.",
+            _without_positions,
+        ),
+    ],
+)

@@ -1,0 +1,92 @@
+"""Exercise layer_total of notebook 05."""
+
+from __future__ import annotations
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import ATTENTION, BLOCK, FEED_FORWARD, NORMS, A, D, F, _draw_points, _formula, _point, layer_total
+
+EXERCISE = Exercise(
+    layer_total,
+    [
+        Stage(
+            "F = D: as many as there are squares in the picture",
+            1,
+            "Count the squares of the picture for D = 4, then put D = F = 4 into your formula.",
+            [Ask(at=_point("DFA", D=4)), Ask(at=_point("DFA", D=1))],
+            lambda rng: [Ask(at=_point("DFA", A=3)), *_draw_points(2, symbols="DFA")(rng)],
+        ),
+        Stage(
+            "any F",
+            1,
+            "Add up your sixteen formulas of one layer: those of the feed-forward part contain F.",
+            [Ask(at=_point("DFA", F=16)), Ask(at=_point("DFA", D=200, F=800, A=5))],
+            _draw_points(4, "F", symbols="DFA"),
+            sealed=True,
+        ),
+    ],
+    [
+        Mistake(
+            "one norm is counted",
+            "At F = D you have 8D in place of 10D. A layer has two norms, and each has a weight and a bias: 4D.",
+            _formula(ATTENTION + FEED_FORWARD + 2 * D),
+        ),
+        Mistake(
+            "the biases of the feed-forward part are lost",
+            "Both Linears of the feed-forward part have a bias, a number for each output: F for hidden, D for output.",
+            _formula(ATTENTION + 2 * D * F + NORMS),
+        ),
+        Mistake(
+            "4D is missing: the norms, or the biases of the attention",
+            "Each of the two norms has a weight and a bias of D numbers, and each of the four Linears of the attention "
+            "has a bias of D numbers. One of these is not in your formula.",
+            _formula(ATTENTION + FEED_FORWARD),
+        ),
+        Mistake(
+            "biases are lost",
+            "All six Linears have a bias: one number for each output.",
+            _formula(4 * D**2 + 2 * D * F + NORMS),
+        ),
+        Mistake(
+            "all biases are lost, those of the norms too",
+            "Six Linears and two norms have a bias each.",
+            _formula(4 * D**2 + 2 * D * F + 2 * D),
+        ),
+        Mistake(
+            "only matrices are counted",
+            "Biases and norms are small but they are there: at D = 4, count the narrow columns in the picture.",
+            _formula(4 * D**2 + 2 * D * F),
+        ),
+        Mistake(
+            "the heads multiply the weights",
+            "Heads split the width D among them: with more heads, each gets fewer rows of the same matrices.",
+            _formula(A * ATTENTION + FEED_FORWARD + NORMS),
+        ),
+        Mistake(
+            "the output projection is lost",
+            "Attention has four matrices: query, key, value, and the output that joins the heads.",
+            _formula(3 * (D**2 + D) + FEED_FORWARD + NORMS),
+        ),
+        Mistake(
+            "F is taken to be D",
+            "Your formula is right at F = D. The feed-forward part has a width of its own: keep F in it.",
+            _formula(BLOCK),
+        ),
+        Mistake(
+            "both biases of the feed-forward part have D numbers",
+            "hidden puts out F numbers, so its bias has F.",
+            _formula(ATTENTION + 2 * D * F + 2 * D + NORMS),
+        ),
+        Mistake(
+            "both biases of the feed-forward part have F numbers",
+            "output puts out D numbers, so its bias has D.",
+            _formula(ATTENTION + 2 * D * F + 2 * F + NORMS),
+        ),
+        Mistake(
+            "one matrix of the feed-forward part is lost",
+            "The feed-forward part goes from D to F and back from F to D: two matrices.",
+            _formula(ATTENTION + D * F + F + NORMS),
+        ),
+    ],
+)

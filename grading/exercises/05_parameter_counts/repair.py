@@ -1,0 +1,225 @@
+"""Exercise repair of notebook 05."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import sympy
+from sympy import Expr, Integer
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import A, C, D, L, M, V, _draw_points, _point
+
+RIGHT: dict[str, Expr] = {
+    "embedding": V * D,
+    "positions": Integer(0),
+    "attention": 4 * M * (D**2 + D),
+    "feed-forward": 2 * M * (D**2 + D),
+    "norms": 4 * M * D,
+    "head": C * (D + 1),
+}
+
+
+def repair(claim: dict[str, Expr]) -> tuple[str, Expr]:
+    return _wrong_term(claim), _total(RIGHT)
+
+
+def _total(terms: Mapping[str, Expr]) -> Expr:
+    return sum(terms.values(), Integer(0))
+
+
+def _wrong_term(claim: Mapping[str, Expr], right: Mapping[str, Expr] = RIGHT) -> Any:
+    return next((name for name, term in claim.items() if sympy.expand(term - right[name]) != 0), None)
+
+
+def _with_right(**changes: Expr) -> Callable[[dict[str, Expr]], Any]:
+    """Returns the answer of somebody who takes these terms for right (None when nothing looks wrong)."""
+    right = RIGHT | {name.replace("_", "-"): term for name, term in changes.items()}
+
+    def answer(claim: dict[str, Expr]) -> Any:
+        name = _wrong_term(claim, right)
+        return None if name is None else (name, _total(right))
+
+    return answer
+
+
+def _by_form(claim: dict[str, Expr]) -> Any:
+    return next(name for name, term in claim.items() if term != RIGHT[name]), _total(RIGHT)
+
+
+def _uncorrected(claim: dict[str, Expr]) -> Any:
+    return _wrong_term(claim), _total(claim)
+
+
+def _removed(claim: dict[str, Expr]) -> Any:
+    name = _wrong_term(claim)
+    return name, _total(claim) - claim[name]
+
+
+def _term_only(claim: dict[str, Expr]) -> Any:
+    name = _wrong_term(claim)
+    return name, RIGHT[name]
+
+
+def _wrong_claim(name: str, term: Expr, **others: Expr) -> dict[str, Expr]:
+    return RIGHT | others | {name: term}
+
+
+FIRST = _wrong_claim("norms", 2 * M * D)
+SECOND = _wrong_claim("attention", 4 * M * D**2)
+THIRD = _wrong_claim("positions", L * D)
+FOURTH = _wrong_claim("head", C * D)
+
+OTHER_ERRORS: dict[str, list[Expr]] = {
+    "embedding": [2 * V * D, V * (D + 1)],
+    "attention": [3 * M * (D**2 + D), A * M * (D**2 + D)],
+    "feed-forward": [2 * M * D**2, M * (D**2 + D), 8 * M * (D**2 + D)],
+    "norms": [2 * D, M * D, 6 * M * D],
+}
+HIDDEN_ERRORS: list[tuple[str, Expr]] = [  # not seen where a size is 1, or where C = V
+    ("embedding", M * V * D),
+    ("attention", 4 * (D**2 + D)),
+    ("attention", 4 * A * M * (D**2 + D)),
+    ("head", C * (D + 1) * L),
+    ("head", V * (D + 1)),
+    ("head", C * D + 1),
+]
+
+
+def _repairs(*claims: dict[str, Expr]) -> list[Ask]:
+    return [Ask((claim,), at=_point("VDMACL", V=977, D=30, M=6, A=3, C=5)) for claim in claims]
+
+
+def _draw_repairs(*claims: dict[str, Expr]) -> Any:
+    return lambda rng: _repairs_at_drawn_points(rng, *claims)
+
+
+def _repairs_at_drawn_points(rng: random.Random, *claims: dict[str, Expr]) -> list[Ask]:
+    return [Ask((claim,), at=_draw_points(1, "C", symbols="VDMACL")(rng)[0].at) for claim in claims]
+
+
+def _draw_other_errors(rng: random.Random) -> list[Ask]:
+    drawn = [(name, rng.choice(OTHER_ERRORS[name])) for name in rng.sample(sorted(OTHER_ERRORS), 2)]
+    return _repairs_at_drawn_points(rng, *(_wrong_claim(name, term) for name, term in [*HIDDEN_ERRORS, *drawn]))
+
+
+def _in_other_form(name: str, term: Expr) -> dict[str, Expr]:
+    """A claim whose right terms are written in another form than in the notebook."""
+    expanded = {
+        "attention": 4 * M * D * (D + 1),
+        "feed-forward": 2 * M * D**2 + 2 * M * D,
+        "head": C * D + C,
+    }
+    return RIGHT | expanded | {name: term}
+
+
+EXERCISE = Exercise(
+    repair,
+    [
+        *(
+            Stage(
+                f"the {word} count",
+                0.5,
+                "Go through the terms one by one and compare each with your formula from above; return the name of "
+                "the wrong one and the sum of all terms with that one put right.",
+                _repairs(claim),
+                _draw_repairs(claim),
+                sealed=True,
+            )
+            for word, claim in (
+                ("first", FIRST),
+                ("second", SECOND),
+                ("third", THIRD),
+                ("fourth", FOURTH),
+            )
+        ),
+        Stage(
+            "right terms in another form are left alone",
+            0.5,
+            "C*D + C and C*(D + 1) mean the same but are not ==. Compare sympy.expand(difference) with 0.",
+            _repairs(_in_other_form("norms", 2 * M * D), _in_other_form("positions", L * D)),
+            _draw_repairs(_in_other_form("norms", 2 * M * D), _in_other_form("positions", L * D)),
+            sealed=True,
+        ),
+        Stage(
+            "other wrong counts",
+            0.5,
+            "Any term can be the wrong one, and wrong in any way: compare all of them with the right ones, as formulas "
+            "and not at one size.",
+            _repairs(
+                _wrong_claim("embedding", 2 * V * D),
+                _wrong_claim("feed-forward", 2 * M * D**2),
+                *(_wrong_claim(name, term) for name, term in HIDDEN_ERRORS),
+            ),
+            _draw_other_errors,
+            sealed=True,
+        ),
+    ],
+    [
+        Mistake(
+            "formulas are compared by their form",
+            "== compares how two formulas are written. Expand their difference and see whether it is 0: "
+            "sympy.expand(term - right) == 0.",
+            _by_form,
+        ),
+        Mistake(
+            "the total is not corrected",
+            "The name is right, but the total still has the wrong term in it: put the right one in its place.",
+            _uncorrected,
+        ),
+        Mistake(
+            "the wrong term is removed, not corrected",
+            "Taking the wrong term off leaves a hole: add the right one.",
+            _removed,
+        ),
+        Mistake(
+            "the term alone in place of the total",
+            "The second value is the corrected count of the whole model: the sum of all terms.",
+            _term_only,
+        ),
+        Mistake(
+            "name and total are exchanged",
+            "Return the name of the wrong term first, then the corrected total.",
+            lambda claim: repair(claim)[::-1],
+        ),
+        Mistake(
+            "only the name",
+            "Return two values: the name of the wrong term and the corrected total.",
+            _wrong_term,
+        ),
+        Mistake(
+            "only the total",
+            "Return two values: the name of the wrong term and the corrected total.",
+            lambda claim: _total(RIGHT),
+        ),
+        Mistake(
+            "positions are taken for trainable",
+            "Sinusoidal positions are a buffer: 0 parameters.",
+            _with_right(positions=L * D),
+        ),
+        Mistake(
+            "one norm is taken for right",
+            "A layer has two norms of 2D numbers each: 4 M D in all.",
+            _with_right(norms=2 * M * D),
+        ),
+        Mistake(
+            "a head without bias is taken for right",
+            "The head has C biases.",
+            _with_right(head=C * D),
+        ),
+        Mistake(
+            "attention without biases is taken for right",
+            "Each of the four projections has a bias of D numbers.",
+            _with_right(attention=4 * M * D**2),
+        ),
+        Mistake(
+            "layers without biases are taken for right",
+            "Each of the six Linears of a layer has a bias of D numbers (at F = D).",
+            _with_right(attention=4 * M * D**2, feed_forward=2 * M * D**2),
+        ),
+    ],
+)

@@ -1,0 +1,105 @@
+"""Exercise training_bytes of notebook 05."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import TIED, _buffers, _classifier, _draw_models, _language_model, _shape, _shared_twice, count_parameters
+
+
+def training_bytes(model: Any) -> int:
+    return 4 * count_parameters(model) + 12 * count_parameters(model, True)
+
+
+EXERCISE = Exercise(
+    training_bytes,
+    [
+        Stage(
+            "a model that trains as a whole",
+            1,
+            "A number that trains is kept four times: itself, its gradient, and Adam's two moments; 4 bytes each.",
+            [Ask((_language_model(),)), Ask((_language_model(n_layers=2),))],
+            _draw_models(lambda rng: [(_language_model(**_shape(rng)),) for _ in range(2)]),
+        ),
+        Stage(
+            "a frozen base",
+            0.5,
+            "What is frozen has no gradient and no moments: its weights are all that is kept.",
+            [Ask((_classifier(),))],
+            _draw_models(lambda rng: [(_classifier(rng.randint(2, 9), **_shape(rng)),) for _ in range(2)]),
+        ),
+        Stage(
+            "shared weights once, buffers not at all",
+            0.5,
+            "One matrix under two names is one matrix in memory; buffers are left out of this count.",
+            [Ask((_language_model("sinusoidal", tie=TIED),))],
+            _draw_models(lambda rng: [(_language_model("sinusoidal", tie=TIED, **_shape(rng)),)]),
+        ),
+    ],
+    [
+        Mistake(
+            "one of the two moments is forgotten",
+            "You count 12 bytes for a number that trains. Weight, gradient and Adam's *two* moments are 16: the "
+            "running mean of the gradient and that of its square.",
+            lambda model: 4 * count_parameters(model) + 8 * count_parameters(model, True),
+        ),
+        Mistake(
+            "Adam's moments are forgotten",
+            "Adam keeps two more numbers for each one that trains: running means of the gradient and of its square.",
+            lambda model: 4 * count_parameters(model) + 4 * count_parameters(model, True),
+        ),
+        Mistake(
+            "only the weights are counted",
+            "Training keeps a gradient and two moments beside each weight.",
+            lambda model: 4 * count_parameters(model),
+        ),
+        Mistake(
+            "frozen parameters get gradients and moments",
+            "What is frozen keeps its weights only: 4 bytes and not 16.",
+            lambda model: 16 * count_parameters(model),
+        ),
+        Mistake(
+            "frozen weights take no memory",
+            "Frozen weights do not train, but they are there: 4 bytes each.",
+            lambda model: 16 * count_parameters(model, True),
+        ),
+        Mistake(
+            "the flag is turned round",
+            "requires_grad is True for a number that trains: this one takes 16 bytes, a frozen one 4.",
+            lambda model: 16 * count_parameters(model) - 12 * count_parameters(model, True),
+        ),
+        Mistake(
+            "numbers are counted, not bytes",
+            "A float32 takes 4 bytes.",
+            lambda model: count_parameters(model) + 3 * count_parameters(model, True),
+        ),
+        Mistake(
+            "bits in place of bytes",
+            "A float32 has 32 bits, which are 4 bytes.",
+            lambda model: 32 * count_parameters(model) + 96 * count_parameters(model, True),
+        ),
+        Mistake(
+            "two bytes for a number",
+            "A float32 takes 4 bytes; 2 would be a half precision number.",
+            lambda model: 2 * count_parameters(model) + 6 * count_parameters(model, True),
+        ),
+        Mistake(
+            "eight bytes for a number",
+            "A float32 takes 4 bytes; 8 would be a float64.",
+            lambda model: 8 * count_parameters(model) + 24 * count_parameters(model, True),
+        ),
+        Mistake(
+            "shared weights are counted twice",
+            "One matrix under two names is one matrix in memory, with one gradient.",
+            lambda model: 4 * _shared_twice(model) + 12 * _shared_twice(model, True),
+        ),
+        Mistake(
+            "buffers are counted",
+            "Buffers are left out of this count, and they never have a gradient.",
+            lambda model: training_bytes(model) + 4 * _buffers(model),
+        ),
+    ],
+)

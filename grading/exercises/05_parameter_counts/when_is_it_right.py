@@ -1,0 +1,144 @@
+"""Exercise when_is_it_right of notebook 05."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import sympy
+from sympy import Expr, Integer
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import BLOCK, NO_BIASES, ONE_NORM, A, D, layer_total
+
+
+def when_is_it_right(claim: Expr) -> Integer | None:
+    found = _solutions(claim)
+    right = len(found) == 1 and found[0].is_Integer and found[0] >= 1
+    return found[0] if right else None
+
+
+def _solutions(claim: Expr, truth: Expr = BLOCK) -> list[Expr]:
+    return list(sympy.solve(sympy.Eq(sympy.expand(claim), sympy.expand(truth)), A))
+
+
+def _unchecked(claim: Expr) -> Expr:
+    return _solutions(claim)[0]
+
+
+def _at_one_width(claim: Expr) -> Any:
+    found = _solutions(claim.subs(D, 200), BLOCK.subs(D, 200))
+    return found[0] if found and found[0].is_Integer and found[0] >= 1 else None
+
+
+LINEAR = D**2 + D  # weights and bias of one D x D projection
+PUBLISHED = A * 3 * LINEAR + 4 * D
+AT_200_ONLY = A * 3 * LINEAR + 800
+HEADED = A * 4 * LINEAR + 2 * LINEAR + 2 * D
+FRACTION = A * 4 * LINEAR + 4 * D
+
+
+ZERO_HEADS = A * D**2 + BLOCK  # right for A = 0 only
+FACTORED = A * D * (3 * D + 3) + 4 * D  # right for A = 2, but not written as a sum of powers
+
+
+def _claims(*claims: Expr) -> list[Ask]:
+    return [Ask((claim,), at={"D": 200, "F": 300}) for claim in claims]
+
+
+def _draw_claims(rng: random.Random) -> list[Ask]:
+    """Claims that are right for exactly one A: many heads, few heads, and 2 heads written in two ways."""
+    many, few = rng.choice([5, 6]), rng.choice([1, 2])
+    return _claims(
+        A * LINEAR + (6 - many) * LINEAR + 4 * D, A * 2 * LINEAR + (6 - 2 * few) * LINEAR + 4 * D, PUBLISHED, FACTORED
+    )
+
+
+def _draw_never_right(rng: random.Random) -> list[Ask]:
+    extra = rng.choice([2, 3])
+    return _claims(A * 3 * LINEAR + 200 * extra + (4 - extra) * D, HEADED, FRACTION, ZERO_HEADS)
+
+
+EXERCISE = Exercise(
+    when_is_it_right,
+    [
+        Stage(
+            "the count of the text",
+            1,
+            "Solve claim = right count for A: sympy.solve(sympy.Eq(claim, right), A) gives a list of solutions.",
+            _claims(PUBLISHED),
+            lambda rng: _claims(PUBLISHED),
+            sealed=True,
+        ),
+        Stage(
+            "other claims",
+            0.5,
+            "Use the claim that is handed in, and the right count of a layer at F = D. Two formulas may be equal and "
+            "written in different ways: expand their difference.",
+            _claims(A * LINEAR + 2 * LINEAR + 4 * D, A * LINEAR + 4 * D, FACTORED),
+            _draw_claims,
+            sealed=True,
+        ),
+        Stage(
+            "a claim that no number of heads makes right: None",
+            0.5,
+            "A solution that contains D is right for some widths at most, and an empty list says that there is "
+            "none (there are no half heads, and A is at least 1): return None.",
+            _claims(HEADED, FRACTION, AT_200_ONLY, ZERO_HEADS),
+            _draw_never_right,
+        ),
+    ],
+    [
+        Mistake(
+            "the list of solve is returned",
+            "sympy.solve gives a list of solutions; return the one in it, with [0].",
+            _solutions,
+        ),
+        Mistake(
+            "the solution is not looked at",
+            "Look at what solve gives: where the list is empty, or its solution contains D, no number of heads "
+            "makes the claim right for every width. Return None there.",
+            _unchecked,
+        ),
+        Mistake(
+            "solved at one width only",
+            "A claim may be right at D = 200 by chance. Solve with the symbol D, or try several widths.",
+            _at_one_width,
+        ),
+        Mistake(
+            "compared with a count that has one norm",
+            "The right count of a layer has 10D, not 8D: two norms.",
+            lambda claim: _solutions(claim, ONE_NORM)[0],
+        ),
+        Mistake(
+            "compared with a count without biases",
+            "The right count of a layer has the biases of all six Linears.",
+            lambda claim: _solutions(claim, NO_BIASES)[0],
+        ),
+        Mistake(
+            "F is left in the count that the claim is compared with",
+            "Claims are about a layer at F = D, and your solution has F in it: put layer_total().subs(F, D) in the "
+            "equation.",
+            lambda claim: _solutions(claim, layer_total())[0],
+        ),
+        Mistake(
+            "None, whatever the claim says",
+            "The count of the text is right for one number of heads. If you compare with layer_total(), put F = D "
+            "in it first: with F in it, no claim is right.",
+            lambda claim: None,
+        ),
+        Mistake(
+            "one head, whatever the claim says",
+            "Heads do not multiply the weights, that is true. But the question is for which A this claim, wrong "
+            "as it is, gives the right number.",
+            lambda claim: 1,
+        ),
+        Mistake(
+            "two heads, whatever the claim says",
+            "2 is right for the count of the text. Solve for A: your function is asked about other claims too.",
+            lambda claim: 2,
+        ),
+    ],
+)

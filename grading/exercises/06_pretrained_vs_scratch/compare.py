@@ -1,0 +1,235 @@
+"""Exercise compare of notebook 06."""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import WAYS, Record, _drawn
+
+
+def compare(records: list[Record]) -> dict[str, dict[str, Any]]:
+    return _compared(records)
+
+
+Runs = dict[int, list[Record]]
+
+
+def _first_best(column: str) -> Callable[[list[Record]], Record]:
+    return lambda run: max(run, key=lambda record: record[column])
+
+
+_BEST_BY_VALID = _first_best("valid")
+
+
+def _compared(
+    records: list[Record],
+    *,
+    choose: Callable[[list[Record]], Record] = _BEST_BY_VALID,
+    seeds: Callable[[Runs], Runs] = lambda runs: runs,
+    column: str = "valid",
+    ordered: bool = True,
+    spread: bool = False,
+    summary: Callable[[list[float]], float] = statistics.mean,
+) -> dict[str, dict[str, Any]]:
+    """Returns curves, bands and results; the options are the ways in which they go wrong."""
+    found = {}
+    for way in dict.fromkeys(record["way"] for record in records):
+        runs: Runs = {}
+        for record in records:
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        if ordered:
+            runs = {seed: sorted(run, key=lambda record: record["epoch"]) for seed, run in runs.items()}
+        runs = seeds(runs)
+        epochs = [[record[column] for record in places] for places in zip(*runs.values(), strict=False)]
+        mean = [statistics.mean(values) for values in epochs]
+        low, high = [min(values) for values in epochs], [max(values) for values in epochs]
+        if spread:
+            wide = [statistics.pstdev(values) for values in epochs]
+            low = [m - w for m, w in zip(mean, wide, strict=True)]
+            high = [m + w for m, w in zip(mean, wide, strict=True)]
+        test = summary([choose(run)["test"] for run in runs.values()])
+        found[way] = {"mean": mean, "low": low, "high": high, "test": test}
+    return found
+
+
+def _comparing(**options: Any) -> Callable[..., Any]:
+    """Returns a comparison that goes wrong in these ways."""
+    return lambda records: _compared(records, **options)
+
+
+def _one_epoch_for_all(records: list[Record]) -> dict[str, dict[str, Any]]:
+    found = _compared(records)
+    for way, figures in found.items():
+        epoch = 1 + figures["mean"].index(max(figures["mean"]))
+        figures["test"] = statistics.mean(r["test"] for r in records if r["way"] == way and r["epoch"] == epoch)
+    return found
+
+
+def _last_best(run: list[Record]) -> Record:
+    return _BEST_BY_VALID(run[::-1])
+
+
+def _only_first(runs: Runs) -> Runs:
+    return dict(list(runs.items())[:1])
+
+
+def _only_luckiest(runs: Runs) -> Runs:
+    best = max(runs, key=lambda seed: max(record["valid"] for record in runs[seed]))
+    return {best: runs[best]}
+
+
+def _records(
+    rng: random.Random, ways: Sequence[str], seeds: int, fewest: int, tie: bool = False, uneven: bool = False
+) -> list[Record]:
+    """Returns records in order, in which test is best at another epoch than validation, which is lowest at a third.
+
+    With `uneven`, each way has one seed and one epoch more than the way before it, and begins with another seed.
+    """
+    found: list[Record] = []
+    for place, way in enumerate(ways):
+        more = place if uneven else 0
+        epochs = fewest + more
+        for seed in range(more, more + seeds + more):
+            valid = [v / 100 for v in rng.sample(range(50, 99), epochs)]
+            test = [v / 100 for v in rng.sample(range(50, 99), epochs)]
+            best = 0
+            if epochs > 1:
+                best = seed % (epochs - 1)  # never the last, and not the same in all runs
+                place = valid.index(max(valid))
+                valid[best], valid[place] = valid[place], valid[best]
+                place, worst = test.index(max(test)), (best + 1) % epochs
+                test[worst], test[place] = test[place], test[worst]
+                place, lowest = valid.index(min(valid)), (best + 2) % epochs
+                valid[lowest], valid[place] = valid[place], valid[lowest]
+            if tie:
+                valid[best + 1] = valid[best]
+            found += [
+                {"way": way, "seed": seed, "epoch": epoch, "valid": valid[epoch - 1], "test": test[epoch - 1]}
+                for epoch in range(1, epochs + 1)
+            ]
+    return found
+
+
+def _shuffled(rng: random.Random, records: list[Record]) -> list[Record]:
+    """Returns the records in an order in which no run is in the order of its epochs."""
+    mixed = sorted(records, key=lambda record: -record["epoch"])
+    first, rest = mixed[:1], mixed[1:]
+    return first + sorted(rest, key=lambda record: (-record["epoch"], rng.random()))
+
+
+def _draw_records(ways: int, seeds: int, epochs: int, **settings: Any) -> Callable[[random.Random], list[Ask]]:
+    shuffle = settings.pop("shuffle", False)
+
+    def draw(rng: random.Random) -> list[Ask]:
+        records = _records(rng, rng.sample(WAYS, ways), seeds, epochs, **settings)
+        return [Ask((_shuffled(rng, records) if shuffle else records,))]
+
+    return draw
+
+
+_ONE_EPOCH, _ONE_RUN = _draw_records(2, 3, 1), _draw_records(2, 1, 4)
+_ALL, _SHUFFLED = _draw_records(3, 4, 4, uneven=True), _draw_records(3, 3, 4, shuffle=True)
+_TIED = _draw_records(2, 3, 4, tie=True)
+
+EXERCISE = Exercise(
+    compare,
+    [
+        Stage(
+            "one epoch, several seeds: mean, lowest, highest",
+            0.5,
+            "For each way: three lists with one number per epoch (mean, lowest and highest of valid over the seeds), "
+            "and the mean of test.",
+            _drawn(_ONE_EPOCH, 1),
+            _ONE_EPOCH,
+        ),
+        Stage(
+            "one seed, several epochs: validation chooses the epoch, test says how good it is",
+            0.5,
+            "Find the record with the best valid, and take the test of that same record.",
+            _drawn(_ONE_RUN, 2),
+            _ONE_RUN,
+        ),
+        Stage(
+            "three ways, several seeds, several epochs",
+            1,
+            "Every run chooses an epoch of its own; the result is the mean of their test accuracies. One way may have "
+            "other seeds, and more epochs, than another.",
+            _drawn(_draw_records(3, 2, 3, uneven=True), 3),
+            _ALL,
+        ),
+        Stage(
+            "records in any order",
+            0.5,
+            "Place each number by its epoch, not by where it stands in the list.",
+            _drawn(_SHUFFLED, 4),
+            _SHUFFLED,
+        ),
+        Stage(
+            "two epochs as good as each other: the earlier one",
+            0.5,
+            "Of several epochs with the best valid take the first, as somebody would who stops when it gets no better.",
+            _drawn(_TIED, 5),
+            _TIED,
+        ),
+    ],
+    [
+        Mistake(
+            "validates on test",
+            "The epoch was chosen by its test accuracy, so that luck on the test set counts as skill. Choose by valid, "
+            "then report test, and never look back.",
+            _comparing(choose=_first_best("test")),
+        ),
+        Mistake(
+            "one seed",
+            "Only the first run of each way is used. One run says as much about the seed as about the way: use all.",
+            _comparing(seeds=_only_first),
+        ),
+        Mistake(
+            "the luckiest seed",
+            "Only the best run of each way is used. Whoever tries more seeds would win: use all.",
+            _comparing(seeds=_only_luckiest),
+        ),
+        Mistake(
+            "the highest test accuracy of all seeds",
+            "This reports the luckiest run. Take the mean over the seeds.",
+            _comparing(summary=max),
+        ),
+        Mistake(
+            "always the last epoch",
+            "The last epoch need not be the best. Choose by validation, in each run.",
+            _comparing(choose=lambda run: run[-1]),
+        ),
+        Mistake(
+            "one epoch for all seeds",
+            "The epoch was chosen by the mean curve. Each run chooses its own, as it would if it were alone.",
+            _one_epoch_for_all,
+        ),
+        Mistake(
+            "the curve of the test accuracy",
+            "The curve is there to choose by, so it shows validation. Test appears once, at the end.",
+            _comparing(column="test"),
+        ),
+        Mistake(
+            "the band is a standard deviation",
+            "The band goes from the lowest to the highest run.",
+            _comparing(spread=True),
+        ),
+        Mistake(
+            "records are taken in the order in which they come",
+            "The list is in any order: sort each run by its epoch.",
+            _comparing(ordered=False),
+        ),
+        Mistake(
+            "the later of two equal epochs",
+            "Of several epochs with the best validation accuracy take the first.",
+            _comparing(choose=_last_best),
+        ),
+    ],
+)

@@ -1,0 +1,172 @@
+"""Exercise errors_by_length of notebook 06."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import _drawn, _seed
+
+
+def errors_by_length(logits: Tensor, labels: Tensor, lengths: Tensor, edges: list[int]) -> Tensor:
+    return _by_length(logits, labels, lengths, edges)
+
+
+def _by_length(
+    logits: Tensor,
+    labels: Tensor,
+    lengths: Tensor,
+    edges: list[int],
+    *,
+    inside: Callable[[Tensor, int, int], Tensor] = lambda lengths, low, high: (low <= lengths) & (lengths < high),
+    share: Callable[[Tensor, Tensor], Tensor] = lambda wrong, chosen: wrong[chosen].float().mean(),
+) -> Tensor:
+    """Returns one number for each bin; the options are the ways in which it goes wrong."""
+    wrong = logits.argmax(dim=-1) != labels
+    bins = itertools.pairwise(edges)
+    return torch.stack([share(wrong, inside(lengths, low, high)) for low, high in bins])
+
+
+def _counting(**options: Any) -> Callable[..., Any]:
+    """Returns an account of errors that goes wrong in these ways."""
+    return lambda logits, labels, lengths, edges: _by_length(logits, labels, lengths, edges, **options)
+
+
+def _of_all(wrong: Tensor, chosen: Tensor) -> Tensor:
+    return (wrong & chosen).float().mean()
+
+
+def _of_the_errors(wrong: Tensor, chosen: Tensor) -> Tensor:
+    return (wrong & chosen).sum() / wrong.sum()
+
+
+def _number(wrong: Tensor, chosen: Tensor) -> Tensor:
+    return (wrong & chosen).sum().float()
+
+
+def _right(wrong: Tensor, chosen: Tensor) -> Tensor:
+    return (~wrong)[chosen].float().mean()
+
+
+def _zero_if_empty(wrong: Tensor, chosen: Tensor) -> Tensor:
+    return (wrong & chosen).sum() / chosen.sum().clamp(min=1)
+
+
+def _classified(rng: random.Random, lengths: list[int], wrong: list[int], edges: list[int]) -> Ask:
+    """Returns a question with three classes in which the texts number `wrong` are misclassified, never as class 2.
+
+    Of the others every third is in class 2, so that who compares two classes only finds more errors in every bin.
+    """
+    start = rng.randrange(3)
+    labels = torch.tensor([rng.choice([0, 2]) if n in wrong else (start + n) % 3 for n in range(len(lengths))])
+    logits = (10 * torch.randn(len(lengths), 3, generator=torch.Generator().manual_seed(_seed(rng)))).round() / 10
+    best = torch.tensor([(int(label) + (n in wrong)) % 3 for n, label in enumerate(labels)])
+    logits[torch.arange(len(lengths)), best] = 4.0
+    return Ask((logits, labels, torch.tensor(lengths), edges))
+
+
+def _draw_errors(*, on_edges: bool = False, empty: bool = False) -> Callable[[random.Random], list[Ask]]:
+    def draw(rng: random.Random) -> list[Ask]:
+        edges = sorted(rng.sample(range(10, 90, 10), 4))
+        lengths, wrong = list[int](), list[int]()
+        for number, (low, high) in enumerate(itertools.pairwise(edges)):
+            if empty and number == 1:
+                continue
+            size = rng.choice([4, 5]) + 2 * number
+            for place in range(size):
+                if place < 1 + number:
+                    wrong.append(len(lengths))
+                lengths.append(low if on_edges and place < 2 else rng.randint(low + 1, high - 1))
+        if on_edges:  # the end of the last bin belongs to no bin, nor does what is shorter or longer than all bins
+            outside = [edges[-1], edges[-1] + rng.randint(1, 9), *rng.sample(range(1, edges[0]), 2)]
+            wrong += range(len(lengths), len(lengths) + len(outside))
+            lengths += outside
+        return [_classified(rng, lengths, wrong, edges)]
+
+    return draw
+
+
+_INSIDE, _ON_EDGES, _EMPTY = _draw_errors(), _draw_errors(on_edges=True), _draw_errors(empty=True)
+
+EXERCISE = Exercise(
+    errors_by_length,
+    [
+        Stage(
+            "a floating point tensor with one number for each bin",
+            0.5,
+            "k + 1 edges make k bins: the result has shape (k,).",
+            _drawn(_INSIDE, 1),
+            _INSIDE,
+            view="shape",
+        ),
+        Stage(
+            "of the texts in a bin, the share that is wrong",
+            0.5,
+            "Divide the errors of a bin by the texts of the same bin.",
+            _drawn(_INSIDE, 2),
+            _INSIDE,
+        ),
+        Stage(
+            "lengths that are an edge, or outside all bins",
+            0.5,
+            "A bin holds its lower edge and not its upper one: low <= length < high. Texts that are shorter than the "
+            "first edge, or not shorter than the last, are in no bin.",
+            _drawn(_ON_EDGES, 3),
+            _ON_EDGES,
+        ),
+        Stage(
+            "a bin without texts: NaN",
+            0.5,
+            "0 errors of 0 texts is not 0 %: nobody was asked. The mean of an empty tensor is NaN, which is what we "
+            "want.",
+            _drawn(_EMPTY, 4),
+            _EMPTY,
+        ),
+    ],
+    [
+        Mistake(
+            "the number of errors in place of the share",
+            "A bin with many texts has many errors. Divide by the number of its texts.",
+            _counting(share=_number),
+        ),
+        Mistake(
+            "the share of all texts",
+            "Divide by the texts of the bin, not by all texts: else the bins with most texts look worst.",
+            _counting(share=_of_all),
+        ),
+        Mistake(
+            "how the errors are spread over the bins",
+            "This answers 'of all errors, how many are in this bin?'. Asked is 'of the texts in this bin, how many are "
+            "wrong?'.",
+            _counting(share=_of_the_errors),
+        ),
+        Mistake(
+            "the share of right answers",
+            "Asked is the share of wrong ones.",
+            _counting(share=_right),
+        ),
+        Mistake(
+            "the upper edge belongs to the bin, the lower one does not",
+            "A bin holds its lower edge and not its upper one: low <= length < high.",
+            _counting(inside=lambda lengths, low, high: (low < lengths) & (lengths <= high)),
+        ),
+        Mistake(
+            "both edges belong to the bin",
+            "A text whose length is an edge is counted in two bins.",
+            _counting(inside=lambda lengths, low, high: (low <= lengths) & (lengths <= high)),
+        ),
+        Mistake(
+            "0 for a bin without texts",
+            "It would read as 'no errors at this length', and nobody has looked. Use NaN (not a number).",
+            _counting(share=_zero_if_empty),
+        ),
+    ],
+)

@@ -1,0 +1,177 @@
+"""Exercise label_efficiency of notebook 06."""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import WAYS, Record, _drawn
+
+
+def label_efficiency(records: list[Record], wanted: float) -> dict[str, dict[str, Any]]:
+    return _efficient(records, wanted)
+
+
+def _efficient(
+    records: list[Record],
+    wanted: float,
+    *,
+    summary: Callable[[list[float]], float] = statistics.mean,
+    reached: Callable[[list[float], float], bool] = lambda values, wanted: statistics.mean(values) >= wanted,
+    ordered: bool = True,
+    pick: Callable[[list[int]], Any] = lambda enough: min(enough, default=None),
+) -> dict[str, dict[str, Any]]:
+    """Returns accuracies by number of labels; the options are the ways in which they go wrong."""
+    found = {}
+    for way in dict.fromkeys(record["way"] for record in records):
+        values: dict[int, list[float]] = {}
+        for record in records:
+            if record["way"] == way:
+                values.setdefault(record["labels"], []).append(record["accuracy"])
+        labels = sorted(values) if ordered else list(values)
+        enough = [number for number in labels if reached(values[number], wanted)]
+        found[way] = {
+            "labels": labels,
+            "accuracy": [summary(values[number]) for number in labels],
+            "needed": pick(enough),
+        }
+    return found
+
+
+def _saving(**options: Any) -> Callable[..., Any]:
+    """Returns an account of labels that goes wrong in these ways."""
+    return lambda records, wanted: _efficient(records, wanted, **options)
+
+
+def _most_labels(records: list[Record], wanted: float) -> dict[str, dict[str, Any]]:
+    found = _efficient(records, wanted)
+    for figures in found.values():
+        figures["needed"] = figures["needed"] or figures["labels"][-1]
+    return found
+
+
+def _label_records(
+    rng: random.Random,
+    ways: Sequence[str],
+    seeds: int,
+    *,
+    exact: bool = False,
+    never: bool = False,
+    mixed: bool = False,
+) -> list[Ask]:
+    """Returns a question in which more labels are not always better, and each way has a number of labels of its own.
+
+    In the first way the second number of labels is the first that is enough, and the third is not. Its mean is the
+    wanted one where that is `exact`, else a little more, so that no rounding decides. One of three ways never gets
+    there.
+    """
+    own = rng.sample([20, 25, 50, 75], len(ways))
+    shared = [rng.choice([100, 150]), *rng.sample([10, 200, 300, 400], 3)]
+    enough = rng.randint(19, 22)  # all accuracies are told in 32nds, whose means are exact
+    records = []
+    others = rng.sample([-9, rng.choice([-1, 1, 2])], len(ways) - 1)
+    for way, number, better in zip(ways, own, [0, *others], strict=True):
+        top = enough + better
+        levels = [top - 2, top, top - 1, *rng.sample(range(top + 1, top + 5), 2)]
+        for size, level in zip(sorted([number, *shared]), levels, strict=True):
+            moved = [0] if seeds == 1 else rng.sample([-2, -1, 3], seeds)  # no seed, nor the middle one, is the mean
+            records += [
+                {"way": way, "labels": size, "seed": seed, "accuracy": (level + moved[seed]) / 32}
+                for seed in range(seeds)
+            ]
+    if mixed:  # the number of its own is never the largest of a way, so that no way is in order
+        records = sorted(rng.sample(records, len(records)), key=lambda record: record["labels"] in own)
+    wanted = 0.97 if never else enough / 32 - (0 if exact else 1 / 64)
+    return [Ask((records, wanted))]
+
+
+def _one_run(rng: random.Random) -> list[Ask]:
+    return [ask for exact in (True, False) for ask in _label_records(rng, ["scratch"], 1, exact=exact)]
+
+
+def _several_ways(rng: random.Random) -> list[Ask]:
+    return _label_records(rng, rng.sample(WAYS, 3), 3, mixed=True)
+
+
+EXERCISE = Exercise(
+    label_efficiency,
+    [
+        Stage(
+            "one way, one seed",
+            0.5,
+            "The smallest number of labels with at least the wanted accuracy: reaching it exactly is enough. More "
+            "labels are not always better, so look at all numbers one by one.",
+            _drawn(_one_run, 1),
+            _one_run,
+        ),
+        Stage(
+            "several seeds",
+            0.5,
+            "Take the mean over the seeds first, and compare the mean with what is wanted.",
+            _drawn(lambda rng: _label_records(rng, ["pretrained"], 3), 2),
+            lambda rng: _label_records(rng, ["pretrained"], 3),
+        ),
+        Stage(
+            "never reached: None",
+            0.5,
+            "Where no number of labels was enough, say so: None. The largest number tried would be a claim.",
+            _drawn(lambda rng: _label_records(rng, ["scratch"], 3, never=True), 3),
+            lambda rng: _label_records(rng, ["scratch"], 3, never=True),
+        ),
+        Stage(
+            "several ways, records in any order",
+            0.5,
+            "Group by way, then by number of labels, and sort the numbers. Not all ways have the same ones.",
+            _drawn(_several_ways, 4),
+            _several_ways,
+        ),
+    ],
+    [
+        Mistake(
+            "the best seed in place of the mean",
+            "The luckiest seed says what chance can do. Take the mean over the seeds.",
+            _saving(summary=max, reached=lambda values, wanted: max(values) >= wanted),
+        ),
+        Mistake(
+            "one seed",
+            "Only the last record of each number of labels is kept: a dict entry that is assigned again forgets the "
+            "one before.",
+            _saving(summary=lambda values: values[-1], reached=lambda values, wanted: values[-1] >= wanted),
+        ),
+        Mistake(
+            "enough for one seed is taken as enough",
+            "Compare the mean with what is wanted, not the best seed.",
+            _saving(reached=lambda values, wanted: max(values) >= wanted),
+        ),
+        Mistake(
+            "more than wanted is asked for",
+            "At least the wanted accuracy: >= and not >.",
+            _saving(reached=lambda values, wanted: statistics.mean(values) > wanted),
+        ),
+        Mistake(
+            "the largest number of labels in place of the smallest",
+            "Several numbers of labels are enough. What is needed is the smallest of them.",
+            _saving(pick=lambda enough: max(enough, default=None)),
+        ),
+        Mistake(
+            "the largest number tried, where none was enough",
+            "Nobody knows how many labels it would take. Say None.",
+            _most_labels,
+        ),
+        Mistake(
+            "0 where none was enough",
+            "0 would mean that no label is needed. Say None.",
+            _saving(pick=lambda enough: min(enough, default=0)),
+        ),
+        Mistake(
+            "the numbers of labels are not sorted",
+            "Records come in any order: sort the numbers of labels.",
+            _saving(ordered=False),
+        ),
+    ],
+)

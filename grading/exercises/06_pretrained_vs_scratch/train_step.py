@@ -1,0 +1,274 @@
+"""Exercise train_step of notebook 06."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+from helpers.checking.plain import Model, Optimizer
+from helpers.data import IGNORE, PAD, SOS, Batch
+
+from ._common import _batch, _classifier, _language_model, _seed, _texts, _wanted
+
+
+def train_step(model: Any, batch: Batch, optimizer: torch.optim.Optimizer) -> float:
+    return _step(model, batch, optimizer)
+
+
+def _mean_loss(logits: Tensor, target: Tensor) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, -2), target.flatten(), ignore_index=IGNORE)
+
+
+def _clip(model: nn.Module) -> None:
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+
+
+def _step(
+    model: Any,
+    batch: Batch,
+    optimizer: torch.optim.Optimizer,
+    *,
+    loss: Callable[[Tensor, Tensor], Tensor] = _mean_loss,
+    clear: str = "first",
+    clip: Callable[[nn.Module], None] | None = _clip,
+    lengths: bool = True,
+    mode: bool = True,
+    steps: int = 1,
+) -> float:
+    """Makes a training step; the options are the ways in which it goes wrong."""
+    model.train(mode)
+    logits = model(batch.tokens, batch.lengths) if lengths else model(batch.tokens)
+    value = loss(logits, batch.target)
+    if clear == "first":
+        optimizer.zero_grad()
+    value.backward()
+    if clear == "late":
+        optimizer.zero_grad()
+    if clip:
+        clip(model)
+    for _ in range(steps):
+        optimizer.step()
+    return value.item()
+
+
+def _with(**options: Any) -> Callable[..., Any]:
+    """Returns a training step that goes wrong in these ways."""
+    return lambda model, batch, optimizer: _step(model, batch, optimizer, **options)
+
+
+def _mean_over_all_places(logits: Tensor, target: Tensor) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, -2), target.flatten(), ignore_index=IGNORE, reduction="sum") / (
+        target.numel()
+    )
+
+
+def _sum_over_places(logits: Tensor, target: Tensor) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, -2), target.flatten(), ignore_index=IGNORE, reduction="sum")
+
+
+def _padding_is_a_word(logits: Tensor, target: Tensor) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, -2), target.flatten().where(target.flatten() != IGNORE, torch.tensor(PAD)))
+
+
+def _padding_ignored(logits: Tensor, target: Tensor) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, -2), target.flatten(), ignore_index=PAD)
+
+
+def _softmax_first(logits: Tensor, target: Tensor) -> Tensor:
+    return _mean_loss(torch.softmax(logits, dim=-1), target)
+
+
+def _own_update(model: Any, batch: Batch, optimizer: torch.optim.Optimizer) -> float:
+    rate = optimizer.param_groups[0]["lr"]
+    return _step(model, batch, torch.optim.SGD(model.parameters(), lr=rate))
+
+
+def _norm(model: Model, batch: Model) -> float:
+    """Returns how long the gradient of the loss is."""
+
+    def norm(model: Any, batch: Batch) -> float:
+        _mean_loss(model(batch.tokens, batch.lengths), batch.target).backward()
+        return float(nn.utils.clip_grad_norm_(model.parameters(), 1.0))
+
+    found: float = _wanted(norm, Ask((model, batch)))
+    return found
+
+
+RATE = 0.5
+PROBE = (torch.tensor([[SOS, 4, 5, 6, 7]]),)  # what the model is asked after the step
+
+
+def _step_ask(model: Model, batch: Model, optimizer: str = "SGD", **settings: Any) -> Ask:
+    return Ask((model, batch, Optimizer(optimizer, RATE if optimizer == "SGD" else 0.05)), changes=(0,), **settings)
+
+
+def _with_gradient(rng: random.Random, low: float, high: float, spread: float) -> tuple[Model, Model]:
+    """Returns a language model and a batch with a gradient of a length between `low` and `high`."""
+    while True:
+        model = _language_model(_seed(rng), spread)
+        batch = _batch(_texts(rng, rng.sample(range(2, 8), 3)))
+        if low < _norm(model, batch) < high:
+            return model, batch
+
+
+def _learned(asks: Sequence[tuple[Model, Model]], optimizer: str = "SGD") -> list[Ask]:
+    return [_step_ask(model, batch, optimizer, take="after", then=PROBE) for model, batch in asks]
+
+
+def _left_over(pair: tuple[Model, Model]) -> tuple[Model, Model]:
+    return replace(pair[0], gradients=0.02), pair[1]
+
+
+_FIRST = random.Random(6)
+_SHORT, _LONG = _with_gradient(_FIRST, 0.2, 0.9, 0.05), _with_gradient(_FIRST, 2.0, 20.0, 0.8)
+
+EXERCISE = Exercise(
+    train_step,
+    [
+        Stage(
+            "it returns the loss of a language model",
+            0.5,
+            "cross_entropy takes the logits as they are, (k, V), and k targets: flatten both to k = b * n rows.",
+            [_step_ask(_language_model(1), _batch([[4, 5, 6], [7, 8, 9]]))],
+            lambda rng: [_step_ask(_language_model(_seed(rng)), _batch(_texts(rng, [5, 5, 5])))],
+        ),
+        Stage(
+            "padding does not count",
+            0.5,
+            "Where the target is IGNORE nothing is asked: the mean runs over the other places only.",
+            [_step_ask(_language_model(2), _batch([[4, 5, 6, 7, 8, 9], [7, 8]]))],
+            lambda rng: [_step_ask(_language_model(_seed(rng)), _batch(_texts(rng, [8, rng.randint(1, 3), 5])))],
+        ),
+        Stage(
+            "it returns the loss of a classifier",
+            0.5,
+            "A classifier gives logits (b, C) for targets (b,), and must know the lengths of the texts: "
+            "model(batch.tokens, batch.lengths).",
+            [_step_ask(_classifier(3, 3), _batch([[4, 5, 6, 7, 8, 9], [7, 8], [5, 6, 4]], [2, 0, 1]))],
+            lambda rng: [
+                _step_ask(
+                    _classifier(_seed(rng), 3),
+                    _batch(_texts(rng, [7, rng.randint(1, 3), 4, 2]), rng.sample([0, 1, 2, rng.randrange(3)], 4)),
+                )
+            ],
+        ),
+        Stage(
+            "the model has made one step",
+            1,
+            "backward() fills the gradients, optimizer.step() moves the weights by them: in this order, once each.",
+            [*_learned([_SHORT]), *_learned([_SHORT], "Adam")],
+            lambda rng: [
+                *_learned([_with_gradient(rng, 0.2, 0.9, 0.05)]),
+                *_learned([_with_gradient(rng, 0.2, 0.9, 0.05)], "Adam"),
+            ],
+        ),
+        Stage(
+            "gradients left by an earlier step do not count",
+            0.5,
+            "backward() adds to the gradients that are there. optimizer.zero_grad() clears them, at any time before "
+            "backward().",
+            _learned([_left_over(_SHORT)]),
+            lambda rng: _learned([_left_over(_with_gradient(rng, 0.2, 0.9, 0.05))]),
+        ),
+        Stage(
+            "a long gradient is scaled down to length 1",
+            0.5,
+            "nn.utils.clip_grad_norm_(model.parameters(), 1.0), when the gradients are there and not yet used.",
+            _learned([_LONG]),
+            lambda rng: _learned([_with_gradient(rng, 2.0, 20.0, 0.8)]),
+        ),
+        Stage(
+            "the model is in training mode",
+            0.5,
+            "Whoever measured the model before may have left it in evaluation mode, without dropout: call "
+            "model.train() at the beginning of every step.",
+            [_step_ask(_language_model(4, dropout=1.0), _batch([[4, 5, 6], [7, 8, 9]]))],
+            lambda rng: [_step_ask(_language_model(_seed(rng), dropout=1.0), _batch(_texts(rng, [5, 5])))],
+        ),
+    ],
+    [
+        Mistake(
+            "softmax before cross-entropy",
+            "cross_entropy takes the logits and does the softmax itself. Done twice, all probabilities come close to "
+            "each other, and the model hardly learns.",
+            _with(loss=_softmax_first),
+        ),
+        Mistake(
+            "gradients are not cleared",
+            "backward() adds to what the steps before have left: the model follows the sum of all old gradients. Call "
+            "optimizer.zero_grad() before backward().",
+            _with(clear="never"),
+        ),
+        Mistake(
+            "no step is made, or gradients are cleared before they are used",
+            "The weights stay as they were. optimizer.step() must come after backward(), and no zero_grad() between "
+            "them.",
+            _with(clear="late"),
+        ),
+        Mistake(
+            "the mean runs over the padding too",
+            "The losses of padding are 0, but they are counted: the more padding, the smaller the loss. Divide by the "
+            "number of targets that are not IGNORE; cross_entropy does so by itself.",
+            _with(loss=_mean_over_all_places),
+        ),
+        Mistake(
+            "padding is learned as a word",
+            "IGNORE has been replaced by a word of the vocabulary: the model learns to write padding.",
+            _with(loss=_padding_is_a_word),
+        ),
+        Mistake(
+            "PAD is ignored in the target, not IGNORE",
+            "In the target a padded place holds IGNORE, -100; PAD stands in the tokens. With ignore_index=PAD "
+            "cross_entropy takes -100 for the number of a word. IGNORE is its default.",
+            _with(loss=_padding_ignored),
+        ),
+        Mistake(
+            "the sum of the losses in place of the mean",
+            "A batch with more tokens would make a larger step. Take the mean, which cross_entropy does unless told.",
+            _with(loss=_sum_over_places),
+        ),
+        Mistake(
+            "the gradient is not clipped, or too late",
+            "One batch with a very long gradient can throw the model far away. Scale it down to length 1 when it is "
+            "there and not yet used: backward(), clip, step().",
+            _with(clip=None),
+        ),
+        Mistake(
+            "each number is clipped on its own",
+            "clip_grad_value_ cuts single numbers and changes the direction. clip_grad_norm_ keeps the direction and "
+            "makes the whole gradient shorter.",
+            _with(clip=lambda model: nn.utils.clip_grad_value_(model.parameters(), 1.0)),
+        ),
+        Mistake(
+            "the classifier reads the last row",
+            "Without the lengths the classifier takes the last row of the batch, which is padding for most texts: "
+            "model(batch.tokens, batch.lengths).",
+            _with(lengths=False),
+        ),
+        Mistake(
+            "the model is not in training mode",
+            "The loss is right but dropout is off: the model may have come from a measurement. Call model.train() "
+            "first.",
+            _with(mode=False),
+        ),
+        Mistake(
+            "two steps are made",
+            "optimizer.step() is called twice with the same gradients.",
+            _with(steps=2),
+        ),
+        Mistake(
+            "another optimizer makes the step",
+            "Use the optimizer that you are given: it remembers earlier gradients, and a new one, or an update by "
+            "hand, does not.",
+            _own_update,
+        ),
+    ],
+)

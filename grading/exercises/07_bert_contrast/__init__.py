@@ -1,0 +1,1 @@
+"""Exercises of notebook 07: causal against masked language modelling."""

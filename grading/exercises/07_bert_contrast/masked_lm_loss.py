@@ -1,0 +1,184 @@
+"""Exercise masked_lm_loss of notebook 07."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+from helpers.data import IGNORE, MASK, PAD
+
+from ._common import SPECIALS, _model, _seed, _sentence
+
+
+def masked_lm_loss(model: Any, tokens: Tensor, target: Tensor, lengths: Tensor) -> Tensor:
+    return _loss(model(tokens, lengths), target)
+
+
+def _loss(logits: Tensor, target: Tensor) -> Tensor:
+    total = F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=IGNORE, reduction="sum")
+    return total / (target != IGNORE).sum().clamp(min=1)
+
+
+def _batch(lengths: list[int], chosen: list[list[int]], seed: int, width: int = 0) -> Ask:
+    """Returns a question on texts of these lengths; of each, these places are chosen: <mask>, another word, kept."""
+    n = max([*lengths, width])
+    tokens = torch.full((len(lengths), n), PAD)
+    for row, length in zip(tokens, lengths, strict=True):
+        seed += 1
+        row[:length] = _sentence(length, seed)
+    target = torch.full_like(tokens, IGNORE)
+    for text, places in enumerate(chosen):
+        for count, place in enumerate(places):
+            target[text, place] = tokens[text, place]
+            if count % 3 < 2:
+                tokens[text, place] = MASK if count % 3 == 0 else SPECIALS + (int(tokens[text, place]) + 3) % 20
+    return Ask((_model(seed), tokens, target, torch.tensor(lengths)))
+
+
+def _draw_batch(low: int, high: int, texts: int, places: tuple[int, ...]) -> Callable[[random.Random], list[Ask]]:
+    def draw(rng: random.Random) -> list[Ask]:
+        asks = []
+        for _ in range(2):
+            lengths = [rng.randint(low, high) for _ in range(texts)]
+            chosen = [rng.sample(range(1, n - 1), c) for n, c in zip(lengths, places, strict=False)]
+            asks.append(_batch(lengths, chosen, _seed(rng)))
+        return asks
+
+    return draw
+
+
+_two_texts = _draw_batch(5, 9, 2, (2, 1))
+
+
+def _padded_batches(rng: random.Random) -> list[Ask]:
+    short, long = rng.randint(6, 8), rng.randint(14, 18)
+    return [_batch([long, short], [[11], [1, 4, 2]], _seed(rng)), _batch([short, long], [[2, 3, 4], [9]], _seed(rng))]
+
+
+def _mean_of_means(model: Any, tokens: Tensor, target: Tensor, lengths: Tensor) -> Tensor:
+    logits = model(tokens, lengths)
+    rows = [_loss(one[None], goal[None]) for one, goal in zip(logits, target, strict=True) if (goal != IGNORE).any()]
+    return torch.stack(rows).mean() if rows else logits.sum() * 0
+
+
+def _scored_as(change: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor]:
+    """Returns an answer that scores another target, made of tokens and target."""
+    return lambda model, tokens, target, lengths: masked_lm_loss(model, tokens, change(tokens, target), lengths)
+
+
+EXERCISE = Exercise(
+    masked_lm_loss,
+    [
+        Stage(
+            "one text, one chosen word",
+            1,
+            "By hand: softmax of the logits at the chosen place, minus the logarithm of the probability of the target.",
+            [_batch([6], [[3]], 10), _batch([8], [[2]], 20)],
+            _draw_batch(6, 10, 1, (1,)),
+        ),
+        Stage(
+            "several chosen words, also some that are not <mask>",
+            1,
+            "The mean over all places where the target is not IGNORE, whatever stands in the input there.",
+            [_batch([9], [[2, 4, 5, 7]], 30)],
+            _draw_batch(8, 10, 1, (4,)),
+        ),
+        Stage(
+            "texts of different lengths",
+            1,
+            "The model must not look at the padding: give it the lengths. And every chosen word counts the same, "
+            "whichever text it is in.",
+            [_batch([14, 6], [[11], [1, 4, 2]], 40)],
+            _padded_batches,
+        ),
+        Stage(
+            "a batch in which nothing was chosen",
+            0.5,
+            "Then there is nothing to learn: the loss is 0. A mean over nothing is 0/0, not a number.",
+            [_batch([5, 3], [[], []], 50)],
+            lambda rng: [_batch([rng.randint(3, 6), 3], [[], []], _seed(rng))],
+        ),
+        Stage(
+            "a number, `()`, for backward()",
+            0.5,
+            "A tensor without axes, the mean: not one loss for each place, and no Python number. It must still know "
+            "the weights it came from: no .item(), .detach() or torch.no_grad() on the way.",
+            [_batch([5, 4], [[2, 3], [1]], 60), replace(_batch([5, 4], [[2, 3], [1]], 60), take="learns")],
+            lambda rng: [replace(ask, take=take) for ask in _two_texts(rng) for take in ("result", "learns")],
+            view="shape",
+        ),
+    ],
+    [
+        Mistake(
+            "the loss no longer knows the weights",
+            "torch.no_grad(), .item() and .detach() cut a number from the weights it came from: backward() finds none.",
+            lambda model, tokens, target, lengths: masked_lm_loss(model, tokens, target, lengths).detach(),
+        ),
+        Mistake(
+            "every place is scored",
+            "The model sees these words and need only copy them. Places with the target IGNORE do not count.",
+            _scored_as(lambda tokens, target: torch.where(target == IGNORE, tokens, target)),
+        ),
+        Mistake(
+            "the target is one place ahead, as in a causal model",
+            "A masked model says which word stands *at* a place, not which comes next: nothing is shifted.",
+            lambda model, tokens, target, lengths: _loss(model(tokens, lengths)[:, :-1], target[:, 1:]),
+        ),
+        Mistake(
+            "only <mask> is scored",
+            "Chosen words that were exchanged or left as they are count too: look at target, not at tokens.",
+            _scored_as(lambda tokens, target: target.masked_fill(tokens != MASK, IGNORE)),
+        ),
+        Mistake(
+            "the sum is divided by all places",
+            "Divide by the number of chosen places: otherwise long texts and padding make the loss small.",
+            lambda model, tokens, target, lengths: (
+                _loss(model(tokens, lengths), target) * (target != IGNORE).sum() / target.numel()
+            ),
+        ),
+        Mistake(
+            "the padding is visible",
+            "Nothing hides the padding from a model that looks to both sides: call model(tokens, lengths).",
+            lambda model, tokens, target, lengths: _loss(model(tokens), target),
+        ),
+        Mistake(
+            "the mean of the texts' means",
+            "A word of a text with few chosen words would weigh more than others. Take one mean over all of them.",
+            _mean_of_means,
+        ),
+        Mistake(
+            "softmax before the cross-entropy",
+            "F.cross_entropy takes logits and does the softmax itself; twice is too flat, and learns badly.",
+            lambda model, tokens, target, lengths: _loss(model(tokens, lengths).softmax(dim=-1), target),
+        ),
+        Mistake(
+            "the sum in place of the mean",
+            "The loss would grow with the batch, and so would the steps: divide by the number of chosen places.",
+            lambda model, tokens, target, lengths: (
+                _loss(model(tokens, lengths), target) * (target != IGNORE).sum().clamp(min=1)
+            ),
+        ),
+        Mistake(
+            "the sum is divided by the number of texts",
+            "Two texts with one chosen word each weigh as much as two with ten: divide by the number of chosen places.",
+            lambda model, tokens, target, lengths: (
+                _loss(model(tokens, lengths), target) * (target != IGNORE).sum().clamp(min=1) / len(target)
+            ),
+        ),
+        Mistake(
+            "not a number where nothing was chosen",
+            "F.cross_entropy takes a mean over no places: 0/0. One such batch makes all weights NaN.",
+            lambda model, tokens, target, lengths: F.cross_entropy(
+                model(tokens, lengths).flatten(0, 1), target.flatten(), ignore_index=IGNORE
+            ),
+        ),
+    ],
+)

@@ -1,0 +1,120 @@
+"""Exercise visible_positions of notebook 07."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+
+def visible_positions(kind: str, i: int, n: int) -> set[int]:
+    if kind not in ("causal", "masked"):
+        raise ValueError(f"kind {kind!r} is unknown: take 'causal' or 'masked'")
+    return set(range(i + 1 if kind == "causal" else n))
+
+
+def _places(kind: str) -> Callable[[random.Random], list[Ask]]:
+    def draw(rng: random.Random) -> list[Ask]:
+        sizes = rng.sample(range(5, 12), 3)
+        return [Ask((kind, rng.randrange(1, n - 1), n)) for n in sizes]
+
+    return draw
+
+
+def _sides(causal: Callable[[int, int], Any], masked: Callable[[int, int], Any]) -> Callable[[str, int, int], Any]:
+    """Returns an answer that makes the two sets by these rules, and knows no other kinds."""
+
+    def answer(kind: str, i: int, n: int) -> Any:
+        visible_positions(kind, i, n)
+        return set((causal if kind == "causal" else masked)(i, n))
+
+    return answer
+
+
+def _left(i: int, n: int) -> Any:
+    return range(i + 1)
+
+
+def _all(i: int, n: int) -> Any:
+    return range(n)
+
+
+EXERCISE = Exercise(
+    visible_positions,
+    [
+        Stage(
+            "a causal model",
+            0.5,
+            "Row i of the causal mask of notebook 01: which places are not blocked? Its own place is one of them.",
+            [Ask(("causal", 2, 5)), Ask(("causal", 1, 6))],
+            _places("causal"),
+        ),
+        Stage(
+            "a masked model",
+            0.5,
+            "There is no causal mask at all: which of the n places are blocked?",
+            [Ask(("masked", 2, 5)), Ask(("masked", 1, 6))],
+            _places("masked"),
+        ),
+        Stage(
+            "the first and the last place",
+            0.5,
+            "At the last place both models see the same. At the first, the causal one sees only itself.",
+            [Ask(("causal", 0, 4)), Ask(("causal", 3, 4)), Ask(("masked", 0, 4)), Ask(("masked", 3, 4))],
+            lambda rng: [Ask((k, i, n)) for n in [rng.randint(5, 9)] for k in ("causal", "masked") for i in (0, n - 1)],
+        ),
+        Stage(
+            "another kind: a ValueError",
+            0.5,
+            "Whoever asks for a kind that does not exist has made a spelling mistake and wants to hear of it.",
+            [Ask(("bert", 1, 3)), Ask(("Causal", 1, 3))],
+            lambda rng: [Ask((rng.choice(kinds), 1, 3)) for kinds in (["Causal", "Masked"], ["both", "bert", ""])],
+            raises="ValueError",
+        ),
+    ],
+    [
+        Mistake(
+            "the two kinds are exchanged",
+            "The causal model is the one with the mask of notebook 01: it sees the left side only.",
+            _sides(_all, _left),
+        ),
+        Mistake(
+            "the causal model does not see its own place",
+            "The diagonal of the causal mask is 0: a token always sees itself.",
+            _sides(lambda i, n: range(i), _all),
+        ),
+        Mistake(
+            "the causal model sees one place too many",
+            "Place i + 1 holds the word that the causal model has to guess.",
+            _sides(lambda i, n: range(min(n, i + 2)), _all),
+        ),
+        Mistake(
+            "the masked model does not see its own place",
+            "The place is visible; what was done to it is another matter: mostly <mask> stands there, not the word.",
+            _sides(_left, lambda i, n: {*range(n)} - {i}),
+        ),
+        Mistake(
+            "the causal model looks to the right",
+            "It sees the places 0 to i, not i to n - 1.",
+            _sides(range, _all),
+        ),
+        Mistake(
+            "the masked model sees the left side only",
+            "This is the causal mask again. A masked model has none: it looks to both sides.",
+            _sides(_left, _left),
+        ),
+        Mistake(
+            "places are counted from 1",
+            "As everywhere in Python, the n places are 0 to n - 1.",
+            _sides(lambda i, n: range(1, i + 2), lambda i, n: range(1, n + 1)),
+        ),
+        Mistake(
+            "an unknown kind passes in silence",
+            "An else that takes every other word for 'masked' hides a spelling mistake: raise ValueError.",
+            lambda kind, i, n: set(range(i + 1 if kind == "causal" else n)),
+        ),
+    ],
+)

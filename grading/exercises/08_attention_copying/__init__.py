@@ -1,0 +1,1 @@
+"""Exercises of notebook 08: attention as a soft dictionary, measured by what it gives out."""

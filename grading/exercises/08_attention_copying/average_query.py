@@ -1,0 +1,111 @@
+"""Exercise average_query of notebook 08."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import torch
+from torch import Tensor
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import Draw, _generator, _of_seed, _orthonormal, _sizes, _two
+
+
+def average_query(keys: Tensor, a: int, b: int, scale: float) -> Tensor:
+    return scale * (keys[a] + keys[b])
+
+
+def _draw_averages(low: float, high: float, values: bool = False) -> Draw:
+    def draw(rng: random.Random) -> list[Ask]:
+        asks = []
+        for _ in range(3):
+            n, d = _sizes(rng)
+            keys, drawn = _orthonormal(n, d, _generator(rng)), torch.randn(n, 3, generator=_generator(rng))
+            beside = {"values": drawn} if values else {}
+            asks.append(Ask((keys, *_two(rng, n), round(rng.uniform(low, high), 2)), beside=beside))
+        return asks
+
+    return draw
+
+
+EXERCISE = Exercise(
+    average_query,
+    [
+        Stage(
+            "a vector of shape (d,)",
+            0.5,
+            "One query, as wide as one key.",
+            [Ask((_of_seed(3, 5, 4), 0, 2, 2.0))],
+            _draw_averages(2, 4),
+            view="shape",
+            measure="attention",
+        ),
+        Stage(
+            "a small scale: the weights are exact",
+            0.5,
+            "With 4 keys and scale = ln 3 the scores are ln 3 twice and 0 twice: weights 3/8, 3/8, 1/8, 1/8.",
+            [Ask((_of_seed(4, 4, 5), 1, 3, math.log(3)))],
+            _draw_averages(0.5, 3),
+            measure="attention",
+        ),
+        Stage(
+            "a large scale: half of v_a and half of v_b",
+            0.5,
+            "Print keys @ query: the scores at a and b must be equal, to the last digit, and `scale` above the others.",
+            [Ask((_of_seed(5, 6, 6), 4, 2, 10.0))],
+            _draw_averages(8, 30),
+            measure="attention",
+        ),
+        Stage(
+            "other values: the output is still their average",
+            0.5,
+            "The query must not depend on what the values are; it makes equal weights for a and b whatever they hold.",
+            [Ask((_of_seed(4, 5, 7), 0, 3, 6.0), beside={"values": torch.tensor([[2.0, 0], [9, 9], [-7, 5], [0, 4]])})],
+            _draw_averages(2, 12, values=True),
+            measure="attention",
+        ),
+    ],
+    [
+        Mistake(
+            "the scale is missing",
+            "Scores of 1 leave most of the weight with the other keys as soon as there are a few of them. Multiply by "
+            "`scale`.",
+            lambda keys, a, b, scale: keys[a] + keys[b],
+        ),
+        Mistake(
+            "the average of the two keys: half the scale",
+            "The softmax makes the average for you. With (k_a + k_b)/2 both scores are scale/2, and the others keep "
+            "more than they should.",
+            lambda keys, a, b, scale: scale * (keys[a] + keys[b]) / 2,
+        ),
+        Mistake(
+            "the sum is scaled to length 1 first",
+            "k_a + k_b has the length sqrt(2). Dividing by it makes both scores scale/sqrt(2); the keys already have "
+            "length 1.",
+            lambda keys, a, b, scale: scale * torch.nn.functional.normalize(keys[a] + keys[b], dim=0),
+        ),
+        Mistake(
+            "only one of the two keys",
+            "This query copies v_a. Both keys must get the same score.",
+            lambda keys, a, b, scale: scale * keys[a],
+        ),
+        Mistake(
+            "only the second of the two keys",
+            "This query copies v_b. Both keys must get the same score.",
+            lambda keys, a, b, scale: scale * keys[b],
+        ),
+        Mistake(
+            "the difference of the two keys",
+            "With k_a - k_b the score of b is -scale, the lowest of all: the output is v_a alone.",
+            lambda keys, a, b, scale: scale * (keys[a] - keys[b]),
+        ),
+        Mistake(
+            "the product of the two keys, number by number",
+            "A query must have a large dot product with both keys; the sum has, the elementwise product has not.",
+            lambda keys, a, b, scale: scale * keys[a] * keys[b],
+        ),
+    ],
+)

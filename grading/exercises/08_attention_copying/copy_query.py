@@ -1,0 +1,111 @@
+"""Exercise copy_query of notebook 08."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import torch
+from torch import Tensor
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import Draw, _generator, _of_seed, _orthonormal, _sizes
+
+# Keys of length 1 at right angles that can be multiplied by hand; the first two are not along the axes.
+TURNED = torch.tensor([[0.6, 0.8, 0.0], [-0.8, 0.6, 0.0], [0.0, 0.0, 1.0]])
+
+
+def copy_query(keys: Tensor, j: int, scale: float) -> Tensor:
+    return scale * keys[j]
+
+
+def _draw_copies(low: float, high: float) -> Draw:
+    def draw(rng: random.Random) -> list[Ask]:
+        asks = []
+        for _ in range(3):
+            n, d = _sizes(rng)
+            j, scale = rng.randrange(1, n - 1), round(rng.uniform(low, high), 2)
+            asks.append(Ask((_orthonormal(n, d, _generator(rng)), j, scale)))
+        return asks
+
+    return draw
+
+
+def _value_in_place_of_key(keys: Tensor, j: int, scale: float) -> Tensor:
+    value = torch.zeros(keys.shape[1])
+    value[j] = scale
+    return value
+
+
+EXERCISE = Exercise(
+    copy_query,
+    [
+        Stage(
+            "a vector of shape (d,)",
+            0.5,
+            "A query is compared with every key, so it has as many numbers as one key: the width d.",
+            [Ask((_of_seed(3, 5, 1), 1, 2.0))],
+            _draw_copies(2, 4),
+            view="shape",
+            measure="attention",
+        ),
+        Stage(
+            "three keys, by hand: weights 1/2, 1/4, 1/4",
+            0.5,
+            "With scale = ln 2 the scores must be ln 2, 0 and 0, so the weights 2/(2 + 1 + 1) and twice 1/4. "
+            "Which query has these dot products with the keys?",
+            [Ask((TURNED, 0, math.log(2))), Ask((TURNED, 1, math.log(2)))],
+            lambda rng: [Ask((TURNED, rng.randrange(2), math.log(2)))],
+            measure="attention",
+        ),
+        Stage(
+            "any keys, any scale",
+            1,
+            "Print keys @ query: the scores must be `scale` at place j and the same smaller number everywhere else.",
+            [Ask((_of_seed(4, 6, 2), 2, 1.5)), Ask((_of_seed(5, 5, 3), 1, 12.0))],
+            lambda rng: [*_draw_copies(0.5, 4)(rng), *_draw_copies(8, 30)(rng)],
+            measure="attention",
+        ),
+    ],
+    [
+        Mistake(
+            "the query is the value, not the key",
+            "The query is compared with the keys; the values are only read out afterwards. A query made of "
+            "what you want to get out (1 at place j) looks at nothing in particular: build it from keys[j].",
+            _value_in_place_of_key,
+        ),
+        Mistake(
+            "the scale is missing",
+            "A score of 1 against 0 gives a weight of e/(e + n - 1) only: the others keep a large part. "
+            "Multiply the key by `scale`.",
+            lambda keys, j, scale: keys[j].clone(),
+        ),
+        Mistake(
+            "the scale is used twice",
+            "The score of key j is query . key, and the key has length 1: one factor `scale` is enough.",
+            lambda keys, j, scale: scale**2 * keys[j],
+        ),
+        Mistake(
+            "the scale is divided by sqrt(d)",
+            "Here the scores are plain dot products. Dividing by sqrt(d) makes the gap smaller than `scale`.",
+            lambda keys, j, scale: scale * keys[j] / math.sqrt(keys.shape[1]),
+        ),
+        Mistake(
+            "the query looks away from key j",
+            "With a minus, key j has the lowest score of all and every value but v_j is copied.",
+            lambda keys, j, scale: -scale * keys[j],
+        ),
+        Mistake(
+            "another key: places count from 0",
+            "keys[j] is the key of value j; keys[j - 1] is its neighbour.",
+            lambda keys, j, scale: scale * keys[j - 1],
+        ),
+        Mistake(
+            "the sum of all keys",
+            "This query has the same score with every key, so the output is the average of all values.",
+            lambda keys, j, scale: scale * keys.sum(dim=0),
+        ),
+    ],
+)

@@ -1,0 +1,135 @@
+"""Exercise kqv_matrices of notebook 08."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import _generator, _orthonormal
+
+
+def kqv_matrices(u_a: Tensor, u_b: Tensor, u_c: Tensor, u_d: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    square = u_a @ u_a
+    keys = torch.eye(len(u_a))
+    queries = (torch.outer(u_d, u_a) + torch.outer(u_c, u_d)) / square
+    values = (torch.outer(u_b, u_b) - torch.outer(u_c, u_c)) / square
+    return keys, queries, values
+
+
+def _vectors(d: int, beta: float, generator: torch.Generator | None) -> Ask:
+    """Asks with four vectors of length beta at right angles; along the axes when there is no generator."""
+    rows = torch.eye(d)[:4] if generator is None else _orthonormal(4, d, generator)
+    return Ask(tuple(beta * row for row in rows.clone()))
+
+
+def _draw_vectors(rng: random.Random) -> list[Ask]:
+    return [_vectors(rng.choice([4, 5, 7]), round(rng.uniform(4, 5.5), 2), _generator(rng)) for _ in range(2)]
+
+
+def _changed(change: Callable[..., tuple[Tensor, Tensor, Tensor]]) -> Callable[..., Any]:
+    """Returns a wrong answer made from the right matrices."""
+    return lambda u_a, u_b, u_c, u_d: change(*kqv_matrices(u_a, u_b, u_c, u_d), u_a, u_b, u_c, u_d)
+
+
+def _self(name: str, points: float, look: str, view: str, *, hand: bool) -> Stage:
+    public = _vectors(4, 4.0, None) if hand else _vectors(6, 4.5, torch.Generator().manual_seed(16))
+    return Stage(name, points, look, [public], _draw_vectors, view=view, tolerance=5e-3, measure="self-attention")
+
+
+EXERCISE = Exercise(
+    kqv_matrices,
+    [
+        _self(
+            "three matrices of shape (d, d)",
+            0.5,
+            "Return K, Q, V in this order, each with d rows and d columns.",
+            "shape",
+            hand=True,
+        ),
+        _self(
+            "c2 is close to u_b",
+            1,
+            "Token 2 must look at a token that holds u_b, and V must let u_b through. Compute Q @ u_a: what is "
+            "it, and with which of the three keys has it a large dot product?",
+            "last row",
+            hand=True,
+        ),
+        _self(
+            "c1 is close to u_b - u_c",
+            1,
+            "Token 1 must look at x3 = u_c + u_b, and V must turn this into u_b - u_c: keep u_b, turn u_c "
+            "round. Mind that V also meets u_b in x1.",
+            "first row",
+            hand=True,
+        ),
+        _self(
+            "vectors in any direction",
+            0.5,
+            "Use the vectors themselves (torch.outer), not the axes 0, 1, 2, 3, and take their length from them.",
+            "values",
+            hand=False,
+        ),
+    ],
+    [
+        Mistake(
+            "V does not let u_b alone through",
+            "With V = I the whole token is copied: c2 = u_d + u_b. V must drop u_d and turn u_c round.",
+            _changed(lambda k, q, v, *u: (k, q, torch.eye(len(u[0])))),
+        ),
+        Mistake(
+            "V is not divided by beta squared",
+            "outer(u, u) @ u is beta^2 times u. Divide by u @ u, so that V gives u_b and not a multiple of it.",
+            _changed(lambda k, q, v, *u: (k, q, v * (u[0] @ u[0]))),
+        ),
+        Mistake(
+            "V is divided by beta, not by its square",
+            "outer(u, u) @ u = (u . u) u, and u . u is beta squared.",
+            _changed(lambda k, q, v, *u: (k, q, v * (u[0] @ u[0]).sqrt())),
+        ),
+        Mistake(
+            "Q is transposed, or K and Q are exchanged",
+            "outer(y, x) @ x is a multiple of y: it takes x in and gives y out. Q acts on the token that "
+            "looks, K on the tokens looked at, and the order of the answer is K, Q, V.",
+            _changed(lambda k, q, v, *u: (k, q.T, v)),
+        ),
+        Mistake(
+            "V adds u_c in place of taking it away",
+            "c1 shall be u_b - u_c, so V must turn u_c into -u_c.",
+            _changed(lambda k, q, v, u_a, u_b, u_c, u_d: (k, q, v + 2 * torch.outer(u_c, u_c) / (u_c @ u_c))),
+        ),
+        Mistake(
+            "V drops u_c",
+            "c1 shall be u_b - u_c, so V needs a second rule, which turns u_c into -u_c.",
+            _changed(lambda k, q, v, u_a, u_b, u_c, u_d: (k, q, torch.outer(u_b, u_b) / (u_b @ u_b))),
+        ),
+        Mistake(
+            "the query of token 1 is not set",
+            "Q must do two things: turn u_a (token 2) into a query for x1, and u_d (in token 1) into a query for x3.",
+            _changed(lambda k, q, v, u_a, u_b, u_c, u_d: (k, torch.outer(u_d, u_a) / (u_a @ u_a), v)),
+        ),
+        Mistake(
+            "token 2 looks for u_b itself",
+            "u_b is in x1 and in x3, so both get the same weight, and c2 is the mean of V x1 and V x3. Ask for "
+            "what only one of them has: u_d.",
+            _changed(
+                lambda k, q, v, u_a, u_b, u_c, u_d: (
+                    k,
+                    (torch.outer(u_b, u_a) + torch.outer(u_c, u_d)) / (u_a @ u_a),
+                    v,
+                )
+            ),
+        ),
+        Mistake(
+            "K, Q and V are all the identity",
+            "Then every token copies itself, as in the exercise before.",
+            lambda u_a, u_b, u_c, u_d: (torch.eye(len(u_a)),) * 3,
+        ),
+    ],
+)

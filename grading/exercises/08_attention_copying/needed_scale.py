@@ -1,0 +1,84 @@
+"""Exercise needed_scale of notebook 08."""
+
+from __future__ import annotations
+
+import math
+import random
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+
+def needed_scale(n: int, error: float) -> float:
+    return math.log((n - 2) * (1 - 2 * error) / (4 * error))
+
+
+def _draw_scales(rng: random.Random) -> list[Ask]:
+    asks = [Ask((rng.randint(5, 60), round(rng.uniform(0.01, 0.1), 3))) for _ in range(3)]
+    return [*asks, Ask((rng.randint(1000, 60_000), 10 ** -rng.randint(3, 6)))]
+
+
+EXERCISE = Exercise(
+    needed_scale,
+    [
+        Stage(
+            "scale 0: four keys, error 1/4",
+            0.5,
+            "With scale 0 each of 4 keys has the weight 1/4, which is 1/4 below one half: needed_scale(4, 0.25) is 0.",
+            [Ask((4, 0.25)), Ask((5, 0.3))],
+            lambda rng: [Ask((count, 0.5 - 1 / count)) for count in rng.sample([4, 5, 8, 10, 20], 2)],
+        ),
+        Stage(
+            "four keys, error 0.05: ln 9",
+            0.5,
+            "For four keys of which two share the attention, the weight is e^s/(2 e^s + 2) = 0.45 when e^s = 9.",
+            [Ask((4, 0.05))],
+            lambda rng: [Ask((4, round(rng.uniform(0.01, 0.1), 3)))],
+        ),
+        Stage(
+            "any number of keys, any error",
+            1,
+            "Set average_weight() equal to 1/2 - error, solve for e^s, and take the natural logarithm.",
+            [Ask((10, 0.02)), Ask((1000, 1e-4))],
+            _draw_scales,
+        ),
+    ],
+    [
+        Mistake(
+            "the n - 2 others are forgotten",
+            "More keys leak more: e^s must grow with n - 2.",
+            lambda n, error: math.log((1 - 2 * error) / (4 * error)),
+        ),
+        Mistake(
+            "n others in place of n - 2",
+            "a and b are among the n keys: n - 2 others leak.",
+            lambda n, error: math.log(n * (1 - 2 * error) / (4 * error)),
+        ),
+        Mistake(
+            "the error of both weights together",
+            "`error` is how far each of the two weights stays below one half; the others then get twice as "
+            "much in all.",
+            lambda n, error: math.log((n - 2) * (1 - error) / (2 * error)),
+        ),
+        Mistake(
+            "e^s in place of s",
+            "You have solved for e^s. Take the natural logarithm to get the scale itself.",
+            lambda n, error: (n - 2) * (1 - 2 * error) / (4 * error),
+        ),
+        Mistake(
+            "a logarithm to another base",
+            "The softmax uses powers of e, so the logarithm is the natural one: math.log or sympy.log.",
+            lambda n, error: math.log10((n - 2) * (1 - 2 * error) / (4 * error)),
+        ),
+        Mistake(
+            "the sign is turned round",
+            "ln(1/x) is -ln(x): your fraction is upside down.",
+            lambda n, error: -needed_scale(n, error),
+        ),
+        Mistake(
+            "the weight is set to the error",
+            "The weight must be 1/2 - error, not error.",
+            lambda n, error: math.log((n - 2) * error / (1 - 2 * error)),
+        ),
+    ],
+)

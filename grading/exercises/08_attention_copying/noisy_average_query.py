@@ -1,0 +1,100 @@
+"""Exercise noisy_average_query of notebook 08."""
+
+from __future__ import annotations
+
+import random
+
+import torch
+from torch import Tensor
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import Draw, _generator, _noisy, _of_seed, _orthonormal, _sizes, _two
+
+
+def noisy_average_query(means: Tensor, a: int, b: int, scale: float) -> Tensor:
+    return scale * (means[a] + means[b])
+
+
+def _ask_noisy(means: Tensor, a: int, b: int, scale: float, noise: float, generator: torch.Generator) -> Ask:
+    return Ask((means, a, b, scale), beside={"keys": _noisy(means, noise, 5, generator)})
+
+
+def _draw_noisy(low: float, high: float, noise: float) -> Draw:
+    def draw(rng: random.Random) -> list[Ask]:
+        asks = []
+        for _ in range(2):
+            count, d = _sizes(rng)
+            means, scale = _orthonormal(count, d, _generator(rng)), round(rng.uniform(low, high), 2)
+            asks.append(_ask_noisy(means, *_two(rng, count), scale, noise, _generator(rng)))
+        return asks
+
+    return draw
+
+
+EXERCISE = Exercise(
+    noisy_average_query,
+    [
+        Stage(
+            "a vector of shape (d,)",
+            0.5,
+            "One query, as wide as one mean.",
+            [_ask_noisy(_of_seed(3, 5, 8), 0, 1, 2.0, 1e-4, torch.Generator().manual_seed(8))],
+            _draw_noisy(2, 4, 1e-4),
+            view="shape",
+            measure="attention",
+        ),
+        Stage(
+            "almost no noise, a small scale",
+            0.5,
+            "When the keys are at their means, this is `average_query`: scores `scale` for a and b, 0 for the others.",
+            [_ask_noisy(_of_seed(4, 5, 9), 3, 1, 2.5, 1e-5, torch.Generator().manual_seed(9))],
+            _draw_noisy(1.5, 3, 1e-5),
+            tolerance=1e-3,
+            measure="attention",
+        ),
+        Stage(
+            "keys around their means: half and half in every draw",
+            1,
+            "The check draws the keys several times (one row each) and wants weights near 1/2 for a and b in each row.",
+            [_ask_noisy(_of_seed(5, 7, 10), 0, 2, 10.0, 2e-3, torch.Generator().manual_seed(10))],
+            _draw_noisy(9, 12, 2e-3),
+            tolerance=0.03,
+            measure="attention",
+        ),
+    ],
+    [
+        Mistake(
+            "the scale is missing",
+            "Scores of 1 leave much of the weight with the other keys. Multiply by `scale`.",
+            lambda means, a, b, scale: means[a] + means[b],
+        ),
+        Mistake(
+            "the average of the two means: half the scale",
+            "The softmax makes the average for you; the query is the sum, times the scale.",
+            lambda means, a, b, scale: scale * (means[a] + means[b]) / 2,
+        ),
+        Mistake(
+            "far too large a scale: the noise decides",
+            "A large scale makes the tiny difference of the two scores large as well, and the larger one takes "
+            "everything. Use the scale that is given.",
+            lambda means, a, b, scale: 1000 * scale * (means[a] + means[b]),
+        ),
+        Mistake(
+            "only one of the two means",
+            "This query copies v_a. Both keys must get the same score.",
+            lambda means, a, b, scale: scale * means[a],
+        ),
+        Mistake(
+            "the difference of the two means",
+            "With a minus, key b has the lowest score of all. Take the sum.",
+            lambda means, a, b, scale: scale * (means[a] - means[b]),
+        ),
+        Mistake(
+            "the sum of all means",
+            "Every key gets the same score: the output is the average of all values.",
+            lambda means, a, b, scale: scale * means.sum(dim=0),
+        ),
+    ],
+)

@@ -1,0 +1,157 @@
+"""Exercise swing of notebook 08."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import torch
+from torch import Tensor
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import Draw, _generator, _noisy, _orthonormal, _two
+
+
+def swing(samples: Tensor, queries: Tensor, a: int, b: int) -> float:
+    weights = torch.softmax(samples @ queries.T, dim=1).mean(dim=-1)  # (m, n), the mean over the heads
+    return float((weights[:, a] - weights[:, b]).var())
+
+
+def _weights(samples: Tensor, queries: Tensor) -> Tensor:
+    return torch.softmax(samples @ queries.T, dim=1)  # (m, n, h)
+
+
+def _swing_of(weights: Tensor, a: int, b: int) -> Tensor:
+    return weights[:, a] - weights[:, b]
+
+
+def _keys_of_varying_norm(
+    means: Tensor, key: int, low: float, high: float, count: int, generator: torch.Generator
+) -> Tensor:
+    """Returns draws of the keys, `(count, n, d)`: at their means, but `key` is between low and high times as long."""
+    samples = means.repeat(count, 1, 1)
+    samples[:, key] *= low + (high - low) * torch.rand(count, 1, generator=generator)
+    return samples
+
+
+def _ask_swing(rng: random.Random, count: int, heads: int) -> Ask:
+    """One head under a key of varying norm, or two heads that look at different keys, both beside the middle."""
+    size, d = rng.randint(4, 5), 5
+    generator = _generator(rng)
+    means = _orthonormal(size, d, generator)
+    a, b = _two(rng, size)
+    if heads == 1:
+        samples = _keys_of_varying_norm(means, a, 0.5, 2.5, count, generator)
+        return Ask((samples, 1.5 * (means[a] + means[b])[None], a, b))  # the other keys must count
+    samples = _noisy(means, 0.5, count, generator)
+    queries = torch.stack([4.0 * (means[a] + means[b]), 4.0 * means[b]])
+    return Ask((samples, queries, a, b))
+
+
+def _draw_swings(count: int, heads: int) -> Draw:
+    return lambda rng: [_ask_swing(rng, count, heads) for _ in range(4)]
+
+
+def _still(rng: random.Random) -> Ask:
+    means = _orthonormal(4, 5, _generator(rng))
+    return Ask((means.repeat(6, 1, 1), 2.0 * (means[0] + 0.5 * means[2])[None], 0, 2))
+
+
+EXERCISE = Exercise(
+    swing,
+    [
+        Stage(
+            "keys that never change: no swing",
+            0.5,
+            "When every draw is the same, w_a - w_b is the same number in every draw, and its variance is 0.",
+            [_still(random.Random(1))],
+            lambda rng: [_still(rng)],
+            tolerance=1e-3,
+        ),
+        Stage(
+            "one head, a key of varying norm",
+            1,
+            "Per draw: scores (n,), softmax over the n keys, then w_a - w_b. One number per draw; the swing is the "
+            "variance of these numbers.",
+            [_ask_swing(random.Random(50), 40, 1)],
+            _draw_swings(40, 1),
+            tolerance=0.02,
+        ),
+        Stage(
+            "two heads: their outputs are averaged",
+            1,
+            "Each head makes its own weights. Average the weights of the heads in each draw; then as before.",
+            [_ask_swing(random.Random(133), 40, 2)],
+            _draw_swings(40, 2),
+            tolerance=0.015,
+        ),
+    ],
+    [
+        Mistake(
+            "the standard deviation, not the variance",
+            "The standard deviation is the root of the variance. Both are honest measures; the ratio in the "
+            "text is one of variances.",
+            lambda samples, queries, a, b: float(_swing_of(_weights(samples, queries).mean(-1), a, b).std()),
+        ),
+        Mistake(
+            "the mean is not taken off",
+            "The mean of the squares also counts how far the output lies from the middle on average. The variance is "
+            "about how much it moves.",
+            lambda samples, queries, a, b: float(_swing_of(_weights(samples, queries).mean(-1), a, b).square().mean()),
+        ),
+        Mistake(
+            "the weight on a alone",
+            "Take w_a - w_b: +1 when the output is v_a, 0 in the middle, -1 when it is v_b.",
+            lambda samples, queries, a, b: float(_weights(samples, queries).mean(-1)[:, a].var()),
+        ),
+        Mistake(
+            "the scores in place of the weights",
+            "What mixes the values are the weights: take the softmax of the scores over the keys.",
+            lambda samples, queries, a, b: float(_swing_of((samples @ queries.T).mean(-1), a, b).var()),
+        ),
+        Mistake(
+            "the scores are divided by sqrt(d)",
+            "Here the scores are plain dot products, as in `attend`.",
+            lambda samples, queries, a, b: swing(samples, queries / math.sqrt(queries.shape[1]), a, b),
+        ),
+        Mistake(
+            "the softmax runs over the draws",
+            "Each draw is an attention of its own: its n weights sum to 1. samples is (m, n, d), so the scores are "
+            "(m, n) for one query and the softmax runs over n.",
+            lambda samples, queries, a, b: float(
+                _swing_of(torch.softmax(samples @ queries.T, dim=0).mean(-1), a, b).var()
+            ),
+        ),
+        Mistake(
+            "the queries are averaged, not the outputs",
+            "One head with the mean of two queries is not two heads. Each head takes its own softmax, then the outputs "
+            "are averaged.",
+            lambda samples, queries, a, b: swing(samples, queries.mean(dim=0, keepdim=True), a, b),
+        ),
+        Mistake(
+            "the heads are added",
+            "The output is the average of the heads: divide the sum by their number.",
+            lambda samples, queries, a, b: float(_swing_of(_weights(samples, queries).sum(-1), a, b).var()),
+        ),
+        Mistake(
+            "the swing of each head, averaged",
+            "First average the heads' outputs in each draw, then measure how much that average moves.",
+            lambda samples, queries, a, b: float(_swing_of(_weights(samples, queries), a, b).var(dim=0).mean()),
+        ),
+        Mistake(
+            "only the first head",
+            "queries is (h, d): use all h of them.",
+            lambda samples, queries, a, b: swing(samples, queries[:1], a, b),
+        ),
+        Mistake(
+            "the range in place of the variance",
+            "The range looks at two draws only, the most extreme ones. The variance uses all.",
+            lambda samples, queries, a, b: float(
+                torch.aminmax(_swing_of(_weights(samples, queries).mean(-1), a, b))[1]
+                - torch.aminmax(_swing_of(_weights(samples, queries).mean(-1), a, b))[0]
+            ),
+        ),
+    ],
+)

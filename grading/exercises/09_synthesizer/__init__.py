@@ -1,0 +1,1 @@
+"""Exercises of notebook 09: attention whose scores are made without comparing tokens."""

@@ -1,0 +1,228 @@
+"""Exercise compare_tasks of notebook 09."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Mapping
+
+import torch
+from torch import Tensor
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+Known = Callable[[list[int], int, int], Hashable]  # sentence, row, wanted place -> what the rule may look at
+Shares = dict[str, float]
+
+KNOWN: dict[str, Known] = {
+    "random": lambda sentence, i, place: i,
+    "dense": lambda sentence, i, place: (i, sentence[i]),
+    "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
+}
+
+
+def compare_tasks(tokens: Tensor, places: Tensor) -> Shares:
+    return _shares(tokens, places)
+
+
+def _groups(tokens: Tensor, places: Tensor, known: Known, nothing: int = 0) -> dict[Hashable, Counter[int]]:
+    """Returns for all that a rule may look at how often each place is wanted; places below `nothing` do not count."""
+    groups: dict[Hashable, Counter[int]] = defaultdict(Counter)
+    for sentence, wanted in zip(tokens.tolist(), places.tolist(), strict=True):
+        for i, place in enumerate(wanted):
+            if place >= nothing:
+                groups[known(sentence, i, place)][place] += 1
+    return groups
+
+
+def _best(groups: dict[Hashable, Counter[int]]) -> float:
+    right = sum(max(counts.values()) for counts in groups.values())
+    return right / sum(sum(counts.values()) for counts in groups.values())
+
+
+def _shares(tokens: Tensor, places: Tensor, changed: Mapping[str, Known] = KNOWN, nothing: int = 0) -> Shares:
+    known = {**KNOWN, **changed}
+    return {name: _best(_groups(tokens, places, known[name], nothing)) for name in KNOWN}
+
+
+def _changed_shares(**changed: Known) -> Callable[[Tensor, Tensor], Shares]:
+    return lambda tokens, places: _shares(tokens, places, changed)
+
+
+def _of_groups(share: Callable[[dict[Hashable, Counter[int]]], float]) -> Callable[[Tensor, Tensor], Shares]:
+    return lambda tokens, places: {name: share(_groups(tokens, places, known)) for name, known in KNOWN.items()}
+
+
+def _mean_of_groups(groups: dict[Hashable, Counter[int]]) -> float:
+    return sum(max(counts.values()) / sum(counts.values()) for counts in groups.values()) / len(groups)
+
+
+def _agreeing_only(groups: dict[Hashable, Counter[int]]) -> float:
+    whole = sum(sum(counts.values()) for counts in groups.values() if len(counts) == 1)
+    return whole / sum(sum(counts.values()) for counts in groups.values())
+
+
+def _once_each(tokens: Tensor, places: Tensor) -> Shares:
+    total = int((places >= 0).sum())
+    return {"random": int((places >= 0).any(dim=0).sum()) / total, "dense": 1.0, "prefix": 1.0}
+
+
+def _mean_of_rows(tokens: Tensor, places: Tensor) -> Shares:
+    rows = [i for i in range(tokens.shape[1]) if bool((places[:, i] >= 0).any())]
+    shares: list[Shares] = []
+    for i in rows:
+        only = torch.full_like(places, -1)
+        only[:, i] = places[:, i]
+        shares.append(_shares(tokens, only))
+    return {name: sum(share[name] for share in shares) / len(shares) for name in KNOWN}
+
+
+def _of_all_rows(tokens: Tensor, places: Tensor) -> Shares:
+    asked = float((places >= 0).float().mean())
+    return {name: share * asked for name, share in _shares(tokens, places).items()}
+
+
+WORDS = (1, 11, 111)  # tokens of which several have the same digits in a row
+
+
+def _task(rng: random.Random, m: int, n: int, words: int, skip: float = 0.0) -> Ask:
+    """Draws a task whose places follow the row, the token or the tokens before it, each in part of the rows."""
+    tokens, places = [], []
+    own = [[rng.randint(0, i) for _ in range(words)] for i in range(n)]  # the place that a word names, by row
+    for _ in range(m):
+        sentence = [rng.randrange(words) for _ in range(n)]
+        row = []
+        for i in range(n):
+            before = sum(sentence[: i + 1]) % (i + 1)
+            row.append(rng.choice([own[i][0], own[i][sentence[i]], before, rng.randint(0, i)]))
+        tokens.append([WORDS[number] for number in sentence])
+        places.append([-1 if rng.random() < skip * (1 + i) / n else place for i, place in enumerate(row)])
+    return Ask((torch.tensor(tokens), torch.tensor(places)))
+
+
+def _entry(ask: Ask, *entries: str) -> Ask:
+    return Ask(ask.inputs, entries=entries)
+
+
+# The four sentences of two words that the notebook does by hand.
+SMALL = Ask((torch.tensor([[5, 7], [6, 7], [4, 7], [5, 8]]), torch.tensor([[0, 0], [0, 0], [0, 1], [0, 1]])))
+LARGER = _task(random.Random(7), 24, 4, 2)
+
+
+def _share_stage(name: str, look: str, entry: str) -> Stage:
+    return Stage(
+        name,
+        1,
+        look,
+        [_entry(SMALL, entry), _entry(LARGER, entry)],
+        lambda rng: [_entry(_task(rng, 40, 6, 2), entry), _entry(_task(rng, 30, 5, 3), entry)],
+    )
+
+
+EXERCISE = Exercise(
+    compare_tasks,
+    [
+        Stage(
+            "a dict with the three names",
+            0.5,
+            'The names are "random", "dense" and "prefix".',
+            [Ask(SMALL.inputs, take="names")],
+            lambda rng: [Ask(_task(rng, 5, 3, 2).inputs, take="names")],
+        ),
+        _share_stage(
+            "random: one place for each row",
+            "For row i count how often each place is wanted, over all sentences. The best rule takes the most frequent "
+            "one.",
+            "random",
+        ),
+        _share_stage(
+            "dense: one place for each row and token",
+            "Now make a group for each pair (i, token at i), and take the most frequent place of each group.",
+            "dense",
+        ),
+        _share_stage(
+            "prefix: one place for each beginning of a sentence",
+            "Make a group for each beginning, tokens 0 to i with i itself: all that any causal layer could know.",
+            "prefix",
+        ),
+        Stage(
+            "rows that ask nothing",
+            0.5,
+            "Where places is -1, there is no question: leave it out of the right ones and out of the total.",
+            [Ask(_task(random.Random(8), 16, 4, 2, skip=0.8).inputs)],
+            lambda rng: [Ask(_task(rng, 40, 6, 2, skip=0.8).inputs), Ask(_task(rng, 30, 5, 3, skip=0.7).inputs)],
+        ),
+    ],
+    [
+        Mistake(
+            "rows that ask nothing count as questions",
+            "-1 is no place: a rule cannot be right there, nor wrong. Leave these rows out altogether.",
+            lambda tokens, places: _shares(tokens, places, nothing=-1),
+        ),
+        Mistake(
+            "the place 0 is left out",
+            "0 is a place like any other, the first; only -1 asks nothing.",
+            lambda tokens, places: _shares(tokens, places, nothing=1),
+        ),
+        Mistake(
+            "each token's tensor is a group of its own",
+            "Two tensors are two keys of a dict, even if they hold the same number. Take numbers: .tolist() or "
+            ".item().",
+            _changed_shares(dense=lambda sentence, i, place: object(), prefix=lambda sentence, i, place: object()),
+        ),
+        Mistake(
+            "each place's tensor is counted for itself",
+            "Two tensors are two keys of a dict, even if they hold the same number. Take numbers: .tolist() or "
+            ".item().",
+            _once_each,
+        ),
+        Mistake(
+            "divided by all rows, also those that ask nothing",
+            "Divide the number of right looks by the number of questions: rows whose place is not -1.",
+            _of_all_rows,
+        ),
+        Mistake(
+            "the random layer has one place for all rows",
+            "Its scores are a square: each row has numbers of its own. Make a group for each i.",
+            _changed_shares(random=lambda sentence, i, place: 0),
+        ),
+        Mistake(
+            "the dense layer does not know its row",
+            "x_i is a token AND its position: make a group for each pair (i, token), not for each token.",
+            _changed_shares(dense=lambda sentence, i, place: sentence[i]),
+        ),
+        Mistake(
+            "the dense layer sees the token looked at",
+            "Its scores are made before it looks: x_j does not go in. Group by (i, token at i) only.",
+            _changed_shares(dense=lambda sentence, i, place: (i, sentence[i], sentence[place])),
+        ),
+        Mistake(
+            "the prefix holds the future",
+            "A causal layer at row i knows the tokens 0 to i. Cut the sentence after i.",
+            _changed_shares(prefix=lambda sentence, i, place: (i, *sentence)),
+        ),
+        Mistake(
+            "the prefix lacks the row's own token",
+            "Token i knows itself: the beginning is tokens 0 to i, with i, so sentence[: i + 1].",
+            _changed_shares(prefix=lambda sentence, i, place: (i, *sentence[:i])),
+        ),
+        Mistake(
+            "the mean over the rows",
+            "Rows with few questions would count as much as those with many. Add up right looks and questions over "
+            "all rows, then divide once.",
+            _mean_of_rows,
+        ),
+        Mistake(
+            "the mean over the groups",
+            "Small groups would count as much as large ones. Add up the right looks of all groups, then divide once.",
+            _of_groups(_mean_of_groups),
+        ),
+        Mistake(
+            "only groups that agree are right",
+            "A rule that takes the most frequent place is right for a part of a group, also when the group does not "
+            "agree.",
+            _of_groups(_agreeing_only),
+        ),
+    ],
+)

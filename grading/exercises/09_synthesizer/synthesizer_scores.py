@@ -1,0 +1,180 @@
+"""Exercise synthesizer_scores of notebook 09."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import Draw, _numbers
+
+
+def synthesizer_scores(x: Tensor, A: Tensor, b1: Tensor, B: Tensor, b2: Tensor) -> Tensor:  # noqa: N803 - as in the paper
+    return _uncut(x, A, b1, B, b2)[:, : len(x)]
+
+
+def _uncut(x: Tensor, a: Tensor, b1: Tensor, b: Tensor, b2: Tensor) -> Tensor:
+    return torch.relu(x @ a + b1) @ b + b2
+
+
+def _no_relu(x: Tensor, a: Tensor, b1: Tensor, b: Tensor, b2: Tensor) -> Tensor:
+    return ((x @ a + b1) @ b + b2)[:, : len(x)]
+
+
+def _relu_last(x: Tensor, a: Tensor, b1: Tensor, b: Tensor, b2: Tensor) -> Tensor:
+    return torch.relu((x @ a + b1) @ b + b2)[:, : len(x)]
+
+
+def _relu_twice(x: Tensor, a: Tensor, b1: Tensor, b: Tensor, b2: Tensor) -> Tensor:
+    return torch.relu(synthesizer_scores(x, a, b1, b, b2))
+
+
+def _relu_before_b1(x: Tensor, a: Tensor, b1: Tensor, b: Tensor, b2: Tensor) -> Tensor:
+    return ((torch.relu(x @ a) + b1) @ b + b2)[:, : len(x)]
+
+
+def _cut_from_the_end(x: Tensor, a: Tensor, b1: Tensor, b: Tensor, b2: Tensor) -> Tensor:
+    return _uncut(x, a, b1, b, b2)[:, -len(x) :]
+
+
+def _without(name: str) -> Callable[..., Tensor]:
+    def answer(x: Tensor, A: Tensor, b1: Tensor, B: Tensor, b2: Tensor) -> Tensor:  # noqa: N803 - as in the paper
+        zeroed = {"b1": b1, "b2": b2} | {name: torch.zeros_like({"b1": b1, "b2": b2}[name])}
+        return synthesizer_scores(x, A, zeroed["b1"], B, zeroed["b2"])
+
+    return answer
+
+
+def _weights_in_place_of_scores(x: Tensor, a: Tensor, b1: Tensor, b: Tensor, b2: Tensor) -> Tensor:
+    return torch.softmax(synthesizer_scores(x, a, b1, b, b2), dim=-1)
+
+
+def _scaled_scores(x: Tensor, a: Tensor, b1: Tensor, b: Tensor, b2: Tensor) -> Tensor:
+    return synthesizer_scores(x, a, b1, b, b2) / math.sqrt(a.shape[1])
+
+
+def _one_head(n: int, d: int, w: int, max_len: int, seed: int, biases: bool = True) -> Ask:
+    shapes = ((n, d), (d, w), (w,), (w, max_len), (max_len,))
+    x, a, b1, b, b2 = (_numbers(*shape, seed=10 * seed + number) for number, shape in enumerate(shapes))
+    return Ask((x, a, b1 if biases else 0 * b1, b, b2 if biases else 0 * b2))
+
+
+BY_HAND = Ask(
+    (
+        torch.tensor([[1.0, 0.0], [0.0, 2.0]]),
+        torch.tensor([[1.0, -1.0], [0.0, 1.0]]),
+        torch.tensor([0.0, -1.0]),
+        torch.tensor([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]]),
+        torch.tensor([0.0, 1.0, 0.0]),
+    )
+)
+
+
+def _draw_one_head(kind: str) -> Draw:
+    def draw(rng: random.Random) -> list[Ask]:
+        asks = []
+        for _ in range(2):
+            n, d, w, more = rng.sample([3, 4, 5, 6, 7], 4)
+            n = 1 if kind == "one token" else n
+            max_len = n if kind in ("full", "no biases") else n + more
+            asks.append(_one_head(n, d, w, max_len, rng.randrange(10**6), kind != "no biases"))
+        return asks
+
+    return draw
+
+
+EXERCISE = Exercise(
+    synthesizer_scores,
+    [
+        Stage(
+            "a square of n times n scores",
+            0.5,
+            "One row for each token that looks, one column for each place in the sentence: (n, n). (Here the sentence "
+            "is as long as B allows.)",
+            [_one_head(4, 3, 2, 4, 1)],
+            _draw_one_head("full"),
+            view="shape",
+        ),
+        Stage(
+            "without biases: two matrices and a ReLU",
+            0.5,
+            "Here b1 and b2 are 0: scores are relu(x @ A) @ B, with the ReLU between the two products.",
+            [_one_head(3, 4, 2, 3, 2, biases=False)],
+            _draw_one_head("no biases"),
+        ),
+        Stage(
+            "with both biases",
+            0.5,
+            "b1 is added before the ReLU, b2 after B.",
+            [_one_head(3, 2, 4, 3, 3)],
+            _draw_one_head("full"),
+        ),
+        Stage(
+            "shorter sentences: cut",
+            1,
+            "B has a column for each of max_len places; a sentence of n tokens uses the first n of them, of B and of "
+            "b2.",
+            [BY_HAND, _one_head(3, 2, 4, 6, 4)],
+            _draw_one_head("short"),
+        ),
+        Stage(
+            "one token: one score",
+            0.5,
+            "With n = 1, one column of B is left, and the result is a square of 1 times 1.",
+            [_one_head(1, 3, 2, 4, 5)],
+            _draw_one_head("one token"),
+        ),
+    ],
+    [
+        Mistake(
+            "not cut to the length",
+            "The result has max_len columns: scores for places where the sentence has no token. Keep the first n "
+            "columns of B and of b2.",
+            _uncut,
+        ),
+        Mistake(
+            "cut from the wrong end",
+            "Column j of B belongs to place j, counted from the start: keep the first n columns, not the last.",
+            _cut_from_the_end,
+        ),
+        Mistake(
+            "the ReLU is missing",
+            "Without it, A and B multiply to one single matrix, and the scores are linear in x. Put torch.relu around "
+            "x @ A + b1.",
+            _no_relu,
+        ),
+        Mistake(
+            "the ReLU comes last",
+            "Scores may be negative. The ReLU stands between the two products: relu(x @ A + b1), then B.",
+            _relu_last,
+        ),
+        Mistake(
+            "a second ReLU on the scores",
+            "One ReLU, between the two products. Scores may be negative.",
+            _relu_twice,
+        ),
+        Mistake(
+            "the ReLU comes before b1 is added",
+            "b1 shifts the point where the ReLU opens: relu(x @ A + b1).",
+            _relu_before_b1,
+        ),
+        Mistake("b1 is lost", "Add b1 to x @ A, before the ReLU.", _without("b1")),
+        Mistake("b2 is lost", "Add b2, cut to the length, to every row of scores.", _without("b2")),
+        Mistake(
+            "the softmax is already taken",
+            "Return the scores. The mask has to be added before the softmax, and that comes in the next exercise.",
+            _weights_in_place_of_scores,
+        ),
+        Mistake(
+            "the scores are divided by a square root",
+            "That belongs to the dot product of a query and a key (notebook 03). This formula has no such factor.",
+            _scaled_scores,
+        ),
+    ],
+)

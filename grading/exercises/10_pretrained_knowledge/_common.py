@@ -1,0 +1,30 @@
+"""What several exercises of notebook 10 share."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from helpers.checking.answers import Ask
+
+Part = tuple[Tensor, Tensor]
+
+
+def _both(*draws: Callable[[random.Random], list[Ask]]) -> Callable[[random.Random], list[Ask]]:
+    return lambda rng: [ask for draw in draws for ask in draw(rng)]
+
+
+def risk_coverage(confidence: Tensor, right: Tensor) -> Part:
+    order = confidence.argsort(descending=True)
+    answered = torch.arange(1, len(right) + 1)
+    return answered / len(right), (~right[order]).cumsum(dim=0) / answered
+
+
+def _people(rng: random.Random, n: int, sure: float = 0.5) -> Part:
+    """Returns different confidences, and whether the answer is right: the surer, the more often."""
+    confidence = [number / 100 for number in rng.sample(range(5, 100), n)]
+    right = [rng.random() < sure * c + 0.3 for c in confidence]
+    return torch.tensor(confidence), torch.tensor(right)

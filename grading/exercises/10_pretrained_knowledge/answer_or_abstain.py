@@ -1,0 +1,283 @@
+"""Exercise answer_or_abstain of notebook 10."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import Part, _both, _people, risk_coverage
+
+
+def _choices(part: Part) -> list[tuple[float, float, float]]:
+    """Returns each possible threshold, the highest first, with the coverage and the risk that it gives."""
+    confidence, right = part
+    found = []
+    for threshold in sorted(set(confidence.tolist()), reverse=True):
+        answered = confidence >= threshold
+        found.append((threshold, float(answered.float().mean()), float((~right[answered]).float().mean())))
+    return found
+
+
+def _lowest(choices: list[tuple[float, float, float]], max_risk: float) -> float:
+    return min((threshold for threshold, _, risk in choices if risk <= max_risk), default=math.inf)
+
+
+def _outcome(part: Part, threshold: float) -> tuple[float, float]:
+    confidence, right = part
+    answered = confidence >= threshold
+    wrong = int((answered & ~right).sum())
+    return int(answered.sum()) / len(right), wrong / max(1, int(answered.sum()))
+
+
+def answer_or_abstain(dev: Part, test: Part, max_risk: float) -> tuple[float, float, float]:
+    threshold = _lowest(_choices(dev), max_risk)
+    return threshold, *_outcome(test, threshold)
+
+
+def _together(dev: Part, test: Part) -> Part:
+    return torch.cat([dev[0], test[0]]), torch.cat([dev[1], test[1]])
+
+
+def _until_too_risky(choices: list[tuple[float, float, float]], max_risk: float) -> float:
+    found = math.inf
+    for threshold, _, risk in choices:
+        if risk > max_risk:
+            break
+        found = threshold
+    return found
+
+
+def _abstaining(choose: Callable[[Part, Part, float], float], on: Any = lambda dev, test: test) -> Any:
+    """Returns an answer that chooses the threshold in this way, and measures it on this part."""
+
+    def answer(dev: Part, test: Part, max_risk: float) -> tuple[float, float, float]:
+        threshold = choose(dev, test, max_risk)
+        return threshold, *_outcome(on(dev, test), threshold)
+
+    return answer
+
+
+def _chosen(dev: Part, test: Part, max_risk: float) -> float:
+    return _lowest(_choices(dev), max_risk)
+
+
+def _above(dev: Part, test: Part, max_risk: float) -> tuple[float, float, float]:
+    """Answers only where the confidence is larger than the threshold."""
+    threshold = _chosen(dev, test, max_risk)
+    return threshold, *_outcome(test, math.nextafter(threshold, math.inf) + 1e-6)
+
+
+def _risk_of_all(dev: Part, test: Part, max_risk: float) -> tuple[float, float, float]:
+    def part_of_all(part: Part) -> list[tuple[float, float, float]]:
+        return [(threshold, coverage, risk * coverage) for threshold, coverage, risk in _choices(part)]
+
+    threshold = _lowest(part_of_all(dev), max_risk)
+    coverage, risk = _outcome(test, threshold)
+    return threshold, coverage, coverage * risk
+
+
+def _accuracy_wanted(dev: Part, test: Part, max_risk: float) -> tuple[float, float, float]:
+    wanted = [(threshold, coverage, 1 - risk) for threshold, coverage, risk in _choices(dev)]
+    threshold = _lowest(wanted, max_risk)
+    coverage, risk = _outcome(test, threshold)
+    return threshold, coverage, 1 - risk
+
+
+def _one_by_one(dev: Part, test: Part, max_risk: float) -> tuple[float, float, float]:
+    """Takes the people one by one, also where several are equally sure."""
+    confidence, right = dev
+    order = confidence.argsort(descending=True, stable=True)
+    risk = risk_coverage(confidence[order], right[order])[1].tolist()
+    fitting = [float(c) for c, r in zip(confidence[order], risk, strict=True) if r <= max_risk]
+    threshold = min(fitting, default=math.inf)
+    return threshold, *_outcome(test, threshold)
+
+
+RISKS = (0.31, 0.36, 0.41)  # no share of up to 12 people, so that rounding decides nothing
+
+
+def _drawn_rule(wanted: Callable[[Part, Part, float], bool], count: int = 1) -> Callable[[random.Random], list[Ask]]:
+    """Returns what asks about people that are as wanted, and for whom it matters where the threshold is chosen."""
+
+    def one(rng: random.Random) -> Ask:
+        for _ in range(2000):
+            dev, test = _people(rng, rng.randint(8, 12), 0.6), _people(rng, rng.randint(8, 12), 0.6)
+            max_risk = rng.choice(RISKS)
+            thresholds = {_lowest(_choices(part), max_risk) for part in (dev, test, _together(dev, test))}
+            if len(thresholds) == 3 and wanted(dev, test, max_risk) and _coverage(dev, test, max_risk) > 0:
+                return Ask((dev, test, max_risk))
+        raise AssertionError("2000 draws, and none is as wanted")
+
+    return lambda rng: [one(rng) for _ in range(count)]
+
+
+def _coverage(dev: Part, test: Part, max_risk: float) -> float:
+    return answer_or_abstain(dev, test, max_risk)[1]
+
+
+def _steady(dev: Part, test: Part, max_risk: float) -> bool:
+    """Says whether the risk on dev, once too high, stays so, and the threshold is neither the first nor the last."""
+    choices = _choices(dev)
+    chosen = _chosen(dev, test, max_risk)
+    return chosen == _until_too_risky(choices, max_risk) and choices[-1][0] < chosen < choices[0][0]
+
+
+def _unsteady(dev: Part, test: Part, max_risk: float) -> bool:
+    first = _until_too_risky(_choices(dev), max_risk)
+    return first != _chosen(dev, test, max_risk) and _outcome(test, first) != _outcome(
+        test, _chosen(dev, test, max_risk)
+    )
+
+
+def _draw_equal(rng: random.Random) -> list[Ask]:
+    """Draws a dev part where right and wrong answers are equally sure, and a test part that meets the threshold."""
+    high, middle, low = sorted(rng.sample(range(30, 95), 3), reverse=True)
+    confidence = torch.tensor([high + 2, high, middle, middle, middle, low, low - 10]) / 100
+    dev = confidence, torch.tensor([True, True, True, False, False, False, False])
+    test = torch.tensor([high, middle, high, low, high + 1]) / 100, torch.tensor([False, True, True, False, True])
+    return [Ask((dev, test, 0.25))]
+
+
+def _draw_limit(rng: random.Random) -> list[Ask]:
+    """Draws a dev part whose risk is exactly as high as allowed."""
+    numbers = sorted(rng.sample(range(20, 98), 6), reverse=True)
+    dev = torch.tensor(numbers) / 100, torch.tensor([True, False, True, True, False, False])
+    test = (
+        torch.tensor([numbers[3], numbers[0], numbers[4], numbers[5]]) / 100,
+        torch.tensor([True, False, True, False]),
+    )
+    return [Ask((dev, test, 0.25))]
+
+
+def _draw_hopeless(rng: random.Random) -> list[Ask]:
+    confidence, right = _people(rng, 6)
+    return [Ask(((confidence, torch.zeros(6, dtype=torch.bool)), (confidence - 0.02, right), 0.2))]
+
+
+def _draw_nobody(rng: random.Random) -> list[Ask]:
+    """Draws a dev part with a good threshold, and a test part in which nobody is as sure."""
+    confidence, right = _people(rng, 6)
+    dev = torch.tensor([0.9, 0.97, 0.95]), torch.tensor([False, True, True])
+    return [Ask((dev, (0.8 * confidence, right), 0.2))]
+
+
+EXERCISE = Exercise(
+    answer_or_abstain,
+    [
+        Stage(
+            "a threshold from dev, coverage and risk on test",
+            1,
+            "Try each confidence of dev as the threshold and take the lowest whose risk on dev is at most max_risk.",
+            _drawn_rule(_steady)(random.Random(1)),
+            _drawn_rule(_steady, 2),
+        ),
+        Stage(
+            "the risk goes up and comes down again",
+            1,
+            "One wrong answer among the surest is no reason to stop: look at all thresholds before you choose.",
+            _drawn_rule(_unsteady)(random.Random(2)),
+            _drawn_rule(_unsteady, 2),
+        ),
+        Stage(
+            "a risk exactly as high as allowed, a confidence exactly at the threshold",
+            0.5,
+            "Both are allowed: risk <= max_risk, and whoever has confidence >= threshold gets an answer.",
+            _draw_limit(random.Random(3)),
+            _draw_limit,
+        ),
+        Stage(
+            "several people are equally sure",
+            0.5,
+            "A threshold lets all of them in or none: their risk counts only together.",
+            _draw_equal(random.Random(4)),
+            _draw_equal,
+        ),
+        Stage(
+            "nobody gets an answer",
+            1,
+            "Where no threshold is good enough, it is math.inf. Where it is above all confidences of test, nobody gets "
+            "an answer either. Coverage and risk are 0 then.",
+            _both(_draw_hopeless, _draw_nobody)(random.Random(5)),
+            _both(_draw_hopeless, _draw_nobody),
+        ),
+    ],
+    [
+        Mistake(
+            "the threshold is chosen on test",
+            "A threshold that has seen the answers of test keeps its promise there by construction, and nowhere else. "
+            "Choose on dev, measure on test.",
+            _abstaining(lambda dev, test, max_risk: _lowest(_choices(test), max_risk)),
+        ),
+        Mistake(
+            "the threshold is chosen on dev and test together",
+            "The answers of test took part in the choice. Choose on dev alone.",
+            _abstaining(lambda dev, test, max_risk: _lowest(_choices(_together(dev, test)), max_risk)),
+        ),
+        Mistake(
+            "coverage and risk are those of dev",
+            "On dev the risk is below max_risk because you chose it so. What it is worth shows on test.",
+            _abstaining(_chosen, on=lambda dev, test: dev),
+        ),
+        Mistake(
+            "it stops at the first threshold that is too risky",
+            "One wrong answer among the surest makes the risk high for a moment. Look at all thresholds, and take the "
+            "lowest that is good enough.",
+            _abstaining(lambda dev, test, max_risk: _until_too_risky(_choices(dev), max_risk)),
+        ),
+        Mistake(
+            "the highest threshold in place of the lowest",
+            "The highest one answers hardly anybody. Of those with an allowed risk, take the lowest: it answers most.",
+            _abstaining(
+                lambda dev, test, max_risk: max((t for t, _, r in _choices(dev) if r <= max_risk), default=math.inf)
+            ),
+        ),
+        Mistake(
+            "who is exactly at the threshold gets no answer",
+            "Confidence >= threshold: the person whose confidence is the threshold was counted when it was chosen.",
+            _above,
+        ),
+        Mistake(
+            "wrong answers as a share of all people",
+            "The risk is a share of the answers given, not of all who asked. Otherwise silence alone makes it small.",
+            _risk_of_all,
+        ),
+        Mistake(
+            "risk and accuracy are confused",
+            "The risk is the share of wrong answers, not of right ones.",
+            _accuracy_wanted,
+        ),
+        Mistake(
+            "risk before coverage",
+            "Three numbers, in this order: the threshold, the coverage on test, the risk on test.",
+            lambda dev, test, max_risk: tuple(answer_or_abstain(dev, test, max_risk)[n] for n in (0, 2, 1)),
+        ),
+        Mistake(
+            "a count in place of the coverage",
+            "The coverage is a share: divide the number of answers by that of the people in test.",
+            lambda dev, test, max_risk: (
+                (found := answer_or_abstain(dev, test, max_risk))[0],
+                round(found[1] * len(test[1])),
+                found[2],
+            ),
+        ),
+        Mistake(
+            "people who are equally sure are taken one by one",
+            "A threshold cannot tell them apart: look at all with confidence >= threshold together.",
+            _one_by_one,
+        ),
+        Mistake(
+            "a risk that is exactly max_risk is refused",
+            "max_risk is the highest risk that is allowed: risk <= max_risk.",
+            _abstaining(
+                lambda dev, test, max_risk: min((t for t, _, r in _choices(dev) if r < max_risk), default=math.inf)
+            ),
+        ),
+    ],
+)

@@ -1,0 +1,278 @@
+"""Exercise corrupt_span of notebook 10."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+from helpers.checking.plain import Generator
+from helpers.data import IGNORE, MASK, PAD
+
+from ._common import _both
+
+
+def _draw(low: int, high: int, rng: torch.Generator) -> int:
+    return int(torch.randint(low, high + 1, (), generator=rng))
+
+
+def _kept(text: Tensor, rng: torch.Generator, block: int) -> Tensor:
+    """Returns the first numbers of the text, from 4 on as many as chance wants and as fit beside two masks."""
+    return text[: _draw(min(4, len(text)), min(len(text), block - 1), rng)]
+
+
+def _quarter(kept: Tensor, rng: torch.Generator) -> int:
+    return _draw(1, max(1, len(kept) // 2 - 1), rng)
+
+
+def _moved(kept: Tensor, start: int, length: int, block: int, order: str = "pmsmc", fill: int = PAD) -> Tensor:
+    """Returns prefix, mask, suffix, mask, content in this order, padded to block + 1 numbers."""
+    parts = {"p": kept[:start], "s": kept[start + length :], "c": kept[start : start + length]}
+    whole = torch.cat([parts.get(letter, torch.tensor([MASK])) for letter in order])
+    return F.pad(whole, (0, block + 1 - len(whole)), value=fill)
+
+
+def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor, Tensor]:
+    kept = _kept(text, rng, block)
+    length = _quarter(kept, rng)
+    whole = _moved(kept, _draw(0, len(kept) - length, rng), length, block)
+    return whole[:-1], whole[1:]
+
+
+def _corrupting(
+    keep: Callable[[Tensor, torch.Generator, int], Tensor] = _kept,
+    length: Callable[[Tensor, torch.Generator], int] = _quarter,
+    start: Callable[[int, int, torch.Generator], int] = lambda kept, length, rng: _draw(0, kept - length, rng),
+    order: str = "pmsmc",
+    cut: Callable[[Tensor], Any] = lambda whole: (whole[:-1], whole[1:]),
+    fill: int = PAD,
+) -> Callable[[Tensor, torch.Generator, int], Any]:
+    """Returns an answer that is wrong in one of these steps."""
+
+    def answer(text: Tensor, rng: torch.Generator, block: int) -> Any:
+        kept = keep(text, rng, block)
+        hidden = length(kept, rng)
+        return cut(_moved(kept, start(len(kept), hidden, rng), hidden, block, order, fill))
+
+    return answer
+
+
+def _whole_document(text: Tensor, rng: torch.Generator, block: int) -> Any:
+    """Draws length and place of the content before the text is cut."""
+    length = _quarter(text, rng)
+    start = _draw(0, len(text) - length, rng)
+    whole = _moved(_kept(text, rng, block), start, length, block)
+    return whole[:-1], whole[1:]
+
+
+def _own_generator(text: Tensor, rng: torch.Generator, block: int) -> Any:
+    return corrupt_span(text, torch.Generator().manual_seed(random.randrange(2**31)), block)
+
+
+def _own_specials(text: Tensor, rng: torch.Generator, block: int) -> Any:
+    """Numbers mask and padding behind the characters."""
+    x, y = corrupt_span(text, rng, block)
+    mask = int(text.max()) + 1
+    return tuple(row.where(row != MASK, torch.tensor(mask)).where(row != PAD, torch.tensor(mask + 1)) for row in (x, y))
+
+
+def _span_asks(of: str, sizes: Callable[[random.Random], tuple[int, int]], take: str = "draws") -> Any:
+    """Returns what asks for texts of n different numbers and blocks, `(n, block)` from `sizes`."""
+
+    def draw(rng: random.Random) -> list[Ask]:
+        n, block = sizes(rng)
+        text = torch.tensor(rng.sample(range(MASK + 1, MASK + 1 + max(n, 100)), n))
+        beside = {"of": of, "mask": MASK, "padding": PAD}
+        return [Ask((text, Generator(rng.randrange(10**6)), block), take=take, beside=beside)]
+
+    return draw
+
+
+def _span_stage(name: str, points: float, look: str, *asks: Any) -> Stage:
+    """Returns a stage of what `_span_asks` returns."""
+    draw = _both(*asks)
+    return Stage(name, points, look, draw(random.Random(10)), draw, measure="spans")
+
+
+def _long(rng: random.Random) -> tuple[int, int]:
+    return rng.randint(150, 200), rng.randint(60, 70)
+
+
+def _longer(rng: random.Random) -> tuple[int, int]:
+    return rng.randint(40, 60), rng.randint(18, 22)
+
+
+def _shorter(rng: random.Random) -> tuple[int, int]:
+    return rng.randint(14, 18), rng.randint(30, 40)
+
+
+def _tiny(rng: random.Random) -> tuple[int, int]:
+    return rng.randint(1, 3), rng.randint(8, 12)
+
+
+_ONE = _span_asks("shift", _shorter, take="result")
+_SEEDS = _span_asks("", _long, take="seeds")
+
+
+EXERCISE = Exercise(
+    corrupt_span,
+    [
+        Stage(
+            "x and y of `block` numbers, y one place ahead of x",
+            1,
+            "Make one list of block + 1 numbers. All but the last of them are x, all but the first are y.",
+            [*_ONE(random.Random(1)), *_span_asks("shift", _longer)(random.Random(2))],
+            lambda rng: [*_ONE(rng), *_span_asks("shift", _longer)(rng)],
+            measure="spans",
+        ),
+        _span_stage(
+            "prefix, <mask>, suffix, <mask>, content, padding",
+            1.5,
+            "Write it out for the text 5 6 7 8 9 with the content 7 8: 5 6 4 9 4 7 8 0 0 ..., where 4 is <mask> and 0 "
+            "<pad>.",
+            *(_span_asks("pattern", sizes) for sizes in (_longer, _shorter, _tiny)),
+        ),
+        _span_stage(
+            "how much of the text is kept",
+            1,
+            "Every length from 4 to the smaller of len(text) and block - 1 equally often, and a text of fewer than 4 "
+            "numbers whole.",
+            *(_span_asks("kept", sizes) for sizes in (_longer, _shorter, _tiny)),
+        ),
+        _span_stage(
+            "the length of the content",
+            1.5,
+            "It is drawn anew each time, is at least 1, and a quarter of what is kept (not of the text) on average. If "
+            "it begins too late to fit, it is cut.",
+            _span_asks("content", _long),
+            _span_asks("ends", _long),
+        ),
+        _span_stage(
+            "the place of the content",
+            0.5,
+            "It may begin with the first number that is kept, and it may end with the last.",
+            _span_asks("place", _longer),
+        ),
+        Stage(
+            "chance comes from rng alone",
+            0.5,
+            "Pass generator=rng to torch.randint. The same seed must give the same result, another seed another one.",
+            _SEEDS(random.Random(3)),
+            _SEEDS,
+        ),
+    ],
+    [
+        Mistake(
+            "y is x itself",
+            "Under each number stands the same number: a model that copies what it reads would be perfect. Make one "
+            "number more than block, and let y begin one place later than x.",
+            _corrupting(cut=lambda whole: (whole[:-1], whole[:-1])),
+        ),
+        Mistake(
+            "x is ahead of y",
+            "It is the other way round: y is the next number, so y begins with the second.",
+            _corrupting(cut=lambda whole: (whole[1:], whole[:-1])),
+        ),
+        Mistake(
+            "y is filled with IGNORE",
+            "Fill both with <pad>: y is x one place ahead, in the padding too. IGNORE comes later, in `with_gaps`.",
+            _corrupting(cut=lambda whole: (whole[:-1], whole[1:].masked_fill(whole[1:] == PAD, IGNORE))),
+        ),
+        Mistake(
+            "length and place of the content are drawn from the whole text",
+            "The text is cut first, and then the content often lies behind the cut: it is empty, and nothing is to be "
+            "learned. Draw length and place from what is kept.",
+            _whole_document,
+        ),
+        Mistake(
+            "the length of the content is always the same",
+            "A quarter is the mean. With one fixed length the model learns to count, and never has to know where a "
+            "content ends. Draw the length.",
+            _corrupting(length=lambda kept, rng: max(1, len(kept) // 4)),
+        ),
+        Mistake(
+            "the content may be empty",
+            "A draw from 0 has the right mean, but where the content is empty nothing is hidden. Draw from 1 on.",
+            _corrupting(length=lambda kept, rng: _draw(0, len(kept) // 2, rng)),
+        ),
+        Mistake(
+            "half of the text is hidden",
+            "A length drawn from 1 to all that is kept has a mean of one half. For a mean of a quarter, draw up to a "
+            "half.",
+            _corrupting(length=lambda kept, rng: _draw(1, len(kept), rng)),
+        ),
+        Mistake(
+            "the length of the content is drawn up to a quarter",
+            "A quarter is the mean, not the most. Draw up to a half, and the mean is a quarter.",
+            _corrupting(length=lambda kept, rng: _draw(1, max(1, len(kept) // 4), rng)),
+        ),
+        Mistake(
+            "the text is not cut at random",
+            "As much as fits is kept every time. Draw how much is kept, so that the model meets beginnings of all "
+            "lengths.",
+            _corrupting(keep=lambda text, rng, block: text[: block - 1]),
+        ),
+        Mistake(
+            "short texts are kept whole too often",
+            "text[:k] with a k beyond the end of the text is the whole text. Draw k up to the smaller of len(text) and "
+            "block - 1.",
+            _corrupting(keep=lambda text, rng, block: text[: _draw(4, block - 1, rng)]),
+        ),
+        Mistake(
+            "one number fewer is kept than fits",
+            "There are block + 1 places, because x and y are cut from one list. With two masks, block - 1 numbers fit.",
+            _corrupting(keep=lambda text, rng, block: _kept(text, rng, block - 1)),
+        ),
+        Mistake(
+            "no room is left for the two masks",
+            "Two masks come in addition: of block + 1 places, block - 1 are left for the text. Here the end of the "
+            "content is lost.",
+            _corrupting(keep=lambda text, rng, block: text[: _draw(min(4, len(text)), min(len(text), block + 1), rng)]),
+        ),
+        Mistake(
+            "the content stays in its place",
+            "Marked by two masks and left where it was, the content is predicted from its prefix only. Move it behind "
+            "the suffix, so that the model has read both sides.",
+            _corrupting(order="pmcms"),
+        ),
+        Mistake(
+            "the second mask is missing",
+            "Without a mask between suffix and content, nothing tells the model where the content begins.",
+            _corrupting(order="pmsc"),
+        ),
+        Mistake(
+            "the last number is never hidden",
+            "The last start is `kept - length`, and it counts: torch.randint leaves its upper limit out, so that must "
+            "be kept - length + 1.",
+            _corrupting(start=lambda kept, length, rng: _draw(0, max(0, kept - length - 1), rng)),
+        ),
+        Mistake(
+            "the content may begin so late that it is cut",
+            "With a start up to the last number, text[start : start + length] often is shorter than `length`. The last "
+            "start at which all of the content fits is kept - length.",
+            _corrupting(start=lambda kept, length, rng: _draw(0, kept - 1, rng)),
+        ),
+        Mistake(
+            "the padding is made of masks",
+            "<mask> marks the gap and the content. Behind the content stands <pad>, which is not scored.",
+            _corrupting(fill=MASK),
+        ),
+        Mistake(
+            "mask and padding have other numbers",
+            "The special tokens come first in every vocabulary of the course: <pad> is PAD (0) and <mask> is MASK (4), "
+            "whatever characters the text has. With other numbers the model reads letters where gaps are meant.",
+            _own_specials,
+        ),
+        Mistake(
+            "chance does not come from rng",
+            "Draw with torch.randint(..., generator=rng): only then does the same seed give the same run.",
+            _own_generator,
+        ),
+    ],
+)

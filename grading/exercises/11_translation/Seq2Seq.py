@@ -1,0 +1,284 @@
+"""Exercise Seq2Seq of notebook 11."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+from helpers.checking.plain import Model
+from helpers.data import SOS
+from helpers.models import Context, TransformerBase
+
+from ._common import _both, _padded, _sequences
+
+INF = math.inf
+
+
+def _hide(lengths: Tensor, size: int) -> Tensor:
+    """Returns the mask of the memory `(b, 1, 1, m)`: minus infinity where a source is padded."""
+    padded = torch.arange(size) >= lengths.unsqueeze(1)
+    return torch.zeros(padded.shape).masked_fill(padded, -INF)[:, None, None]
+
+
+class Seq2Seq(nn.Module):
+    """The reference; subclasses change one thing each."""
+
+    reads_ahead, writes_ahead, dropout = True, False, 0.0
+
+    def __init__(
+        self, source_vocab_size: int, target_vocab_size: int, d_model: int, n_layers: int, n_heads: int
+    ) -> None:
+        super().__init__()
+        shape = d_model, n_layers, n_heads
+        common: dict[str, Any] = {"dropout": self.dropout, "norm_first": True}
+        self.encoder = TransformerBase(source_vocab_size, *shape, causal=not self.reads_ahead, **common)
+        self.decoder = TransformerBase(target_vocab_size, *shape, causal=not self.writes_ahead, cross=True, **common)
+        self.head = nn.Linear(d_model, target_vocab_size)
+
+    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
+        mask = _hide(source_lengths, source.shape[1])
+        return Context(memory=self.encoder(source, source_lengths), memory_mask=mask)
+
+    def decode(self, target: Tensor, context: Context) -> Tensor:
+        return self.head(self.decoder(target, context=context))  # type: ignore[no-any-return]
+
+    def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
+        return self.decode(target, self.encode(source, source_lengths))
+
+
+class _ReadsOneSide(Seq2Seq):
+    reads_ahead = False
+
+
+class _WritesAhead(Seq2Seq):
+    writes_ahead = True
+
+
+class _Dropout(Seq2Seq):
+    dropout = 0.1
+
+
+class _MaskForgotten(Seq2Seq):
+    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
+        return Context(memory=self.encoder(source, source_lengths))
+
+
+class _LengthsForgotten(Seq2Seq):
+    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
+        return Context(memory=self.encoder(source), memory_mask=_hide(source_lengths, source.shape[1]))
+
+
+class _NoPaddingAtAll(Seq2Seq):
+    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
+        return Context(memory=self.encoder(source))
+
+
+class _NoHead(Seq2Seq):
+    def decode(self, target: Tensor, context: Context) -> Tensor:
+        return self.decoder(target, context=context)  # type: ignore[no-any-return]
+
+
+class _LogProbabilities(Seq2Seq):
+    def decode(self, target: Tensor, context: Context) -> Tensor:
+        return super().decode(target, context).log_softmax(dim=-1)
+
+
+class _Probabilities(Seq2Seq):
+    def decode(self, target: Tensor, context: Context) -> Tensor:
+        return super().decode(target, context).softmax(dim=-1)
+
+
+class _MemoryAgain(Seq2Seq):
+    def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
+        steps = range(1, target.shape[1] + 1)
+        rows = [self.decode(target[:, :n], self.encode(source, source_lengths))[:, -1] for n in steps]
+        return torch.stack(rows, dim=1)
+
+
+class _EachSentence(Seq2Seq):
+    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
+        memory = [self.encoder(row, n) for row, n in zip(source.split(1), source_lengths.split(1), strict=True)]
+        return Context(memory=torch.cat(memory), memory_mask=_hide(source_lengths, source.shape[1]))
+
+
+class _OwnWords(Seq2Seq):
+    def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
+        context, read = self.encode(source, source_lengths), target[:, :1]
+        for _ in range(target.shape[1]):
+            logits = self.decode(read, context)
+            read = torch.cat([read, logits[:, -1:].argmax(dim=-1)], dim=1)
+        return logits
+
+
+class _LastOnly(Seq2Seq):
+    def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
+        return super().forward(source, source_lengths, target)[:, -1]
+
+
+SMALL = {"source_vocab_size": 9, "target_vocab_size": 7, "d_model": 8, "n_layers": 1, "n_heads": 2}
+
+
+def _drawn_build(rng: random.Random) -> dict[str, Any]:
+    d, h = rng.choice([(8, 2), (12, 3), (8, 4)])
+    sizes = rng.sample(range(7, 20), 2)
+    return dict(zip(SMALL, [*sizes, d, rng.randint(1, 2), h], strict=True))
+
+
+def _weights(build: dict[str, Any], seed: int, training: bool = False) -> Model:
+    """Returns weights for a Seq2Seq, as those of a ready model of the same make; norms and biases too are moved."""
+    return Model("EncoderDecoder", build | {"norm_first": True}, seed, spread=0.3, state=True, training=training)
+
+
+def _forward(seed: int, build: dict[str, Any], lengths: list[int], n: int, training: bool = False, **more: Any) -> Ask:
+    sources, b = torch.tensor(lengths), len(lengths)
+    source = _padded(_sequences(b, max(lengths), build["source_vocab_size"], seed), sources)
+    target = _sequences(b, n, build["target_vocab_size"], seed + 1)
+    target[:, 0] = SOS
+    return Ask((source, sources, target), build=build, weights=_weights(build, seed, training), **more)
+
+
+def _draw_forward(kind: str, **more: Any) -> Callable[[random.Random], list[Ask]]:
+    def draw(rng: random.Random) -> list[Ask]:
+        asks = []
+        for _ in range(2):
+            n, m = rng.sample(range(3, 8), 2)
+            lengths = {"one": [m], "single": [m], "same": [m] * 3, "padded": [m, 2, *rng.sample(range(1, m), 1)]}[kind]
+            n = 1 if kind == "one" else n
+            asks.append(_forward(rng.randrange(10**6), _drawn_build(rng), lengths, n, **more))
+        return asks
+
+    return draw
+
+
+EXERCISE = Exercise(
+    Seq2Seq,
+    [
+        Stage(
+            "names and shapes of the parameters",
+            0.5,
+            "Three parts: self.encoder and self.decoder, a TransformerBase each, and self.head, a Linear from d_model "
+            "to the target's vocabulary. The decoder has cross=True.",
+            [Ask(build=SMALL, take="parameters")],
+            lambda rng: [Ask(build=_drawn_build(rng), take="parameters") for _ in range(2)],
+            view="parameters",
+        ),
+        Stage(
+            "logits of shape (b, n, V)",
+            0.5,
+            "For each of the n places of the target one score for each of its V words.",
+            [_forward(1, SMALL, [4, 4], 3)],
+            _draw_forward("same"),
+            view="shape",
+        ),
+        Stage(
+            "one sentence, the first word",
+            0.5,
+            "With the target <sos> alone, only the encoder, the cross-attention and the head can be wrong. The encoder "
+            "reads the whole source at once.",
+            [_forward(2, SMALL, [4], 1)],
+            _draw_forward("one"),
+        ),
+        Stage(
+            "several sentences, several words",
+            1,
+            "The decoder reads the target that it is given, and at each place only up to this place. In training mode "
+            "the logits are the same: there is no dropout.",
+            [_forward(3, SMALL, [5, 5], 4), _forward(6, SMALL, [5, 5], 4, training=True)],
+            _both(_draw_forward("same"), _draw_forward("same", training=True)),
+        ),
+        Stage(
+            "sources of different lengths",
+            0.5,
+            "Neither the encoder nor the cross-attention may look at <pad>: the encoder takes the lengths, the context "
+            "the mask of the memory.",
+            [_forward(4, SMALL, [5, 2, 3], 3)],
+            _draw_forward("padded"),
+        ),
+        Stage(
+            "the encoder runs once for a batch (runs are counted)",
+            1,
+            "The source does not change while the target is written: run the encoder once, keep the memory, and let "
+            "every place of the target read it.",
+            [_forward(5, SMALL, lengths, 4, take="calls", part="encoder") for lengths in ([5, 2], [5])],
+            _both(*(_draw_forward(kind, take="calls", part="encoder") for kind in ("padded", "single"))),
+        ),
+    ],
+    [
+        Mistake(
+            "the memory is recomputed at every step",
+            "The numbers are right, but the encoder has run once for each place of the target. What it reads does not "
+            "change: run it once and keep its output.",
+            _MemoryAgain,
+        ),
+        Mistake(
+            "each sentence is encoded for itself",
+            "The numbers are right, but the encoder has run once for each sentence. A batch is there to be read at "
+            "once: give the encoder all of `source` and all lengths.",
+            _EachSentence,
+        ),
+        Mistake(
+            "the encoder reads from left to right only",
+            "A TransformerBase is causal unless told otherwise. Nobody guesses the source: its words may look at both "
+            "sides, causal=False.",
+            _ReadsOneSide,
+        ),
+        Mistake(
+            "the decoder sees the words that it is to guess",
+            "The decoder must be causal. With causal=False it reads the answers in its input, and will have learned "
+            "nothing when it has to write alone.",
+            _WritesAhead,
+        ),
+        Mistake(
+            "the padding of the source is read, twice",
+            "Give the lengths to the encoder, and the mask of the memory to the context.",
+            _NoPaddingAtAll,
+        ),
+        Mistake(
+            "cross-attention reads the padding of the source",
+            "The encoder knows the lengths, but the decoder looks at its output at all places: set memory_mask in the "
+            "context.",
+            _MaskForgotten,
+        ),
+        Mistake(
+            "the encoder reads its own padding",
+            "The decoder does not look at <pad>, but the words of the source do: give the lengths to the encoder too.",
+            _LengthsForgotten,
+        ),
+        Mistake(
+            "dropout is left at its default",
+            "TransformerBase has a dropout of 0.1 unless told otherwise. Here it is to be 0.0, in both bases.",
+            _Dropout,
+        ),
+        Mistake(
+            "there is no head", "The decoder gives d numbers for each place; the head makes V scores of them.", _NoHead
+        ),
+        Mistake(
+            "log-probabilities in place of logits",
+            "The loss takes the softmax itself; return the scores of the head as they are.",
+            _LogProbabilities,
+        ),
+        Mistake(
+            "probabilities in place of logits",
+            "The loss takes the softmax itself; a softmax of a softmax is nearly flat, and hardly learns.",
+            _Probabilities,
+        ),
+        Mistake(
+            "the decoder reads its own words",
+            "In training it reads the right words, also where it would have written others: that is what teacher "
+            "forcing means.",
+            _OwnWords,
+        ),
+        Mistake(
+            "only the last place is answered",
+            "Every place of the target is a question: return logits for all of them, (b, n, V).",
+            _LastOnly,
+        ),
+    ],
+)

@@ -1,0 +1,138 @@
+"""Exercise alignment of notebook 11."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+from helpers.checking.plain import Model
+from helpers.data import EOS, SOS
+
+from ._common import _sequences
+
+
+@torch.no_grad()
+def _maps(model: Any, source: list[int], read: list[int], part: str = "cross_attention") -> Tensor:
+    """Returns the weights of all layers, `(layers, h, n, m)`, when the decoder reads these tokens."""
+    context = model.encode(torch.tensor([source]))
+    context.maps = {}
+    model.decode(torch.tensor([read]), context)
+    return torch.stack([context.maps[getattr(layer, part)][0] for layer in model.decoder.layers])
+
+
+def alignment(model: Any, source: list[int], words: list[int]) -> Tensor:
+    return _maps(model, source, [SOS, *words[:-1]])[-1].mean(dim=0)
+
+
+def _aligned(n_words: int, m: int, layers: int, seed: int) -> Ask:
+    build = {"source_vocab_size": 12, "target_vocab_size": 14, "d_model": 12, "n_layers": layers, "n_heads": 3}
+    recipe = Model("EncoderDecoder", build | {"norm_first": True}, seed, spread=0.3)
+    source = [*_sequences(1, m - 1, 12, seed)[0].tolist(), EOS]
+    return Ask((recipe, source, _sequences(1, n_words, 14, seed + 1)[0].tolist()))
+
+
+def _draw_alignment(low: int, high: int, layers: int) -> Callable[[random.Random], list[Ask]]:
+    def draw(rng: random.Random) -> list[Ask]:
+        sizes = rng.sample(range(low, high + 1), 2) if high > low else [low, rng.randint(3, 6)]
+        return [_aligned(sizes[0], sizes[1], layers, rng.randrange(10**6))]
+
+    return draw
+
+
+EXERCISE = Exercise(
+    alignment,
+    [
+        Stage(
+            "a row for each word written, a column for each token of the source",
+            0.5,
+            "n words and m tokens give a tensor (n, m): the axes of the batch, the layers and the heads are gone.",
+            [_aligned(3, 5, 2, 1)],
+            _draw_alignment(3, 7, 2),
+            view="shape",
+        ),
+        Stage(
+            "each row sums to 1",
+            0.5,
+            "Weights sum to 1 over the source, and so does their mean over the heads.",
+            [_aligned(3, 5, 2, 2)],
+            _draw_alignment(3, 7, 2),
+            view="row sums",
+        ),
+        Stage(
+            "one layer",
+            1,
+            "Word i is written by the place that has read <sos> and the words before it: feed <sos> and all words but "
+            "the last.",
+            [_aligned(3, 4, 1, 3)],
+            _draw_alignment(3, 7, 1),
+        ),
+        Stage(
+            "several layers: the last one",
+            1,
+            "context.maps has the weights of every attention; take those of the cross_attention of the last layer of "
+            "the decoder.",
+            [_aligned(4, 6, 3, 4)],
+            _draw_alignment(3, 7, 3),
+        ),
+    ],
+    [
+        Mistake(
+            "a row for each word read, not written",
+            "The place that reads word i writes word i + 1. Feed <sos> and all words but the last: then row i belongs "
+            "to the moment in which word i is written.",
+            lambda model, source, words: _maps(model, source, words)[-1].mean(dim=0),
+        ),
+        Mistake(
+            "one row too many",
+            "After the last word the model writes <eos>, which is not asked for. Leave the last word out of what is "
+            "fed.",
+            lambda model, source, words: _maps(model, source, [SOS, *words])[-1].mean(dim=0),
+        ),
+        Mistake(
+            "one row too many, the first is cut",
+            "This leaves the rows of the next words: the row of <sos> is the one that writes the first word.",
+            lambda model, source, words: _maps(model, source, [SOS, *words])[-1].mean(dim=0)[1:],
+        ),
+        Mistake(
+            "self-attention in place of cross-attention",
+            "This map has the written words on both axes. Take layer.cross_attention.",
+            lambda model, source, words: _maps(model, source, [SOS, *words[:-1]], "attention")[-1].mean(dim=0),
+        ),
+        Mistake(
+            "the first layer",
+            "The last layer's map is asked for: model.decoder.layers[-1].",
+            lambda model, source, words: _maps(model, source, [SOS, *words[:-1]])[0].mean(dim=0),
+        ),
+        Mistake(
+            "the mean over the layers too",
+            "Only the last layer is asked for.",
+            lambda model, source, words: _maps(model, source, [SOS, *words[:-1]]).mean(dim=(0, 1)),
+        ),
+        Mistake(
+            "one head only",
+            "Each head looks somewhere else; take the mean over all of them.",
+            lambda model, source, words: _maps(model, source, [SOS, *words[:-1]])[-1, 0],
+        ),
+        Mistake(
+            "the heads are summed",
+            "A row sums to the number of heads. Take the mean.",
+            lambda model, source, words: _maps(model, source, [SOS, *words[:-1]])[-1].sum(dim=0),
+        ),
+        Mistake(
+            "rows and columns are exchanged",
+            "Rows are the words that look, those written; columns are the tokens looked at, those of the source.",
+            lambda model, source, words: alignment(model, source, words).T,
+        ),
+        Mistake(
+            "the heads are still there",
+            "Take the mean over the heads, and the only sentence of the batch.",
+            lambda model, source, words: _maps(model, source, [SOS, *words[:-1]])[-1],
+        ),
+    ],
+)

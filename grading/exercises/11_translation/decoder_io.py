@@ -1,0 +1,129 @@
+"""Exercise decoder_io of notebook 11."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+from helpers.data import EOS, IGNORE, PAD, SOS
+
+from ._common import Sentences
+
+
+def _rows(lists: Sentences, fill: int) -> Tensor:
+    width = max(map(len, lists))
+    return torch.tensor([[*row, *[fill] * (width - len(row))] for row in lists])
+
+
+def decoder_io(target: Sentences) -> tuple[Tensor, Tensor]:
+    return _rows([[SOS, *words] for words in target], PAD), _rows([[*words, EOS] for words in target], IGNORE)
+
+
+def _draw_targets(count: int, same: bool = False) -> Callable[[random.Random], list[Ask]]:
+    def draw(rng: random.Random) -> list[Ask]:
+        lengths = [rng.randint(2, 5)] * count if same else sorted(rng.sample(range(1, 9), count))
+        if count > 2:  # neither the first nor the last is the longest
+            *others, longest = lengths
+            others = rng.sample(others, len(others))
+            lengths = [others[0], longest, *others[1:]]
+        return [Ask(([[rng.randrange(4, 500) for _ in range(length)] for length in lengths],))]
+
+    return draw
+
+
+EXERCISE = Exercise(
+    decoder_io,
+    [
+        Stage(
+            "one sentence",
+            0.5,
+            "The sentence [7, 9] is read as <sos> 7 9 and must be answered by 7 9 <eos>.",
+            [Ask(([[7, 9]],))],
+            _draw_targets(1),
+        ),
+        Stage(
+            "two sentences of the same length",
+            0.5,
+            "One row for each sentence; under each word of the input stands the word that follows it.",
+            [Ask(([[7, 9, 8], [5, 5, 6]],))],
+            _draw_targets(3, same=True),
+        ),
+        Stage(
+            "sentences of different lengths",
+            1,
+            "A short row is filled at its end, the input with PAD, and the output with IGNORE, so that the loss skips "
+            "it.",
+            [Ask(([[7, 9, 8], [5]],)), Ask(([[6, 7], [8, 9, 4, 5], [4]],))],
+            _draw_targets(4),
+        ),
+    ],
+    [
+        Mistake(
+            "the output is not shifted",
+            "Under each word stands the same word: the decoder would learn to copy what it has just read.",
+            lambda target: (
+                _rows([[SOS, *words] for words in target], PAD),
+                _rows([[SOS, *words] for words in target], IGNORE),
+            ),
+        ),
+        Mistake(
+            "the padding is scored",
+            "Filled with PAD, the output asks the model to say <pad> after <eos>, and most of what it learns from "
+            "short sentences is that. Fill the output with IGNORE.",
+            lambda target: (
+                _rows([[SOS, *words] for words in target], PAD),
+                _rows([[*words, EOS] for words in target], PAD),
+            ),
+        ),
+        Mistake(
+            "the input is filled with IGNORE",
+            "IGNORE is -100, which is no token: an embedding has no such row. Fill the input with PAD.",
+            lambda target: (
+                _rows([[SOS, *words] for words in target], IGNORE),
+                _rows([[*words, EOS] for words in target], IGNORE),
+            ),
+        ),
+        Mistake(
+            "<eos> stands at the end of the padding",
+            "<eos> comes right after the last word of its own sentence; what follows it is not scored.",
+            lambda target: (
+                _rows([[SOS, *words] for words in target], PAD),
+                torch.cat([_rows(target, IGNORE), torch.full((len(target), 1), EOS)], dim=1),
+            ),
+        ),
+        Mistake(
+            "<eos> is lost",
+            "The last word has no answer under it, so the model never learns when to stop.",
+            lambda target: (
+                _rows([[SOS, *words] for words in target], PAD),
+                _rows([[*words, IGNORE] for words in target], IGNORE),
+            ),
+        ),
+        Mistake(
+            "<eos> is lost, and the last word is not read",
+            "The model must read the last word, too: what follows it is <eos>.",
+            lambda target: (_rows([[SOS, *words][:-1] for words in target], PAD), _rows(target, IGNORE)),
+        ),
+        Mistake(
+            "<eos> is in the input too",
+            "Nobody asks what follows <eos>: the input ends with the last word.",
+            lambda target: (
+                _rows([[SOS, *words, EOS] for words in target], PAD),
+                _rows([[*words, EOS] for words in target], IGNORE),
+            ),
+        ),
+        Mistake(
+            "input and output are exchanged",
+            "The input begins with <sos>, the output ends with <eos>.",
+            lambda target: (
+                _rows([[*words, EOS] for words in target], IGNORE),
+                _rows([[SOS, *words] for words in target], PAD),
+            ),
+        ),
+    ],
+)

@@ -1,0 +1,112 @@
+"""Exercise pairs_to_score of notebook 11."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import _fixed
+
+Pairs = list[tuple[str, str]]
+
+
+def pairs_to_score(corpus: dict[str, Pairs]) -> Pairs:
+    known = {english for english, _ in corpus["train"]}
+    return [pair for pair in corpus["test"] if pair[0] not in known]
+
+
+def _pairs(rng: random.Random, count: int) -> Pairs:
+    subjects, verbs = ("I", "You", "We", "They"), ("see", "sell", "buy", "draw", "find")
+    numbers = rng.sample(range(2, 99), count)
+    return [(f"{rng.choice(subjects)} {rng.choice(verbs)} {n} cats.", f"phrase {n}") for n in numbers]
+
+
+def _draw_corpus(copies: bool, paraphrase: bool = False) -> Callable[[random.Random], list[Ask]]:
+    def draw(rng: random.Random) -> list[Ask]:
+        pairs = _pairs(rng, 14)
+        train, valid, test = pairs[:6], pairs[6:9], pairs[9:]
+        if copies:  # two known pairs side by side
+            place = rng.randint(1, 4)
+            test[place:place] = [train[1], train[4]]
+        if paraphrase:  # the same English with other French is known, too; other English with the same French is new
+            test = [*test, (train[2][0], "une autre phrase"), ("Another sentence.", train[3][1])]
+            test = [*test, ("Another sentence.", "encore une phrase"), (valid[1][0], "la troisième phrase")]
+        return [Ask(({"train": train, "valid": valid, "test": test},))]
+
+    return draw
+
+
+EXERCISE = Exercise(
+    pairs_to_score,
+    [
+        Stage(
+            "the test part",
+            0.5,
+            "Neither the pairs of which the model has learned nor those with which you have chosen its settings.",
+            _fixed(_draw_corpus(False), 1),
+            _draw_corpus(False),
+        ),
+        Stage(
+            "copies of training sentences are left out",
+            0.25,
+            "Some English sentences of the test part stand in the training part too; the order of the others stays.",
+            _fixed(_draw_corpus(True), 1),
+            _draw_corpus(True),
+        ),
+        Stage(
+            "known English, other French",
+            0.25,
+            "What the model has read is the English sentence: a pair is known when its English is in the training "
+            "part. All others stay, also what stands there twice or in the validation part.",
+            _fixed(_draw_corpus(True, True), 1),
+            _draw_corpus(True, True),
+        ),
+    ],
+    [
+        Mistake(
+            "scored on training pairs",
+            "The model has learned these by heart; BLEU on them says nothing about other sentences.",
+            lambda corpus: corpus["train"],
+        ),
+        Mistake(
+            "scored on the validation pairs",
+            "They have helped to choose the settings and the moment to stop, so they flatter the model. They are for "
+            "that, and the test part is for the result.",
+            lambda corpus: corpus["valid"],
+        ),
+        Mistake(
+            "copies of training pairs are kept",
+            "Some sentences of the test part are in the training part, too. The model need only remember them.",
+            lambda corpus: corpus["test"],
+        ),
+        Mistake(
+            "whole pairs are compared",
+            "The same English with another French translation has been read as well. Compare the English only.",
+            lambda corpus: [pair for pair in corpus["test"] if pair not in corpus["train"]],
+        ),
+        Mistake(
+            "what is in the validation part is left out, too",
+            "The model has not learned from the validation part. Only what is in the training part is known to it.",
+            lambda corpus: [
+                pair
+                for pair in corpus["test"]
+                if pair[0] not in {english for english, _ in [*corpus["train"], *corpus["valid"]]}
+            ],
+        ),
+        Mistake(
+            "the French is compared",
+            "What the model is given is English: a pair is known when its English has been read.",
+            lambda corpus: [
+                pair for pair in corpus["test"] if pair[1] not in {french for _, french in corpus["train"]}
+            ],
+        ),
+        Mistake(
+            "the copies are what is kept",
+            "These are just the sentences that the model has read. Keep the others.",
+            lambda corpus: [pair for pair in corpus["test"] if pair[0] in {english for english, _ in corpus["train"]}],
+        ),
+    ],
+)

@@ -1,0 +1,1 @@
+"""Exercises of notebook 12: a sweep over four settings, and one that fails."""

@@ -1,0 +1,245 @@
+"""Exercise choose_setting of notebook 12."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+from ._common import Row
+
+Scores = dict[str, Row]
+
+
+def _mean(row: Row, part: str = "dev_bleu") -> float:
+    return float(statistics.mean(row[part]))
+
+
+def _standard_error(row: Row) -> float:
+    return float(statistics.stdev(row["dev_bleu"]) / math.sqrt(len(row["dev_bleu"])))
+
+
+def choose_setting(scores: Scores) -> str:
+    best = max(scores.values(), key=_mean)
+    limit = _mean(best) - _standard_error(best)
+    return min((name for name in scores if _mean(scores[name]) >= limit), key=lambda name: scores[name]["parameters"])
+
+
+def _smallest_above(scores: Scores, limit: Callable[[Row, Row], float], part: str = "dev_bleu") -> str:
+    """Returns the smallest setting whose mean is not below `limit(best row, its own row)`."""
+    best = max(scores.values(), key=lambda row: _mean(row, part))
+    near = [name for name, row in scores.items() if _mean(row, part) >= limit(best, row)]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
+def _on_test(scores: Scores) -> str:
+    def limit(best: Row, _: Row) -> float:
+        return _mean(best, "test_bleu") - float(statistics.stdev(best["test_bleu"])) / math.sqrt(len(best["test_bleu"]))
+
+    return _smallest_above(scores, limit, "test_bleu")
+
+
+def _highest(part: str, of: Callable[[list[float]], float]) -> Callable[[Scores], str]:
+    return lambda scores: max(scores, key=lambda name: of(scores[name][part]))
+
+
+def _without_root(scores: Scores) -> str:
+    return _smallest_above(scores, lambda best, _: _mean(best) - statistics.stdev(best["dev_bleu"]))
+
+
+def _divided_by_n(scores: Scores) -> str:
+    def limit(best: Row, _: Row) -> float:
+        return _mean(best) - float(statistics.pstdev(best["dev_bleu"])) / math.sqrt(len(best["dev_bleu"]))
+
+    return _smallest_above(scores, limit)
+
+
+def _another_root(scores: Scores) -> str:
+    return _smallest_above(
+        scores, lambda best, _: _mean(best) - float(statistics.stdev(best["dev_bleu"])) / math.sqrt(len(scores))
+    )
+
+
+def _three_runs(scores: Scores) -> str:
+    means = {name: sum(row["dev_bleu"]) / 3 for name, row in scores.items()}
+    best = max(means, key=lambda name: means[name])
+    limit = means[best] - float(statistics.stdev(scores[best]["dev_bleu"])) / math.sqrt(3)
+    return min((name for name in scores if means[name] >= limit), key=lambda name: scores[name]["parameters"])
+
+
+def _own_error(scores: Scores) -> str:
+    return _smallest_above(scores, lambda best, own: _mean(best) - _standard_error(own))
+
+
+def _best_run(scores: Scores) -> str:
+    best = max(scores.values(), key=lambda row: max(row["dev_bleu"]))
+    limit = max(best["dev_bleu"]) - _standard_error(best)
+    near = [name for name, row in scores.items() if max(row["dev_bleu"]) >= limit]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
+def _largest_near(scores: Scores) -> str:
+    best = max(scores.values(), key=_mean)
+    limit = _mean(best) - _standard_error(best)
+    return max((name for name in scores if _mean(scores[name]) >= limit), key=lambda name: scores[name]["parameters"])
+
+
+STEPS = {3: [-1.0, 1.0, 0.0], 4: [-1.0, 1.0, -0.5, 0.5], 5: [-1.0, 1.0, -0.5, 0.5, 0.0]}
+
+
+def _runs(n: int, mean: float, spread: float, outlier: float = 0.0) -> list[float]:
+    """Returns `n` runs with this mean and a standard deviation of `spread`; `outlier` is added to the last of them.
+
+    Runs without a spread are all the same half, so that their mean is not rounded in any way of computing it.
+    """
+    if not spread:
+        return [round(2 * mean) / 2] * n
+    steps = STEPS[n]
+    scale = spread / statistics.stdev(steps)
+    runs = [mean + scale * step for step in steps]
+    return [round(run, 2) for run in [*runs[:-1], runs[-1] + outlier]]
+
+
+Settings = tuple[int, list[tuple[int, float, float, float, float]]]
+
+
+def _scores(rng: random.Random, settings: Settings, largest_first: bool) -> Ask:
+    """Returns the question for a number of runs and rows of size, dev BLEU, its deviation, test BLEU and an outlier."""
+    n, rows = settings
+    names = rng.sample(["shallow", "wide", "deep", "narrow", "tall", "plain"], len(rows))
+    base, unit = rng.uniform(30, 60), rng.choice([1.2, 1.3, 1.4])
+    made = [
+        {
+            "parameters": size * rng.randint(90, 110) * 1000,
+            "dev_bleu": _runs(n, base + unit * dev, unit * spread, unit * outlier),
+            "test_bleu": _runs(n, base - 1 + unit * test, unit),
+        }
+        for size, dev, spread, test, outlier in sorted(rows, reverse=largest_first)
+    ]
+    return Ask((dict(zip(names, made, strict=True)),))
+
+
+# number of runs; size, dev BLEU, its standard deviation, test BLEU, how much is added to one run
+CLEAR = 5, [(1, 0.0, 1.0, 1.0, 0.0), (3, 8.0, 1.0, 2.0, 0.0), (6, 3.0, 1.0, 9.0, 0.0)]
+NEAR = 5, [(1, 0.0, 1.0, 0.0, 0.0), (2, 9.7, 2.0, 7.8, 0.0), (3, 10.0, 2.0, 8.0, 0.0), (6, 9.9, 2.0, 7.9, 0.0)]
+BETWEEN = 5, [(1, 8.6, 1.0, 0.0, 0.0), (2, 9.7, 0.2, 0.0, 0.0), (6, 10.0, 2.0, 9.0, 0.0)]
+OWN = 5, [(1, 9.0, 6.0, 0.0, 0.0), (2, 9.55, 0.4, 1.0, 0.0), (3, 9.85, 0.4, 3.0, 0.0), (6, 10.0, 0.6, 5.0, 0.0)]
+# the limit is 9.11; with n in place of n - 1, 9.20
+DIVISOR = 5, [(1, 9.15, 1.0, 0.0, 0.0), (3, 9.8, 0.4, 3.0, 0.0), (6, 10.0, 2.0, 5.0, 0.0)]
+# the limit is 9.00; with the root of 3, which is also n - 1 and the number of settings, 8.85
+ROOT = 4, [(1, 8.92, 1.0, 0.0, 0.0), (3, 9.8, 0.4, 3.0, 0.0), (6, 10.0, 2.0, 5.0, 0.0)]
+# the limit is 8.85; with n in place of n - 1, 9.06
+THREE = 3, [(1, 8.95, 1.0, 0.0, 0.0), (3, 9.8, 0.4, 3.0, 0.0), (6, 10.0, 2.0, 5.0, 0.0)]
+LUCKY = 5, [(1, 4.0, 1.0, 2.0, 12.0), (3, 9.9, 1.0, 3.0, 0.0), (6, 10.0, 1.0, 5.0, 0.0)]
+# one bad run: the median of the smallest is near the best, its mean is not
+UNLUCKY = 5, [(1, 10.6, 1.0, 2.0, -8.0), (3, 9.9, 1.0, 3.0, 0.0), (6, 10.0, 1.0, 5.0, 0.0)]
+# the standard error is 0, and the best is as good as itself
+EQUAL = 5, [(1, 5.0, 1.0, 0.0, 0.0), (3, 10.0, 0.0, 3.0, 0.0), (6, 8.0, 1.0, 5.0, 0.0)]
+
+
+def _choices(*tables: Settings) -> tuple[list[Ask], Any]:
+    """Returns the public questions and what draws those of grading; every second begins with the smallest setting."""
+
+    def draw(rng: random.Random) -> list[Ask]:
+        return [_scores(rng, table, largest_first=n % 2 == 0) for n, table in enumerate(tables)]
+
+    return draw(random.Random(5)), draw
+
+
+EXERCISE = Exercise(
+    choose_setting,
+    [
+        Stage(
+            "one setting is clearly the best",
+            1,
+            "The mean of dev_bleu decides; the test part is for the report, and nothing is chosen on it.",
+            *_choices(CLEAR),
+        ),
+        Stage(
+            "two are equally good: the smaller one",
+            1,
+            "Everything that is at most one standard error below the best mean is as good; take the fewest parameters.",
+            *_choices(NEAR, NEAR),
+        ),
+        Stage(
+            "one standard error, of the best setting",
+            1,
+            "The standard error is that of the best setting's mean: its standard deviation (with n - 1) divided by the "
+            "root of n, its number of runs. Use means, not single runs.",
+            *_choices(BETWEEN, OWN, LUCKY, UNLUCKY, DIVISOR, ROOT, THREE, EQUAL),
+        ),
+    ],
+    [
+        Mistake(
+            "the choice is made on test",
+            "Who chooses on test has no honest figure left to report: the chosen setting's test score is too good.",
+            _on_test,
+        ),
+        Mistake(
+            "the highest mean wins, however close the others are",
+            "The difference may be chance: take the smallest setting within one standard error of the best.",
+            _highest("dev_bleu", statistics.mean),
+        ),
+        Mistake(
+            "the highest test score wins",
+            "Nothing is chosen on test; use dev_bleu, and the smallest setting within one standard error.",
+            _highest("test_bleu", statistics.mean),
+        ),
+        Mistake(
+            "the best single run decides",
+            "One lucky seed says little: compare means over the seeds.",
+            _best_run,
+        ),
+        Mistake(
+            "the highest single run wins",
+            "One lucky seed says little: compare means, and allow for one standard error.",
+            _highest("dev_bleu", max),
+        ),
+        Mistake(
+            "the standard deviation is taken for the standard error",
+            "The mean of n runs moves less than a single run: divide the standard deviation by the root of n.",
+            _without_root,
+        ),
+        Mistake(
+            "the standard deviation is divided by n",
+            "A few runs lie closer to their own mean than to the true one: divide by n - 1 (numpy wants ddof=1).",
+            _divided_by_n,
+        ),
+        Mistake(
+            "the standard deviation is divided by the root of something else than n",
+            "n is the number of runs of the best setting: not n - 1, not the number of settings, and not always 3.",
+            _another_root,
+        ),
+        Mistake(
+            "every setting is taken to have three runs",
+            'The number of runs is len(row["dev_bleu"]): divide the sum by it for the mean, the standard deviation '
+            "by its root.",
+            _three_runs,
+        ),
+        Mistake(
+            "each setting brings its own standard error",
+            "A setting that varies a lot would allow itself the most. The margin is that of the best setting.",
+            _own_error,
+        ),
+        Mistake(
+            "the largest of the equally good ones",
+            "When settings are equally good, take the smallest: it is cheaper to train and to use.",
+            _largest_near,
+        ),
+        Mistake(
+            "the smallest setting wins, however bad",
+            "Small is a virtue only among the settings that are as good as the best.",
+            lambda scores: min(scores, key=lambda name: scores[name]["parameters"]),
+        ),
+        Mistake(
+            "the scores are returned in place of the name",
+            "Return the name of the chosen setting.",
+            lambda scores: scores[choose_setting(scores)],
+        ),
+    ],
+)

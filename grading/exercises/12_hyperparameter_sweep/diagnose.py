@@ -1,0 +1,325 @@
+"""Exercise diagnose of notebook 12."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from functools import partial
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+Losses = list[float]
+
+
+def diagnose(train_loss: Losses, dev_loss: Losses) -> str:
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    if dev_loss[-1] < 0.95 * dev_loss[-2]:
+        return "underfits"
+    return "fits"
+
+
+def _rule(change: Callable[[Losses, Losses], str | None]) -> Callable[[Losses, Losses], str]:
+    """Returns what judges by `change` first, and by the right rule where that says nothing."""
+    return lambda train_loss, dev_loss: change(train_loss, dev_loss) or diagnose(train_loss, dev_loss)
+
+
+def _trains(train_loss: Losses) -> bool:
+    return train_loss[-1] <= 0.8 * train_loss[0]
+
+
+def _after_failure(train_loss: Losses, dev_loss: Losses) -> str:
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+def _published(train_loss: Losses, dev_loss: Losses) -> str | None:
+    return None if _trains(train_loss) else "overfits"
+
+
+def _failure_is_underfitting(train_loss: Losses, dev_loss: Losses) -> str | None:
+    return None if _trains(train_loss) else "underfits"
+
+
+def _nan_passes(train_loss: Losses, dev_loss: Losses) -> str:
+    return "fails to train" if train_loss[-1] > 0.8 * train_loss[0] else _after_failure(train_loss, dev_loss)
+
+
+def _gap(train_loss: Losses, dev_loss: Losses) -> str | None:
+    return "overfits" if _trains(train_loss) and dev_loss[-1] > 1.1 * train_loss[-1] else None
+
+
+def _any_rise(train_loss: Losses, dev_loss: Losses) -> str | None:
+    return "overfits" if _trains(train_loss) and dev_loss[-1] > min(dev_loss) else None
+
+
+def _from_the_first(train_loss: Losses, dev_loss: Losses) -> str | None:
+    if not _trains(train_loss) or dev_loss[-1] > 1.1 * dev_loss[0]:
+        return None
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+def _from_the_one_before(train_loss: Losses, dev_loss: Losses) -> str | None:
+    if not _trains(train_loss) or dev_loss[-1] > 1.1 * dev_loss[-2]:
+        return None
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+def _absolute(train_loss: Losses, dev_loss: Losses) -> str | None:
+    if not _trains(train_loss):
+        return None
+    if dev_loss[-1] > min(dev_loss) + 0.1:
+        return "overfits"
+    return "underfits" if dev_loss[-1] < dev_loss[-2] - 0.05 else "fits"
+
+
+def _still_falling_in_training(train_loss: Losses, dev_loss: Losses) -> str | None:
+    if not _trains(train_loss) or dev_loss[-1] > 1.1 * min(dev_loss):
+        return None
+    return "underfits" if train_loss[-1] < 0.95 * train_loss[-2] else "fits"
+
+
+def _any_fall(train_loss: Losses, dev_loss: Losses) -> str | None:
+    good = _trains(train_loss) and dev_loss[-1] <= 1.1 * min(dev_loss)
+    return "underfits" if good and dev_loss[-1] < dev_loss[-2] else None
+
+
+def _fails_on_dev(train_loss: Losses, dev_loss: Losses) -> str:
+    return "fails to train" if not dev_loss[-1] <= 0.8 * dev_loss[0] else _after_failure(train_loss, dev_loss)
+
+
+def _no_failure(train_loss: Losses, dev_loss: Losses) -> str:
+    return _after_failure(train_loss, dev_loss)
+
+
+# The first training loss, and 80 % of it: the same to the last bit in whatever way the two are compared.
+AT_80_PER_CENT = ((2.9, 2.32), (5.15, 4.12), (5.8, 4.64))
+
+
+def _falling(start: float, end: float, epochs: int, speed: float) -> Losses:
+    """Returns losses that fall from `start` to near `end` (the faster, the larger `speed`)."""
+    return [round(end + (start - end) * math.exp(-speed * n), 3) for n in range(epochs)]
+
+
+def _flat(rng: random.Random) -> tuple[Losses, Losses]:
+    """A run that stays at the level of its first epoch; chance moves both losses a little."""
+    level, epochs = rng.uniform(2.5, 5), rng.randint(6, 14)
+    train, dev = ([round(level * rng.uniform(0.95, 1.02), 3) for _ in range(epochs)] for _ in range(2))
+    train[0] = round(level * rng.uniform(1.0, 1.05), 3)
+    dev[-1] = round(dev[-2] * rng.uniform(0.985, 1.0), 3)
+    return train, dev
+
+
+def _flat_and_uneven(rng: random.Random) -> tuple[Losses, Losses]:
+    """A failed run whose dev loss jumps: at its end it is far above its lowest value."""
+    train, dev = _flat(rng)
+    dev[len(dev) // 2] = round(0.8 * min(dev), 3)
+    return train, dev
+
+
+def _up_and_down(rng: random.Random) -> tuple[Losses, Losses]:
+    """A failed run whose training loss rises first and falls far once, and ends near its first value."""
+    train, dev = _flat(rng)
+    train[1], train[2] = round(1.4 * train[0], 3), round(0.7 * train[0], 3)
+    return train, dev
+
+
+def _not_a_number(rng: random.Random) -> tuple[Losses, Losses]:
+    epochs, broken = rng.randint(6, 12), rng.randint(2, 4)
+    train, dev = _falling(5, 1, epochs, 0.4), _falling(4.5, 1.2, epochs, 0.4)
+    return train[:-broken] + [math.nan] * broken, dev[:-broken] + [math.nan] * broken
+
+
+def _not_a_number_in_training(rng: random.Random) -> tuple[Losses, Losses]:
+    """The training loss breaks in the last epoch, in which the dev loss is measured before the weights break."""
+    train, dev = _good(rng)
+    return [*train[:-1], math.nan], dev
+
+
+def _good(rng: random.Random) -> tuple[Losses, Losses]:
+    """Both have fallen and lie flat; there is a gap, and the dev loss is a little above its lowest."""
+    epochs, low = rng.randint(12, 16), rng.uniform(0.5, 1)
+    train = _falling(rng.uniform(4, 5), low * 0.7, epochs, 0.6)
+    dev = _falling(rng.uniform(4, 5), low, epochs, 0.7)
+    return train, [*dev[:-2], round(dev[-3] * 1.005, 3), round(dev[-3] * rng.uniform(1.02, 1.04), 3)]
+
+
+def _good_and_quiet(rng: random.Random) -> tuple[Losses, Losses]:
+    """Both fall a little to the very end, by less than 5 % in an epoch."""
+    train, dev = _good(rng)
+    return train, [*dev[:-2], round(dev[-3] * 0.995, 3), round(dev[-3] * rng.uniform(0.975, 0.985), 3)]
+
+
+def _good_and_eager(rng: random.Random) -> tuple[Losses, Losses]:
+    """The training loss still falls by more than 10 % in an epoch, the dev loss has nothing more to gain."""
+    _, dev = _good(rng)
+    speed = rng.uniform(0.14, 0.18)
+    return [round(4.5 * math.exp(-speed * n), 3) for n in range(len(dev))], dev
+
+
+def _good_and_high(rng: random.Random, last: float) -> tuple[Losses, Losses]:
+    """A run with losses near 4, where a few per cent are much: the last dev loss is `last` times the one before."""
+    epochs, low = rng.randint(9, 12), rng.uniform(3.8, 4.2)
+    train, dev = _falling(8, low * 0.9, epochs, 0.7), _falling(8.5, low, epochs, 1.0)
+    return train, [*dev[:-1], round(dev[-2] * last, 3)]
+
+
+def _good_at_the_limit(rng: random.Random) -> tuple[Losses, Losses]:
+    """The training loss has fallen to exactly 80 % of its first value."""
+    first, last = rng.choice(AT_80_PER_CENT)
+    train = [first, *sorted((round(rng.uniform(last, first), 2) for _ in range(rng.randint(3, 6))), reverse=True), last]
+    _, dev = _good(rng)
+    return train, dev
+
+
+def _bent(rng: random.Random, rise: float) -> tuple[Losses, Losses]:
+    """The training loss falls to nearly nothing, the dev loss falls and rises again to `rise` times its lowest."""
+    down, up = rng.randint(4, 6), rng.randint(5, 8)
+    low = rng.uniform(0.8, 1.2)
+    dev = _falling(rng.uniform(4, 5), low, down, 1.0)
+    dev += [round(dev[-1] * (1 + (rise - 1) * (n + 1) / up), 3) for n in range(up)]
+    return _falling(5, 0.02, down + up, rng.uniform(0.4, 0.6)), dev
+
+
+def _bent_and_falling(rng: random.Random) -> tuple[Losses, Losses]:
+    """The dev loss has doubled and falls again, by more than 5 %; it is still far above its lowest."""
+    train, dev = _bent(rng, 2.0)
+    return train, [*dev, round(dev[-1] * rng.uniform(0.82, 0.88), 3)]
+
+
+def _jump(rng: random.Random) -> tuple[Losses, Losses]:
+    """The dev loss is at its lowest until the last epoch; the training loss is not low."""
+    epochs, low = rng.randint(8, 12), rng.uniform(1.6, 2.0)
+    dev = _falling(rng.uniform(4, 5), low, epochs, 0.8)
+    return _falling(5, low * 0.8, epochs, 0.6), [*dev[:-1], round(dev[-2] * rng.uniform(1.25, 1.35), 3)]
+
+
+def _unfinished(rng: random.Random) -> tuple[Losses, Losses]:
+    epochs, speed = rng.randint(5, 9), rng.uniform(0.15, 0.2)
+    train = [round(5 * math.exp(-speed * n), 3) for n in range(epochs)]
+    return train, [round(1.15 * loss, 3) for loss in train]
+
+
+Curves = Callable[[random.Random], tuple[Losses, Losses]]
+
+
+def _curves(*kinds: Curves) -> tuple[list[Ask], Callable[[random.Random], list[Ask]]]:
+    def draw(rng: random.Random) -> list[Ask]:
+        return [Ask(kind(rng)) for kind in kinds]
+
+    return draw(random.Random(63)), draw
+
+
+EXERCISE = Exercise(
+    diagnose,
+    [
+        Stage(
+            "a flat training loss fails to train",
+            1,
+            "Look at the training loss first. While it has not fallen, the model has learned next to nothing, and what "
+            "the dev loss does is of no interest.",
+            *_curves(_flat, _flat_and_uneven, _up_and_down),
+        ),
+        Stage(
+            "a dev loss that turns upwards overfits",
+            1,
+            "Compare the last dev loss with the lowest of the run, not with the first one or with the training loss.",
+            *_curves(*(partial(_bent, rise=rise) for rise in (1.6, 1.3, 4.5)), _bent_and_falling, _jump),
+        ),
+        Stage(
+            "a dev loss that still falls underfits",
+            1,
+            "Compare the last dev loss with the one before: is it lower by more than 5 %?",
+            *_curves(_unfinished, _unfinished),
+        ),
+        Stage(
+            "a run that is as it should be fits",
+            0.5,
+            "A gap between the two losses is usual, and a dev loss moves a little by chance: 10 % above its lowest is "
+            "where overfitting begins.",
+            *_curves(
+                _good,
+                _good_and_quiet,
+                _good_and_eager,
+                partial(_good_and_high, last=1.06),
+                partial(_good_and_high, last=0.97),
+                _good_at_the_limit,
+            ),
+        ),
+        Stage(
+            "a loss that is no longer a number fails to train",
+            0.5,
+            "With NaN, every comparison is False, also nan > 1. Ask whether it has fallen, not whether it is high.",
+            *_curves(_not_a_number, _not_a_number_in_training),
+        ),
+    ],
+    [
+        Mistake(
+            "a run that never trained is said to overfit",
+            "This is the published mistake. Who overfits has learned the training set by heart: look first whether the "
+            "training loss has fallen at all.",
+            _rule(_published),
+        ),
+        Mistake(
+            "a run that never trained is said to underfit",
+            "An unfinished run still falls, and more epochs help it. A flat one needs a repair, not more epochs.",
+            _rule(_failure_is_underfitting),
+        ),
+        Mistake(
+            "there is no test for a failed run",
+            "First ask whether the training loss has fallen to 80 % of its first value or below.",
+            _no_failure,
+        ),
+        Mistake(
+            "NaN goes unnoticed",
+            "nan > 3 is False, and so is nan <= 3. Write the test the other way round: not (last <= 0.8 * first).",
+            _nan_passes,
+        ),
+        Mistake(
+            "the dev loss decides whether it trains",
+            "Whether a model trains is seen on the training loss. A dev loss that ends high may also be overfitting.",
+            _fails_on_dev,
+        ),
+        Mistake(
+            "a gap is taken for overfitting",
+            "The dev loss is nearly always above the training loss. It overfits when the dev loss *rises*.",
+            _rule(_gap),
+        ),
+        Mistake(
+            "any rise is taken for overfitting",
+            "A dev loss moves a little by chance. Overfitting begins 10 % above the lowest one.",
+            _rule(_any_rise),
+        ),
+        Mistake(
+            "the last dev loss is compared with the first",
+            "Even a run that overfits badly ends below its first dev loss. Compare with the lowest one.",
+            _rule(_from_the_first),
+        ),
+        Mistake(
+            "the last dev loss is compared with the one before, for overfitting",
+            "A dev loss may rise by a few per cent in each of many epochs. Compare with the lowest of the run.",
+            _rule(_from_the_one_before),
+        ),
+        Mistake(
+            "margins in nats in place of per cent",
+            "10 % of a loss of 4 are 0.4, of a loss of 1 they are 0.1. Compare with 1.1 times the lowest loss and with "
+            "0.95 times the one before.",
+            _rule(_absolute),
+        ),
+        Mistake(
+            "underfitting is judged by the training loss",
+            "The training loss goes on falling also when there is nothing more to gain. Look at the dev loss.",
+            _rule(_still_falling_in_training),
+        ),
+        Mistake(
+            "any fall is taken for underfitting",
+            "A dev loss often falls by one or two per cent to the very end. Underfitting begins at 5 %.",
+            _rule(_any_fall),
+        ),
+    ],
+)

@@ -1,0 +1,307 @@
+"""Exercise run_sweep of notebook 12."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+from helpers.checking.plain import Recorded
+
+from ._common import Row
+
+Table = dict[str, Row]
+
+
+Train = Callable[[Row], Row]
+Save = Callable[[Table], None]
+
+
+def run_sweep(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
+    table = dict(finished)
+    for setting in settings:
+        row = table.get(setting["name"], {})
+        if not setting.items() <= row.items():
+            table[setting["name"]] = {**setting, **train_one(setting)}
+            save(table)
+    return [table[setting["name"]] for setting in settings]
+
+
+def _again(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
+    table = dict(finished)
+    for setting in settings:
+        table[setting["name"]] = {**setting, **train_one(setting)}
+        save(table)
+    return [table[setting["name"]] for setting in settings]
+
+
+def _at_the_end(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
+    kept: list[Table] = []
+    rows = run_sweep(settings, train_one, finished, lambda table: kept.append(dict(table)))
+    for table in kept[-1:]:
+        save(table)
+    return rows
+
+
+def _never_saved(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
+    return run_sweep(settings, train_one, finished, lambda table: None)
+
+
+def _in_the_end_at_least(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
+    kept = [dict(finished)]
+    try:
+        return run_sweep(settings, train_one, finished, lambda table: kept.append(dict(table)))
+    finally:
+        save(kept[-1])
+
+
+def _newest_only(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
+    return run_sweep(settings, train_one, finished, lambda table: save(dict([list(table.items())[-1]])))
+
+
+def _earlier_forgotten(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
+    table: Table = {}
+    for setting in settings:
+        if not setting.items() <= finished.get(setting["name"], {}).items():
+            table[setting["name"]] = {**setting, **train_one(setting)}
+            save(table)
+    return list(table.values())
+
+
+def _others_forgotten(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
+    names = {setting["name"] for setting in settings}
+    return run_sweep(settings, train_one, {name: row for name, row in finished.items() if name in names}, save)
+
+
+def _new_rows_only(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
+    rows = run_sweep(settings, train_one, finished, save)
+    return [row for row in rows if row != finished.get(row["name"])]
+
+
+def _as_trained(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
+    rows = run_sweep(settings, train_one, finished, save)
+    return sorted(rows, key=lambda row: row["name"] not in finished)
+
+
+def _whole_table(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
+    table = dict(finished)
+    for setting in settings:
+        if not setting.items() <= table.get(setting["name"], {}).items():
+            table[setting["name"]] = {**setting, **train_one(setting)}
+            save(table)
+    return list(table.values())
+
+
+def _results_only(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
+    table = dict(finished)
+    for setting in settings:
+        if setting["name"] not in table:
+            table[setting["name"]] = train_one(setting)
+            save(table)
+    return [table[setting["name"]] for setting in settings]
+
+
+def _by_name(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
+    table = dict(finished)
+    for setting in settings:
+        if setting["name"] not in table:
+            table[setting["name"]] = {**setting, **train_one(setting)}
+            save(table)
+    return [table[setting["name"]] for setting in settings]
+
+
+def _too_early(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
+    table = dict(finished)
+    for setting in settings:
+        if not setting.items() <= table.get(setting["name"], {}).items():
+            table[setting["name"]] = dict(setting)
+            save(table)
+            table[setting["name"]] = {**setting, **train_one(setting)}
+    save(table)
+    return [table[setting["name"]] for setting in settings]
+
+
+def _going_on(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
+    table = dict(finished)
+    for setting in settings:
+        if not setting.items() <= table.get(setting["name"], {}).items():
+            with suppress(BaseException):  # the mistake
+                table[setting["name"]] = {**setting, **train_one(setting)}
+                save(table)
+    return [table[setting["name"]] for setting in settings if setting["name"] in table]
+
+
+def _settings(rng: random.Random, count: int) -> list[Row]:
+    names = rng.sample(["shallow", "wide", "deep", "narrow", "tall", "plain", "wet", "dry"], count)
+    return [
+        {"name": name, "layers": rng.randint(1, 8), "width": 8 * rng.randint(4, 90), "dropout": rng.choice([0.1, 0.2])}
+        for name in names
+    ]
+
+
+def _result(rng: random.Random) -> Row:
+    return {"dev_loss": round(rng.uniform(0.5, 4), 3), "dev_bleu": round(rng.uniform(10, 90), 1)}
+
+
+def _sweep(
+    rng: random.Random,
+    count: int,
+    done: Iterable[int] = (),
+    stop_at: int = 0,
+    *,
+    changed: Iterable[tuple[int, str]] = (),
+    lacks: int = -1,
+    foreign: bool = False,
+) -> Row:
+    """Returns the inputs of a sweep of which `done` are finished.
+
+    Args:
+        changed: which of these had another value then, and of which entry.
+        lacks: which of these has a row without its dropout.
+        foreign: whether the table also has a row of another sweep.
+    """
+    *settings, other = _settings(rng, count + 1)
+    finished = {other["name"]: {**other, **_result(rng)}} if foreign else {}
+    finished |= {settings[n]["name"]: {**settings[n], **_result(rng)} for n in done}
+    for n, entry in changed:
+        finished[settings[n]["name"]][entry] += {"layers": 1, "width": 8, "dropout": 0.25}[entry]
+    if lacks >= 0:
+        del finished[settings[lacks]["name"]]["dropout"]
+    results = [([setting], _result(rng)) for setting in settings]
+    train_one = Recorded("train_one", results, stop_at)
+    return {"inputs": (settings, train_one, finished, Recorded("save")), "changes": (2,)}
+
+
+def _asks(of: str, *sweeps: dict[str, Any]) -> tuple[list[Ask], Callable[[random.Random], list[Ask]]]:
+    """Returns the public questions and what draws those of grading; `of` is a part of the log, or "" for the result."""
+    log: dict[str, Any] = {"take": "log", "beside": {"of": of}} if of else {}
+
+    def draw(rng: random.Random) -> list[Ask]:
+        return [Ask(**_sweep(rng, **sweep), **log) for sweep in sweeps]
+
+    return draw(random.Random(12)), draw
+
+
+EXERCISE = Exercise(
+    run_sweep,
+    [
+        Stage(
+            "nothing is finished: a row for each setting",
+            1,
+            "One row for each setting, in the order of the settings: the entries of the setting and of its result.",
+            *_asks("", {"count": 3}),
+        ),
+        Stage(
+            "what is finished is not trained again",
+            1,
+            "Train a setting only when the table has no row that fits it.",
+            *_asks("trained", {"count": 4, "done": (2, 1)}),
+            measure="sweep",
+        ),
+        Stage(
+            "rows of an earlier run are in the result",
+            1,
+            "The result has one row for each setting, in the order of the settings, whether it was trained today or "
+            "in an earlier run.",
+            *_asks("", {"count": 4, "done": (2, 1)}),
+        ),
+        Stage(
+            "interrupted: what was finished is saved",
+            1.5,
+            "Save the whole table right after each training, before the next one begins; let the interruption pass.",
+            *_asks("saved", {"count": 5, "done": (1,), "stop_at": 3, "foreign": True}, {"count": 3}),
+            measure="sweep",
+        ),
+        Stage(
+            "a setting with other numbers than in its row is trained again",
+            0.5,
+            "Somebody has changed one entry of a setting that was finished, the layers, the width or the dropout, or a "
+            "row has not all entries. It is about another model then: compare all entries of the setting with those "
+            "of the row, not the name alone.",
+            *_asks(
+                "trained",
+                {"count": 4, "done": (0, 1, 2, 3), "changed": [(1, "layers"), (2, "width"), (3, "dropout")]},
+                {"count": 3, "done": (0, 2), "lacks": 2},
+            ),
+            measure="sweep",
+        ),
+    ],
+    [
+        Mistake(
+            "finished settings are trained again",
+            "Before training, look whether the table already has a row that fits this setting; hours depend on it.",
+            _again,
+        ),
+        Mistake(
+            "the table is saved only at the end",
+            "When the third of four settings is interrupted, the first two are lost. Save after each training.",
+            _at_the_end,
+        ),
+        Mistake(
+            "the table is never saved",
+            "Nothing is left after an interruption. Call save(table) after each training.",
+            _never_saved,
+        ),
+        Mistake(
+            "the table is saved only when the function ends",
+            "try ... finally helps against Ctrl-C, but not when the machine goes off or the notebook's session is "
+            "closed. Save after each training, before the next one begins.",
+            _in_the_end_at_least,
+        ),
+        Mistake(
+            "only the newest row is saved",
+            "save replaces what was saved before: give it the whole table.",
+            _newest_only,
+        ),
+        Mistake(
+            "the rows of the earlier run are lost",
+            "Start from the finished rows: the table that is saved and returned holds the old ones and the new ones.",
+            _earlier_forgotten,
+        ),
+        Mistake(
+            "rows of other sweeps are lost",
+            "save replaces the whole table: a row that belongs to none of today's settings must be in it, too. Start "
+            "from all of `finished`.",
+            _others_forgotten,
+        ),
+        Mistake(
+            "only new rows are returned",
+            "The result has a row for each setting, also for those that were finished before.",
+            _new_rows_only,
+        ),
+        Mistake(
+            "finished rows come first",
+            "The rows of the result follow the order of the settings, whatever was finished when.",
+            _as_trained,
+        ),
+        Mistake(
+            "rows come in the order of the table",
+            "The table begins with the rows of the earlier run. The result follows the order of the settings.",
+            _whole_table,
+        ),
+        Mistake(
+            "the setting is missing from its row",
+            "A row holds the setting and its result, {**setting, **result}: nobody can read a table of results alone.",
+            _results_only,
+        ),
+        Mistake(
+            "finished is judged by the name alone",
+            "A setting that was changed keeps its name, but its row is about another model. Compare all "
+            "entries of the setting with those of the row.",
+            _by_name,
+        ),
+        Mistake(
+            "a setting counts as finished before it is trained",
+            "After an interruption, its row has no result, and it will never be trained. Save after training.",
+            _too_early,
+        ),
+        Mistake(
+            "the interruption is swallowed",
+            "Who presses Ctrl-C wants to stop: an except without a class (or BaseException) keeps the sweep running.",
+            _going_on,
+        ),
+    ],
+)

@@ -1,0 +1,60 @@
+"""Fingerprints of values: a check knows by them that an answer is right, and the file of examples does not tell it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import mpmath
+import torch
+from torch import Tensor
+
+from helpers.checking.expressions import DIGITS, Expression
+
+
+def canonical(value: Any, at: Mapping[str, Any] | None = None) -> str:
+    """Returns a text that is the same for equal values: numbers and expressions to 12 digits, dicts sorted by key.
+
+    Two expressions that are algebraically equal have the same text when evaluated at the same point `at`.
+    """
+    if isinstance(value, Tensor) and value.numel() == 1:
+        value = value.item()
+    if isinstance(value, float):
+        value = Expression(("Float", str(float(value))))
+    if isinstance(value, bool | int):
+        value = Expression(("Integer", str(int(value))))
+    if isinstance(value, Expression):
+        with mpmath.workdps(DIGITS):
+            return str(mpmath.nstr(value.value(at or {}), 12))
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {canonical(value[key], at)}" for key in sorted(value, key=str)) + "}"
+    if isinstance(value, list | tuple | torch.Size):
+        return "(" + ", ".join(canonical(item, at) for item in value) + ")"
+    if isinstance(value, set | frozenset):
+        return "{" + ", ".join(sorted(canonical(item, at) for item in value)) + "}"
+    return repr(value)
+
+
+def evaluated(value: Any, at: Mapping[str, Any] | None) -> Any:
+    """Returns the value with each expression replaced by its number at `at`, which does not tell the formula."""
+    if isinstance(value, Expression):
+        number = value.value(at or {})
+        return int(number) if mpmath.isint(number) else Expression(("Float", mpmath.nstr(number, 30)))
+    if isinstance(value, dict):
+        return {key: evaluated(item, at) for key, item in value.items()}
+    return type(value)(evaluated(item, at) for item in value) if isinstance(value, list | tuple) else value
+
+
+def seal(value: Any, at: Mapping[str, Any] | None, salt: str) -> Any:
+    """Returns the fingerprint of a value; of a dict or a sequence, one fingerprint for each of its parts."""
+    if isinstance(value, dict):
+        return {str(key): seal(item, at, salt) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [seal(item, at, salt) for item in value]
+    return digest(value, at, salt)
+
+
+def digest(value: Any, at: Mapping[str, Any] | None, salt: str) -> str:
+    """Returns a fingerprint of `canonical(value, at)`: lets a check know a right number without telling it."""
+    return hashlib.sha256(f"{salt}|{canonical(value, at)}".encode()).hexdigest()[:16]

@@ -1,0 +1,351 @@
+"""Judge an answer on examples, stage by stage: ask every question, find what is wrong, explain it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from torch import Tensor
+
+from helpers.checking import plain
+from helpers.checking.answers import Answer, Ask, Reply, timed
+from helpers.checking.compare import (
+    VIEWS,
+    QuotesValues,
+    difference,
+    keys_difference,
+    name_of,
+    number_text,
+)
+from helpers.checking.fingerprints import digest
+from helpers.checking.measures import INPUTS_KEPT, MEASURES, measured
+from helpers.checking.recipes import Recipe
+from helpers.checking.verdict import Verdict
+
+SECONDS = 5.0  # for one check, however many questions it asks; right answers take a tenth on a slow laptop
+INPUTS_CHANGED = "what the function was given is no longer as it was; the caller still needs it"
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """A wanted value known only by its fingerprints, so that the file of examples does not tell the answer.
+
+    `seal` is what `fingerprints.seal` gives: a text, or for a dict or a sequence a text for each part.
+    """
+
+    seal: Any
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The wanted outcome is an exception of this class; `changed` when what was given is then no longer as it was.
+
+    `said` is what `words` leaves of its message: of two mistakes that end in the same class, it tells which.
+    """
+
+    error_type: str
+    changed: bool = False
+    said: str = ""
+
+
+def words(reply: Reply) -> str:
+    """Returns the words of a message that PyTorch or Python wrote; others are in the student's own words."""
+    if reply.error_type not in ("RuntimeError", "IndexError"):
+        return ""
+    return " ".join(re.findall(r"[A-Za-z]+", reply.error.removeprefix(reply.error_type)))[:60]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question, the wanted result, and what each known mistake makes of it (None where it gives no value)."""
+
+    ask: Ask
+    wanted: Any
+    mistakes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StageCases:
+    """A stage of a check: its name, where to look when it fails, its points, and its cases."""
+
+    name: str
+    look: str
+    points: float
+    view: str
+    tolerance: float
+    cases: tuple[Case, ...]
+    measure: str = ""
+
+
+@dataclass(frozen=True)
+class Examples:
+    """All that is needed to judge an answer to one exercise."""
+
+    name: str
+    signature: str
+    stages: tuple[StageCases, ...]
+    hints: Mapping[str, str]
+    salt: str = ""
+
+    @property
+    def points(self) -> float:
+        """The full mark."""
+        return sum(stage.points for stage in self.stages)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question that was put: the reply, and in one sentence what is wrong with it (None: nothing is)."""
+
+    stage: StageCases
+    case: Case
+    reply: Reply
+    problem: str | None
+
+
+def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, *, hidden: bool = False) -> Verdict:
+    """Returns the verdict on an answer, asked every case of every stage within `seconds` in all.
+
+    Args:
+        hidden: the questions are those of grading, which stay secret: the verdict is `graded`, and tells nothing of the
+            inputs and the wanted values.
+    """
+    asked = _ask(examples, answer, seconds)
+    failures = _failures(examples, asked)
+    verdict = Verdict(
+        examples.name,
+        "right",
+        sum(stage.points for stage, failure in zip(examples.stages, failures, strict=True) if failure is None),
+        examples.points,
+        tuple((stage.name, failure is None) for stage, failure in zip(examples.stages, failures, strict=True)),
+        notes=_notes([one.reply for one in asked]),
+        graded=hidden,
+    )
+    failed = [failure for failure in failures if failure is not None]
+    if not failed:
+        return verdict
+    if asked[0].reply.outcome == "not attempted":
+        return replace(verdict, outcome="not attempted", earned=0.0, sentence=asked[0].reply.error)
+    return _explained(verdict, examples, asked, failed)
+
+
+def _ask(examples: Examples, answer: Answer, seconds: float) -> list[Asked]:
+    """Returns every question of every stage with its reply, in order; what lies beside a question is not sent."""
+    pairs = [(stage, case) for stage in examples.stages for case in stage.cases]
+    replies = timed(answer, [replace(case.ask, beside={}) for _, case in pairs], seconds)
+    asked = []
+    for (stage, case), answered in zip(pairs, replies, strict=True):
+        reply = measured(stage.measure, case.ask, answered)
+        asked.append(Asked(stage, case, reply, _problem(stage, case, reply, examples.salt)))
+    return asked
+
+
+def _failures(examples: Examples, asked: Sequence[Asked]) -> list[Asked | None]:
+    """Returns for each stage the first question that is not answered as wanted, None where all are."""
+    return [
+        next((one for one in asked if one.stage is stage and one.problem is not None), None)
+        for stage in examples.stages
+    ]
+
+
+def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], failed: Sequence[Asked]) -> Verdict:
+    """Returns the verdict with what is told of the first failure: a sentence, the known mistake, where to look.
+
+    What would show the inputs or the wanted values is told only while the verdict is not graded.
+    """
+    first = failed[0]
+    mistake = _recognised(examples, asked, asked) or _recognised(
+        examples, [one for one in asked if one.stage is first.stage], asked
+    )
+    verdict = replace(
+        verdict,
+        outcome={"crashed": "crashed", "late": "late"}.get(first.reply.outcome, "wrong"),
+        look=first.stage.look,
+        mistake=mistake,
+        hint=examples.hints.get(mistake, ""),
+        error_type=first.reply.error_type,
+    )
+    if verdict.graded:
+        needless = mistake and isinstance(first.problem, QuotesValues)  # a named mistake says more
+        return replace(verdict, sentence="" if needless else _without_values(first))
+    drawn = next((one for one in failed if _shows_much(one.case)), first)
+    return replace(
+        verdict,
+        call=_call(examples, first.case.ask),
+        sentence=first.problem or "",
+        pictures=_pictures(examples, drawn.case, drawn.reply),
+        picture_call=_call(examples, drawn.case.ask) if drawn is not first else "",
+    )
+
+
+def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | None:
+    """Returns None when a reply is as wanted, else one sentence."""
+    if isinstance(case.wanted, Raised):
+        if case.wanted.error_type in reply.error_types:
+            return INPUTS_CHANGED if stage.measure == INPUTS_KEPT and reply.changed_inputs else None
+        returned = isinstance(reply.value, plain.Other) and reply.value.type_name == case.wanted.error_type
+        got = reply.error or ("it was returned, not raised" if returned else f"got {name_of(reply.value)}")
+        return f"expected a {case.wanted.error_type} with a clear sentence; {got}"
+    if reply.outcome != "value":
+        told = reply.error or "no result came back"  # never empty: an empty problem must not pass for none
+        return f"it stopped with {told}{reply.place}" if reply.outcome == "crashed" else told
+    if isinstance(case.wanted, Sealed):
+        return _sealed_problem(case.wanted.seal, reply.value, case.ask.at, salt)
+    problem = difference(case.wanted, reply.value, stage.view, stage.tolerance, case.ask.at)
+    if problem and stage.measure == INPUTS_KEPT and reply.value is not None:
+        return INPUTS_CHANGED
+    if problem and stage.measure and reply.value is not None:
+        return type(problem)(f"{MEASURES[stage.measure][0]}: {problem}")
+    return problem
+
+
+def _sealed_problem(seal: Any, value: Any, at: Mapping[str, Any] | None, salt: str) -> str | None:
+    if value is None:
+        return "the function returns None: did you forget to return the result?"
+    if isinstance(seal, dict):
+        if not isinstance(value, dict):
+            return f"expected a dict with {len(seal)} entries, got {name_of(value)}"
+        value = {str(key): item for key, item in value.items()}
+        problem = keys_difference(seal, value)
+        parts = {f"at entry {key!r}": (part, value.get(key)) for key, part in seal.items()}
+        return problem or _sealed_parts(parts, at, salt)
+    if isinstance(seal, list):
+        if not isinstance(value, tuple | list) or len(value) != len(seal):
+            return f"expected {len(seal)} values, got {name_of(value)}"
+        pairs = enumerate(zip(seal, value, strict=True))
+        return _sealed_parts({f"value {n} of {len(seal)}": pair for n, pair in pairs}, at, salt)
+    try:
+        if digest(value, at, salt) == seal:
+            return None
+        numeric = isinstance(value, plain.Expression | int | float)
+        shown = number_text(value, at) if numeric else repr(value)
+    except plain.NotPlain as problem:
+        return str(problem)
+    if numeric and at:
+        place = ", ".join(f"{name} = {number}" for name, number in at.items())
+        return QuotesValues(f"at {place} it gives {shown}, which is not the right value")
+    if at and isinstance(value, str):
+        return f"expected a formula or a number, got the text {shown[:80]}"
+    said = shown if numeric or isinstance(value, str) else name_of(value)
+    return QuotesValues(f"{said[:80]} is not the right value")
+
+
+def _sealed_parts(parts: Mapping[str, tuple[Any, Any]], at: Mapping[str, Any] | None, salt: str) -> str | None:
+    for place, (seal, value) in parts.items():
+        problem = _sealed_problem(seal, value, at, salt)
+        if problem:
+            return type(problem)(f"{place}: {problem}")
+    return None
+
+
+def _notes(replies: Sequence[Reply]) -> tuple[str, ...]:
+    """Returns what to say beside the result: an input that was changed, a result that was printed."""
+    notes = []
+    if any(reply.changed_inputs for reply in replies):
+        notes.append("the function changes its input in place; work on a copy, the caller still needs the original.")
+    if any(reply.printed and reply.outcome == "value" and reply.value is None for reply in replies):
+        notes.append("the function prints its result; what counts is what it returns.")
+    return tuple(notes)
+
+
+def _without_values(asked: Asked) -> str:
+    """Returns the problem of a question without the inputs and the numbers that it may quote."""
+    stage, reply = asked.stage, asked.reply
+    if reply.outcome == "crashed":  # an exception's message may quote the inputs
+        return f"stage '{stage.name}': it stopped with {reply.error_type}{reply.place}"
+    quoted = isinstance(asked.problem, QuotesValues)
+    problem = "the result is not the wanted one" if quoted else asked.problem
+    return f"stage '{stage.name}' ({VIEWS[stage.view]}): {problem}"
+
+
+def _recognised(examples: Examples, among: Sequence[Asked], asked: Sequence[Asked]) -> str:
+    """Returns the first known mistake whose results are the answer's in all of `among`, and wrong in one; else "".
+
+    An answer that is right, anywhere in `asked`, where a mistake is wrong did not make this mistake.
+    """
+
+    def made(name: str, one: Asked) -> bool:
+        mistakes = one.case.mistakes
+        return name in mistakes and _same(one.case, mistakes[name], one.reply, examples.salt)
+
+    def harmless(name: str, one: Asked) -> bool:
+        mistakes = one.case.mistakes
+        return name in mistakes and _passes(one.stage, one.case, mistakes[name], examples.salt)
+
+    right = [one for one in asked if one.problem is None]
+    if all(one.problem is None for one in among):
+        return ""
+    for name in examples.hints:
+        if all(made(name, one) for one in among) and all(harmless(name, one) for one in right):
+            return name
+    return ""
+
+
+def _passes(stage: StageCases, case: Case, expected: Any, salt: str) -> bool:
+    """Says whether what a known mistake gives in a case is good enough for its stage."""
+    if isinstance(expected, Sealed):
+        return isinstance(case.wanted, Sealed) and case.wanted.seal == expected.seal
+    reply = Reply("value", expected)
+    if isinstance(expected, Raised):
+        kind = expected.error_type
+        reply = Reply("crashed", None, kind, (kind,), changed_inputs=expected.changed)
+    return _problem(stage, case, reply, salt) is None
+
+
+def _same(case: Case, expected: Any, reply: Reply, salt: str) -> bool:
+    """Says whether a reply is what a known mistake gives, an exception included."""
+    if isinstance(expected, Raised):
+        alike = expected.changed == reply.changed_inputs and expected.said in ("", words(reply))
+        return reply.outcome == "crashed" and expected.error_type in reply.error_types and alike
+    if reply.outcome != "value" or reply.value is None:
+        return reply.outcome == "value" and expected is None
+    if isinstance(expected, Sealed):
+        return _sealed_problem(expected.seal, reply.value, case.ask.at, salt) is None
+    if expected is None:
+        return False
+    return difference(expected, reply.value, "values", 1e-4, case.ask.at) is None
+
+
+def _call(examples: Examples, ask: Ask) -> str:
+    parts = [_told(value) for value in ask.inputs] + [f"{k}={_told(v)}" for k, v in ask.keywords.items()]
+    at = f" at {', '.join(f'{k} = {v}' for k, v in ask.at.items())}" if ask.at else ""
+    if ask.build is None:
+        return f"{examples.name}({', '.join(parts)}){at}"
+    made = f"{examples.name}({', '.join(f'{k}={_told(v)}' for k, v in ask.build.items())})"
+    return made if ask.take == "parameters" else f"{made}({', '.join(parts)})"
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, Tensor):
+        if value.dim() == 1 and value.numel() <= 8 and not value.is_floating_point():
+            return f"tensor({value.tolist()})"
+        return f"tensor of shape {tuple(value.shape)}"
+    if isinstance(value, Recipe):
+        return value.in_words()
+    if isinstance(value, list) and value and all(isinstance(item, plain.Model) for item in value):
+        return f"[{len(value)} of: {_told(value[0])}]"
+    if isinstance(value, plain.Expression):
+        return str(value.to_sympy())[:80]
+    if isinstance(value, dict):
+        if len(value) > 12:
+            return f"a dict of {len(value)} entries"
+        return "{" + ", ".join(f"{key!r}: {_told(item)}" for key, item in value.items()) + "}"
+    return repr(value)[:60]
+
+
+def _shows_much(case: Case) -> bool:
+    """Says whether a picture of a case is worth more than its sentence."""
+    return isinstance(case.wanted, Tensor) and case.wanted.numel() > 1
+
+
+def _pictures(examples: Examples, case: Case, reply: Reply) -> tuple[tuple[str, Tensor], ...]:
+    """Returns inputs by name, wanted and yours, where these are small tensors of at least one dimension."""
+    names = examples.signature.partition("(")[2].rstrip(")").split(", ")
+    inputs = [(name, value) for name, value in zip(names, case.ask.inputs, strict=False) if isinstance(value, Tensor)]
+    found = [(name, value) for name, value in inputs if value.dim()][:2]
+    if not isinstance(case.wanted, Tensor) or case.wanted.dim() == 0:
+        return ()
+    yours = [("yours", reply.value)] if isinstance(reply.value, Tensor) and reply.value.dim() else []
+    return (*found, ("wanted", case.wanted), *yours)

@@ -1,0 +1,133 @@
+"""What an answer may not do while it is asked: run on, print, and leave random state or settings changed."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import signal
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from io import StringIO
+from typing import Any
+
+import numpy as np
+import torch
+
+
+class TooSlow(BaseException):
+    """Raised inside an answer that has used up its time. Not an `Exception`, so `except Exception` lets it pass."""
+
+
+def seed_torch(seed: int) -> None:
+    """Seeds PyTorch's generator, and those of GPUs where these are in use.
+
+    `torch.manual_seed` also keeps a list of what to do once CUDA starts, with a stack trace for each entry: it grows
+    with every call and takes a thousand times as long.
+    """
+    if torch.cuda.is_initialized():
+        torch.manual_seed(seed)
+    else:
+        torch.default_generator.manual_seed(seed)
+
+
+@contextmanager
+def state_kept() -> Iterator[None]:
+    """Puts back random state, gradient mode, default dtype and warning filters; seeds them for the answer."""
+    python, numpy, grad = random.getstate(), np.random.get_state(), torch.is_grad_enabled()
+    dtype = torch.get_default_dtype()
+    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
+    with torch.random.fork_rng(devices=devices), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        random.seed(0)
+        np.random.seed(0)
+        seed_torch(0)
+        try:
+            yield
+        finally:
+            random.setstate(python)
+            np.random.set_state(numpy)
+            torch.set_grad_enabled(grad)
+            torch.set_default_dtype(dtype)
+
+
+class _Limited(StringIO):
+    def write(self, text: str) -> int:
+        if self.tell() < 10_000:
+            super().write(text[:10_000])
+        return len(text)
+
+
+@contextmanager
+def output_kept(printed: StringIO) -> Iterator[None]:
+    """Sends what the answer prints or displays to `printed`, so that it cannot count as an error or a mark."""
+    capped = _Limited()
+    try:
+        with ExitStack() as stack:
+            stack.enter_context(_display_kept())
+            stack.enter_context(redirect_stdout(capped))
+            stack.enter_context(redirect_stderr(capped))
+            yield
+    finally:
+        printed.write(capped.getvalue())
+
+
+@contextmanager
+def _display_kept() -> Iterator[None]:
+    """Drops what the answer displays, when IPython is there to display it."""
+    from IPython.core.displaypub import CapturingDisplayPublisher
+    from IPython.core.getipython import get_ipython
+
+    shell = get_ipython()
+    if shell is None:
+        yield
+        return
+    before, shell.display_pub = shell.display_pub, CapturingDisplayPublisher()
+    try:
+        yield
+    finally:
+        shell.display_pub = before
+
+
+@contextmanager
+def time_limit(seconds: float, clock: str = "wall") -> Iterator[None]:
+    """Raises `TooSlow` in this thread when the body runs longer than `seconds`, and again while it goes on.
+
+    `clock` is "wall", or "cpu" to count the time of the processor only, fair on a slow or busy machine.
+
+    By an alarm signal where there is one (it ends `sleep` too), else by an asynchronous exception.
+    """
+    seconds = max(seconds, 0.01)
+    if hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
+
+        def ring(number: int, frame: Any) -> None:
+            raise TooSlow
+
+        timer, number = (
+            (signal.ITIMER_REAL, signal.SIGALRM) if clock == "wall" else (signal.ITIMER_PROF, signal.SIGPROF)
+        )
+        before = signal.signal(number, ring)
+        signal.setitimer(timer, seconds, 0.2)
+        try:
+            yield
+        finally:
+            signal.setitimer(timer, 0)
+            signal.signal(number, before)
+        return
+
+    done, thread = threading.Event(), threading.get_ident()
+
+    def watch() -> None:
+        wait = seconds
+        while not done.wait(wait):
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TooSlow))
+            wait = 0.2
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()

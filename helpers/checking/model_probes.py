@@ -1,0 +1,118 @@
+"""See a model that an answer returns, in plain values: what it gives, where its weights come from, what of it learns.
+
+The model itself never leaves the process of the answer. `helpers.checking.takes` says what is wanted of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+def view_of(value: Any) -> Any:
+    """Returns what must be the same of an input before and after a call: of a model its weights and what trains."""
+    if not isinstance(value, nn.Module):
+        return value
+    trainable = [name for name, parameter in value.named_parameters() if parameter.requires_grad]
+    return {"class": type(value).__name__, "weights": dict(value.state_dict()), "trainable": trainable}
+
+
+def weights_of(value: Any) -> dict[str, Tensor]:
+    """Returns name -> tensor of an input: of a model, of its `view_of`, or of a dict of tensors; else nothing."""
+    if isinstance(value, nn.Module):
+        return dict(value.state_dict())
+    if isinstance(value, dict):
+        held = value["weights"] if isinstance(value.get("weights"), dict) else value
+        return {str(name): tensor for name, tensor in held.items() if isinstance(tensor, Tensor)}
+    return {}
+
+
+def see(model: Any, part: str, look: Callable[[nn.Module], Any]) -> Any:
+    """Returns what `look` sees of a model that an answer has returned, or of its submodule `part`.
+
+    None stays None: a forgotten return, told as such by whoever compares.
+
+    Raises:
+        TypeError: when it is no model.
+    """
+    if model is None:
+        return None
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"expected a model (an nn.Module), got a {type(model).__name__}")
+    return look(model.get_submodule(part))
+
+
+def output(model: Any, part: str, inputs: Sequence[Any]) -> Any:
+    """Returns what a model that an answer has returned, or its submodule `part`, gives in evaluation mode."""
+
+    def called(seen: nn.Module) -> Any:
+        seen.eval()
+        return seen(*inputs)
+
+    with torch.no_grad():
+        return see(model, part, called)
+
+
+def parameters(model: nn.Module) -> dict[str, Any]:
+    """Returns name -> (shape, trainable) for every parameter and buffer of a module."""
+    found = {name: (tuple(p.shape), p.requires_grad) for name, p in model.named_parameters()}
+    return found | {name: (tuple(b.shape), False) for name, b in model.named_buffers()}
+
+
+def origins(model: nn.Module, before: Sequence[Any]) -> dict[str, str]:
+    """Returns for each weight which inputs had the same numbers under the same name: "as in input 1", or "new"."""
+    inputs = [weights_of(value) for value in before]
+    found = {}
+    for name, weight in model.state_dict().items():
+        same = [str(n) for n, held in enumerate(inputs, 1) if name in held and torch.equal(held[name], weight)]
+        found[name] = f"as in input {' and '.join(same)}" if same else "new"
+    return found
+
+
+def shared(model: nn.Module, memory: Iterable[Tensor]) -> set[str]:
+    """Returns the names of the parameters that lie in the memory of an input: changing one changes the other."""
+    places = {tensor.untyped_storage().data_ptr() for tensor in memory if tensor.numel()}
+    return {
+        name
+        for name, parameter in model.named_parameters(remove_duplicate=False)
+        if parameter.untyped_storage().data_ptr() in places
+    }
+
+
+def learns(model: nn.Module, inputs: Sequence[Any]) -> dict[str, int]:
+    """Returns name -> how many numbers, for each parameter that a gradient of the model's output reaches.
+
+    Raises:
+        TypeError: when the model gives no tensor.
+    """
+    model.eval()
+    with torch.enable_grad():
+        given = model(*inputs)
+        if not isinstance(given, Tensor):
+            raise TypeError(f"expected a tensor from the model, got a {type(given).__name__}")
+        return reached(given.square(), model)
+
+
+def reached(output: Tensor, model: nn.Module) -> dict[str, int]:
+    """Returns name -> how many numbers, for each parameter of a model that a gradient of `output` reaches."""
+    model.zero_grad(set_to_none=True)
+    if output.requires_grad:
+        output.sum().backward()
+    return {name: p.numel() for name, p in model.named_parameters() if p.grad is not None}
+
+
+def calls(model: nn.Module, part: str, act: Callable[[], Any]) -> str | None:
+    """Returns how often the submodule `part` of a model runs during `act()`; None when `act` returns None.
+
+    "never", "once" or "more than once": how often more than once is a matter of taste in a wrong answer.
+    """
+    runs: list[int] = []
+    hook = model.get_submodule(part).register_forward_hook(lambda *_: runs.append(1))
+    try:
+        result = act()
+    finally:
+        hook.remove()
+    return None if result is None else ("never", "once", "more than once")[min(len(runs), 2)]

@@ -1,0 +1,179 @@
+"""The definitions: one file for each exercise, found by its name, in the order of the notebook."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from grading import exercise, exercises
+from grading.authoring import build, source
+from grading.exercise import ExerciseError
+from tests.clones import clone, python
+
+ALL = [(notebook, name) for notebook in exercises.notebooks() for name in exercises.names(notebook)]
+
+EACH_ALONE = """
+import importlib, sys
+from grading import exercises
+assert "torch" not in sys.modules, "naming the exercises has imported PyTorch"
+import grading.exercise
+for notebook in exercises.notebooks():
+    for name in exercises.names(notebook):
+        for module in [m for m in sys.modules if m.startswith("grading.exercises.")]:
+            del sys.modules[module]
+        grading.exercise.load_one(notebook, name)
+        folder = f"grading.exercises.{notebook}"
+        allowed = {folder, f"{folder}.{name}", f"{folder}._common"}
+        others = {m for m in sys.modules if m.startswith("grading.exercises.0")} - allowed
+        print(notebook, name, *sorted(others))
+"""
+
+
+def test_an_import_of_one_exercise_imports_no_other(repository: Path) -> None:
+    ended = python(repository, ["-c", EACH_ALONE])
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines() == [f"{notebook} {name}" for notebook, name in ALL]
+
+
+@pytest.mark.parametrize("notebook", exercises.notebooks())
+def test_the_order_is_that_of_the_notebook(notebook: str) -> None:
+    cells = source.read(build.ROOT / "solutions" / f"{notebook}.py")
+    asked = [cell.name for cell in cells if cell.kind == "exercise"]
+    assert exercises.names(notebook) == list(exercise.load(notebook)) == asked
+
+
+def test_every_exercise_has_its_file_of_the_bank(repository: Path) -> None:
+    banks = {(path.parent.name, path.stem) for path in (repository / "tests" / "bank").glob("*/*.py")}
+    assert banks == set(ALL)
+
+
+def test_the_files_that_define_a_notebook_are_told() -> None:
+    told = {path.relative_to(exercises.FOLDER).as_posix() for path in exercises.definitions("01_causal_mask")}
+    assert {"01_causal_mask/causal_mask.py", "01_causal_mask/_common.py", "__init__.py"} <= told
+    assert not any(path.startswith("02") for path in told)
+
+
+@pytest.mark.parametrize("name", ["77_nothing", "../solutions", "", "01_causal_mask/causal_mask"])
+def test_an_unknown_notebook_is_refused_in_one_sentence(name: str) -> None:
+    with pytest.raises(LookupError, match=r"no exercises are defined for '.*'; expected one of: 00_start_here, "):
+        exercise.load(name)
+
+
+def test_an_unknown_exercise_is_refused_in_one_sentence() -> None:
+    with pytest.raises(LookupError, match="01_causal_mask has no exercise '_common'; expected one of: causal_mask, "):
+        exercise.load_one("01_causal_mask", "_common")
+
+
+# --- a definition that is not as it must be ---------------------------------------------------------------------------
+
+DEFINITION = '''"""Exercise token_count of notebook 00."""
+
+import random
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
+
+
+def token_count(b: int, n: int) -> int:
+    return b * n
+
+
+def _draw(rng: random.Random) -> list[Ask]:
+    return [Ask((rng.randint(2, 9), rng.randint(12, 30))) for _ in range(3)]
+
+
+EXERCISE = Exercise(
+    token_count,
+    [Stage("one batch", 1, "Each of the b sentences has n tokens.", [Ask((2, 5))], _draw)],
+    [Mistake("the sum", "Two sentences of five tokens are ten tokens, not seven.", lambda b, n: b + n)],
+)
+'''
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("EXERCISE = ", "OTHER = ", "expected EXERCISE = Exercise(token_count, ...), found none"),
+        ("token_count", "count_tokens", "expected EXERCISE = Exercise(token_count, ...), found the exercise 'count_to"),
+        (
+            "lambda b, n: b + n)",
+            'lambda b, n: b + n), Mistake("the sum", "", lambda b, n: 0)',
+            "two mistakes of token_count have the same name",
+        ),
+    ],
+)
+def test_a_definition_that_contradicts_itself_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, said: str
+) -> None:
+    folder = tmp_path / "20_trial"
+    folder.mkdir()
+    (folder / "token_count.py").write_text(DEFINITION.replace(old, new), encoding="utf-8")
+    monkeypatch.setattr(exercises, "FOLDER", tmp_path)
+    monkeypatch.setattr(exercises, "__path__", [str(tmp_path)])
+    try:
+        with pytest.raises(ExerciseError, match=re.escape(said)):
+            exercise.load_one("20_trial", "token_count")
+    finally:
+        for module in [name for name in sys.modules if name.startswith("grading.exercises.20")]:
+            del sys.modules[module]
+
+
+# --- a new exercise ---------------------------------------------------------------------------------------------------
+
+BANK = """# %% right: a product
+def token_count(b, n):
+    return b * n
+
+
+# %% wrong: a sum -> the sum
+def token_count(b, n):
+    return b + n
+"""
+CELLS = '''# %% exercise="token_count"
+def token_count(b, n):
+    """Returns how many tokens b sentences of n tokens have."""
+    ### BEGIN SOLUTION
+    return b * n
+    ### END SOLUTION
+
+
+# %% check="token_count" points=1
+check(token_count)
+
+'''
+PROVE = """
+import json
+from grading import exercise, examiner
+from grading.authoring import bank, build, source
+from helpers.checking.answers import InProcess
+
+(path,) = build.sources(["00"])
+made = {file.name: content for file, content in build.products(path).items()}
+print(*exercise.load("00_start_here"))
+print(json.loads(made["token_count.json"])["signature"], "token_count_check" in made["00_start_here.ipynb"])
+for answer in bank.answers("00_start_here"):
+    if answer.exercise == "token_count":
+        told = examiner.examine(exercise.load_one(answer.notebook, answer.exercise), InProcess(bank.run(answer)), "ada")
+        print(answer.label, told.earned, told.mistake)
+"""
+
+
+def test_a_new_exercise_is_one_file_one_bank_one_cell_and_nothing_else(repository: Path, tmp_path: Path) -> None:
+    course = clone(repository, tmp_path / "course")
+    notebook = course / "solutions" / "00_start_here.py"
+    text = notebook.read_text(encoding="utf-8").replace('# %% exercise="batch', CELLS + '# %% exercise="batch', 1)
+    text = text.replace(
+        "# | **total** | | **1** |", "# | `token_count` | how many tokens | 1 |\n# | **total** | | **2** |"
+    )
+    notebook.write_text(text, encoding="utf-8")
+    (course / "grading/exercises/00_start_here/token_count.py").write_text(DEFINITION, encoding="utf-8")
+    (course / "tests/bank/00_start_here/token_count.py").write_text(BANK, encoding="utf-8")
+    ended = python(course, ["-c", PROVE])
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines() == [
+        "token_count batch_shape",
+        "token_count(b, n) True",
+        "token_count-right-a product 1.0 ",
+        "token_count-wrong-a sum 0.0 the sum",
+    ]

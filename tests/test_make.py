@@ -1,0 +1,85 @@
+"""The Makefile and the script of the continuous integration: each target is listed and does what it says."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+
+def make(repository: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run make as from a terminal, also when `make test` runs this test."""
+    own = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "PYTEST_ARGS", "CHROMIUM"}
+    return subprocess.run(
+        ["make", "--no-print-directory", *arguments],
+        cwd=repository,
+        env={name: value for name, value in os.environ.items() if name not in own},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_ci_runs_make_test_and_then_the_browser(repository: Path) -> None:
+    script = repository / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    text = script.read_text("utf-8")
+    assert "set -euo pipefail" in text
+    lines = text.splitlines()
+    assert lines.index("make test") < lines.index("make test-browser")
+    assert lines[-1] == "make test-browser"  # so the closing lines are pytest's
+    assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
+
+
+def test_make_lists_every_target(repository: Path) -> None:
+    text = (repository / "Makefile").read_text("utf-8")
+    phony = re.search(r"^\.PHONY: (.*)$", text, re.M)
+    assert phony
+    output = make(repository).stdout
+    listed = [line.split()[1] for line in output.splitlines()]
+    assert listed == phony.group(1).split()
+    assert all(len(line.split()) > 3 for line in output.splitlines())
+
+
+def test_make_test_is_one_pytest_run_of_everything(repository: Path) -> None:
+    plan = make(repository, "-n", "test").stdout
+    command = plan.replace("\\\n", " ").split()
+    assert command.count("pytest") == 1
+    assert command[-2:] == ["tests", "solutions"]
+    assert "--nbval" in command
+    assert "--nbval-sanitize-with=tests/nbval.cfg" in command
+    # Without it, the cells of one notebook land in two kernels.
+    assert command[command.index("--dist") + 1] == "loadfile"
+
+
+def test_a_missing_chromium_is_one_sentence(repository: Path, tmp_path: Path) -> None:
+    absent = tmp_path / "chromium"
+    result = make(repository, "test-browser", f"CHROMIUM={absent}")
+    assert result.returncode != 0
+    assert f"There is no Chromium at {absent}: install it" in result.stderr
+
+
+def test_honest_differences_between_two_runs_are_sanitised(repository: Path) -> None:
+    text = (repository / "tests" / "nbval.cfg").read_text("utf-8")
+    pairs = re.findall(r"^regex: (.*)$\n^replace: (.*)$", text, re.M)  # as nbval reads it
+    assert len(pairs) == text.count("regex: ") == text.count("replace: ")
+
+    def sanitise(output: str) -> str:
+        for pattern, replacement in pairs:
+            output = re.sub(pattern, replacement, output)
+        return output
+
+    for first, second in [
+        ("<object at 0x7f0a1b2c3d4e>", "<object at 0x55d0c0ffee00>"),
+        ("took 0.0141 s", "took 12.5 ms"),
+        ("CPU times: user 2 ms, sys: 1 ms, total: 3 ms", "CPU times: user 1.2 s, total: 2 s"),
+        ("Wall time: 3.1 ms", "Wall time: 4 µs"),
+        ("/tmp/ipykernel_12/34.py:1: UserWarning", "C:\\T\\ipykernel_9\\8.py:1: UserWarning"),
+        ("epoch 1:  50%|#####     | 1/2 [00:01]", "epoch 1:  50%|##5  | 1/2 [00:09]"),
+        (
+            "1.2 ms ± 3 µs per loop (mean ± std. dev. of 7 runs, 10 loops each)",
+            "9.9 ms ± 4 µs per loop (mean ± std. dev. of 7 runs, 99 loops each)",
+        ),
+    ]:
+        assert sanitise(first) == sanitise(second)
+    for output in ["tensor([0.1, -inf])", "21,018,401 parameters", "loss 2.9000"]:
+        assert sanitise(output) == output
