@@ -28,6 +28,7 @@ from grading.authoring import bank
 from grading.authoring.bank import BankAnswer
 from grading.course import ROOT
 from grading.exercise import Exercise
+from grading.exercises import FOLDER as DEFINITIONS
 from grading.files import write_whole
 from helpers.checking.answers import InProcess
 from helpers.checking.judging import Examples, judge
@@ -72,16 +73,14 @@ def _content(paths: Iterable[Path]) -> str:
 def _shared() -> str:
     """Returns a hash of what decides the results of every exercise."""
     numbers = (torch.__version__, np.__version__, sympy.__version__, mpmath.__version__, str(torch.get_num_threads()))
-    common = [path for path in exercise.FOLDER.glob("*.py") if not path.name[0].isdigit()]
-    code = _content([*(ROOT / "helpers").rglob("*.py"), Path(exercise.__file__), Path(__file__), *common])
+    code = _content([*(ROOT / "helpers").rglob("*.py"), Path(exercise.__file__), Path(__file__)])
     return _digest([sys.version, platform.machine(), *numbers, code])
 
 
 @functools.cache
 def definition(notebook: str) -> str:
     """Returns a hash of what decides the questions of a notebook's exercises, and what is made of them."""
-    mine = [path for place in exercise.FOLDER.glob(f"{notebook}*") for path in (place, *place.rglob("*.py"))]
-    return _digest([_shared(), _content(path for path in mine if path.is_file())])
+    return _digest([_shared(), _content((DEFINITIONS / notebook).glob("*.py"))])
 
 
 @functools.lru_cache(maxsize=30)
