@@ -45,6 +45,7 @@ CLASSES = ("cells", "files", "pages", "processes", "reading", "replies", "verdic
 CASES = [case for name in CLASSES for case in importlib.import_module(f"tests.hostile.{name}").CASES]
 RIGHT = "def attention_weights(scores, mask):\n    return torch.softmax(scores + mask, dim=-1)"
 PR_SET_CHILD_SUBREAPER = 36
+PROGRAM = Path(__file__).with_name("programs") / "grade_hostile.py"
 
 needs_sandbox = pytest.mark.skipif(bool(sandbox.probe()), reason="no sandbox on this machine")
 
@@ -105,11 +106,13 @@ def _course(folder: Path, canaries: dict[str, str]) -> Path:
 
 def _fingerprints(world: World) -> dict[str, str]:
     """Returns a fingerprint of every file that a run must not change."""
-    folders = [world.course / "gradebook" / "submitted", world.course / "solutions"]
-    paths = [path for folder in folders for path in folder.rglob("*")]
-    paths += [world.secret, world.course / "nbgrader_config.py", world.repository / "helpers" / "check.py"]
-    paths += [world.repository / "helpers" / "check_examples.json"]
-    return {str(p): hashlib.sha256(p.read_bytes()).hexdigest() for p in paths if p.is_file() and not p.is_symlink()}
+    helpers = world.repository / "helpers"
+    found = [world.secret, world.course / "nbgrader_config.py", helpers / "check.py"]
+    for folder in (world.course / "gradebook" / "submitted", world.course / "solutions", helpers / "check_examples"):
+        inside = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+        assert inside, f"{folder} has no file to guard"
+        found += inside
+    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
 
 
 def _children() -> set[str]:
@@ -132,25 +135,6 @@ def _orphans_come_here() -> Iterator[None]:
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     yield
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
-
-
-PROGRAM = """
-import dataclasses, json, sys
-from pathlib import Path
-from grading.autograder import run as autograde
-from grading.autograder.grade_submission import Budget
-from grading.course import Course
-from grading.sandbox import Limits
-from grading.sandbox.fork_server import Zygote
-if __name__ == "__main__":
-    told = json.loads(sys.argv[1])
-    with Zygote(limits=Limits(**told["limits"])) as zygote:
-        settings = autograde.Settings(
-            Course(Path(told["course"])), workers=2, progress=False, budget=Budget(**told["budget"])
-        )
-        done = autograde.run(settings, zygote)
-    print(json.dumps([dataclasses.asdict(one) for one in done]))
-"""
 
 
 def _ran(folder: Path, cases: list[Case], limits: dict[str, float], budget: dict[str, float]) -> Ran:
@@ -181,10 +165,8 @@ def _ran(folder: Path, cases: list[Case], limits: dict[str, float], budget: dict
                 case.files(place, world)
         before, children = _fingerprints(world), _children()
         told = json.dumps({"course": str(course), "limits": limits, "budget": budget})
-        script = folder / "run.py"
-        script.write_text(PROGRAM)
         done = subprocess.run(
-            [sys.executable, str(script), told],
+            [sys.executable, str(PROGRAM), told],
             env=os.environ | {"SECRET": canaries["environment"], "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
             capture_output=True,
             text=True,
