@@ -99,9 +99,8 @@ def display(**data: str) -> NotebookNode:
 
 def said(**parts: object) -> NotebookNode:
     """Returns the output in which the examiner has judged `mask`: 1.5 of 3 points, unless `parts` say otherwise."""
-    stages = [("shape", True), ("values", False)]
-    verdict = Verdict(**{"name": "mask", "outcome": "wrong", "earned": 1.5, "points": 3.0, "stages": stages, **parts})  # type: ignore[arg-type]
-    verdict.graded = True
+    told = {"name": "mask", "outcome": "wrong", "earned": 1.5, "points": 3.0, "graded": True}
+    verdict = Verdict(**{**told, "stages": (("shape", True), ("values", False)), **parts})  # type: ignore[arg-type]
     return nbformat.v4.new_output("display_data", {"text/plain": str(verdict), MIME: verdict.as_data()})
 
 
