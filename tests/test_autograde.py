@@ -27,11 +27,10 @@ from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
 from grading.course import ROOT, Course
 from grading.errors import CourseError
-from grading.sandbox.student_process import Students
+from grading.sandbox.student_process import ForkServerClient
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, oddities, perfect, released
 
-WHY_NOT = sandbox.probe()
-pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
+pytestmark = pytest.mark.sandbox
 
 
 def put(course: Path, student: str, notebook: NotebookNode | str, name: str = f"{ASSIGNMENT}.ipynb") -> Path:
@@ -217,7 +216,9 @@ def test_a_worker_without_bounds_costs_its_own_submission_only(tmp_path: Path, m
     demo.make(tmp_path)
     honest_grade = pool.grade
 
-    def greedy(students: Students, master: Master, work: Work, known: dict, student: str, budget: Budget) -> Graded:
+    def greedy(
+        students: ForkServerClient, master: Master, work: Work, known: dict, student: str, budget: Budget
+    ) -> Graded:
         if student == "chloe_empty":
             torch.ones(pool.WORKER_BYTES // 2)  # four bytes each: twice what it may take
         return honest_grade(students, master, work, known, student, budget)

@@ -20,7 +20,7 @@ from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import Work, plan, read
 from grading.classroom import demo
 from grading.course import Course
-from grading.sandbox.student_process import Students
+from grading.sandbox.student_process import ForkServerClient
 from helpers.checking.answers import InProcess
 from helpers.checking.judging import judge
 from helpers.checking.verdict import Verdict
@@ -32,8 +32,8 @@ TOGETHER = 6  # submissions in one test, so that several processes share the wor
 
 
 @pytest.fixture(scope="module")
-def students() -> Iterator[Students]:
-    with Students() as made:
+def students() -> Iterator[ForkServerClient]:
+    with ForkServerClient() as made:
         yield made
 
 
@@ -77,7 +77,7 @@ def told(verdict: Verdict) -> tuple[str, float, str]:
 
 @pytest.mark.parametrize(("notebook", "start"), PARTS)
 def test_the_whole_bank_gets_the_same_verdicts(
-    notebook: str, start: int, students: Students, tmp_path_factory: pytest.TempPathFactory
+    notebook: str, start: int, students: ForkServerClient, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     master, exercises = load_master(Course(), notebook), kept.exercises(notebook)
     patience = Budget(cell=60, exercise=60)

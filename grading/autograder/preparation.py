@@ -12,7 +12,7 @@ from pathlib import Path
 from grading import sandbox
 from grading.course import Course
 from grading.errors import CourseError
-from grading.sandbox.fork_server import Zygote
+from grading.sandbox.fork_server import ForkServer
 
 
 def chosen(course: Course, assignments: Sequence[str], students: Sequence[str]) -> list[tuple[str, Path]]:
@@ -32,7 +32,7 @@ def chosen(course: Course, assignments: Sequence[str], students: Sequence[str]) 
     return [(name, folder) for name, folder in found if not students or folder.parent.name in students]
 
 
-def start_fork_server(*, unsafe: bool) -> Zygote:
+def start_fork_server(*, unsafe: bool) -> ForkServer:
     """Says how students' code is locked in, and starts the process that theirs descend from; returns at once.
 
     Raises:
@@ -46,4 +46,4 @@ def start_fork_server(*, unsafe: bool) -> Zygote:
     else:
         for line in sandbox.protections():
             print(f"protected: {line}", file=sys.stderr)
-    return Zygote(protected=not missing)
+    return ForkServer(protected=not missing)
