@@ -76,7 +76,7 @@ def collect(
         found = Collected(refused=delivery.refused, skipped=delivery.skipped)
         unknown = Unknown(course)
         try:
-            for arrived in _recognised(Class(course.root, people, known, assignment), delivery.items, unknown):
+            for arrived in _recognise(Class(course.root, people, known, assignment), delivery.items, unknown):
                 try:
                     done = place(course, arrived, arrived.item.read())
                 except RefusedError as problem:
@@ -94,7 +94,7 @@ def collect(
     return found
 
 
-def _recognised(whose: Class, items: list[Item], unknown: Unknown) -> Iterator[Arrived]:
+def _recognise(whose: Class, items: list[Item], unknown: Unknown) -> Iterator[Arrived]:
     """Yields the files that belong to somebody, by student and assignment, the newest of each last."""
     heaps: dict[tuple[str, str], list[Arrived]] = defaultdict(list)
     numbers: dict[str, set[str]] = defaultdict(set)
