@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from grading.__main__ import main
+from grading.autograder.preparation import start_fork_server
 from grading.command_line import parse
 from grading.errors import CourseError
 
@@ -92,3 +93,9 @@ def test_what_a_person_can_mend_is_one_sentence(
     said = capsys.readouterr()
     assert said.err.startswith(told)
     assert not said.out
+
+
+def test_windows_is_told_that_it_cannot_grade(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "win32")
+    with pytest.raises(CourseError, match="Nothing was graded; grade on Linux"):
+        start_fork_server(unsafe=True)

@@ -19,9 +19,7 @@ def command(options: argparse.Namespace) -> int:
     with reporting.Log(course.root, "autograde") as log:
         log.say(f"autograde {vars(options)}")
         chosen(course, options.assignment, options.student)  # refuses what is mistyped, before anything is imported
-        with start_fork_server(
-            unsafe=options.unsafe
-        ) as fork_server:  # it imports PyTorch while this process does so too
+        with start_fork_server(unsafe=options.unsafe) as fork_server:  # both import PyTorch meanwhile
             from grading.autograder import run
 
             settings = run.Settings(

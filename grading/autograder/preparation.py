@@ -8,11 +8,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from grading import sandbox
 from grading.course import Course
 from grading.errors import CourseError
-from grading.sandbox.fork_server import ForkServer
+
+if TYPE_CHECKING:
+    from grading.sandbox.fork_server import ForkServer
 
 
 def chosen(course: Course, assignments: Sequence[str], students: Sequence[str]) -> list[tuple[str, Path]]:
@@ -38,6 +40,11 @@ def start_fork_server(*, unsafe: bool) -> ForkServer:
     Raises:
         CourseError: when this machine cannot make a sandbox and `unsafe` is not given.
     """
+    if sys.platform.startswith("win"):
+        raise CourseError("Windows cannot lock students' code in. Nothing was graded; grade on Linux, or in WSL.")
+    from grading import sandbox  # its modules are those of Unix
+    from grading.sandbox.fork_server import ForkServer
+
     missing = sandbox.probe()
     if missing and not unsafe:
         raise CourseError(f"{missing} Nothing was graded; --unsafe grades without protection.")
