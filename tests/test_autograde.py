@@ -28,10 +28,9 @@ from grading.classroom import plain_grading as classroom
 from grading.course import ROOT, Course
 from grading.errors import CourseError
 from grading.sandbox.student_process import ForkServerClient
-from tests.sandboxed import needs_sandbox
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, oddities, perfect, released
 
-pytestmark = needs_sandbox
+pytestmark = pytest.mark.sandbox
 
 
 def put(course: Path, student: str, notebook: NotebookNode | str, name: str = f"{ASSIGNMENT}.ipynb") -> Path:

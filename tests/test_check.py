@@ -16,7 +16,7 @@ import sympy
 import torch
 from torch import Tensor, nn
 
-from grading.authoring import build
+from grading.authoring.examples import encode
 from grading.exercise import Exercise, ExerciseError, Mistake, Stage
 from helpers import check as check_module
 from helpers import models
@@ -387,7 +387,15 @@ def test_a_module_is_built_given_weights_and_called() -> None:
     assert judge(examples, InProcess(Shift)).mistake == "added in place of multiplied"
     assert judge(examples, InProcess(Frozen)).mistake == "frozen"
     assert judge(examples, InProcess(nn.Identity)).outcome != "right"
-    assert "expected a class of nn.Module" in str(judge(examples, InProcess(lambda width: width)))
+    said = judge(examples, InProcess(lambda width: width))
+    assert said.sentence == "it stopped with TypeError: expected a class of nn.Module, got one that makes a int"
+
+
+def test_an_unknown_take_is_refused() -> None:
+    with pytest.raises(ValueError, match="there is no take 'resutl'; expected one of: result, names, "):
+        Ask((1,), take="resutl")
+    with pytest.raises(ValueError, match="there is no take 'all'"):
+        Ask.decode({"take": "all"})
 
 
 def test_a_call_of_a_module_tells_how_it_was_built() -> None:
@@ -464,7 +472,7 @@ def test_a_wrong_formula_gets_one_sentence(given: Any, sentence: str) -> None:
 
 
 def test_a_text_in_place_of_a_sealed_formula_is_told() -> None:
-    stored = json.loads(json.dumps(build._entry(formula_exercise(True))))
+    stored = json.loads(json.dumps(encode(formula_exercise(True))))
     said = str(judge(check_module._decode_examples("formula", stored), InProcess(lambda: "n**2")))
     assert "expected a formula or a number, got the text 'n**2'" in said
 
@@ -798,12 +806,12 @@ def test_what_lies_beside_a_question_does_not_reach_the_answer() -> None:
 
 
 def test_a_measure_survives_the_file_of_examples() -> None:
-    stored = json.loads(json.dumps(build._entry(measured_exercise())))
+    stored = json.loads(json.dumps(encode(measured_exercise())))
     assert [stage["measure"] for stage in stored["stages"]] == ["attention", "attention"]
     examples = check_module._decode_examples("query", stored)
     assert judge(examples, InProcess(lambda keys, scale: -scale * keys[1])).outcome == "right"
     assert judge(examples, InProcess(lambda keys, scale: keys[0])).mistake == "the scale is missing"
-    assert "measure" not in json.dumps(build._entry(number_exercise()))
+    assert "measure" not in json.dumps(encode(number_exercise()))
 
 
 @pytest.mark.parametrize("value", [torch.zeros(2, 4), (torch.zeros(4), torch.zeros(4)), [torch.zeros(4)] * 2])

@@ -79,7 +79,7 @@ def test_every_python_has_one_version_in_range_of_what_is_wanted(
     machine |= {"python_version": f"3.{minor}", "python_full_version": f"3.{minor}.9"}
     for item in wanted:
         if item.marker and not item.marker.evaluate(machine):
-            continue
+            continue  # another system needs it
         same = [pin for pin in pins if pin.name == canonicalize_name(item.name)]
         found = [version_of(pin) for pin in same if not pin.marker or pin.marker.evaluate(machine)]
         assert len(found) == 1, f"{item.name} {found}: make constraints"

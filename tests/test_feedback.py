@@ -10,6 +10,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
+from grading import sandbox
 from grading.authoring import source
 from grading.autograder import run as autograde
 from grading.autograder.run import Settings
@@ -21,7 +22,6 @@ from grading.pages import feedback
 from grading.pages.exporter import make_page
 from grading.pages.mathml import mathml
 from helpers.checking.verdict import MIME, Verdict
-from tests.sandboxed import WHY
 from tests.submissions import ASSIGNMENT, cell, perfect
 
 EVIL = '<script>alert("evil")</script><img src="http://evil.example/x.png" onerror="alert(1)">'
@@ -99,9 +99,8 @@ def display(**data: str) -> NotebookNode:
 
 def said(**parts: object) -> NotebookNode:
     """Returns the output in which the examiner has judged `mask`: 1.5 of 3 points, unless `parts` say otherwise."""
-    stages = [("shape", True), ("values", False)]
-    verdict = Verdict(**{"name": "mask", "outcome": "wrong", "earned": 1.5, "points": 3.0, "stages": stages, **parts})  # type: ignore[arg-type]
-    verdict.graded = True
+    told = {"name": "mask", "outcome": "wrong", "earned": 1.5, "points": 3.0, "graded": True}
+    verdict = Verdict(**{**told, "stages": (("shape", True), ("values", False)), **parts})  # type: ignore[arg-type]
     return nbformat.v4.new_output("display_data", {"text/plain": str(verdict), MIME: verdict.as_data()})
 
 
@@ -263,8 +262,8 @@ def test_what_is_not_graded_is_told(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two students of the demo class and one whose texts are full of HTML, graded the safe way."""
-    if WHY:
-        pytest.skip(f"no sandbox on this machine: {WHY}")
+    if sandbox.probe():
+        pytest.skip(f"no sandbox on this machine: {sandbox.probe()}")
     made = tmp_path_factory.mktemp("feedback")
     demo.make(made)
     hostile = perfect()

@@ -17,10 +17,9 @@ from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import Master, read
 from grading.course import ROOT, Course
 from grading.sandbox.student_process import ForkServerClient
-from tests.sandboxed import needs_sandbox
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect
 
-pytestmark = needs_sandbox
+pytestmark = pytest.mark.sandbox
 
 MASK = "def causal_mask(size):\n    return torch.triu(torch.full((size, size), -torch.inf), 1)\n"
 

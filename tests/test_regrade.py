@@ -15,7 +15,6 @@ from grading.classroom import demo
 from grading.course import Course
 from grading.errors import CourseError
 from grading.pages import report
-from tests.sandboxed import needs_sandbox
 from tests.submissions import ASSIGNMENT, AUTOMATIC, perfect, released
 
 STUDENTS = ["ada_perfect", "denis_mistaken"]
@@ -49,7 +48,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 def test_one_exercise_changes_its_own_mark_only(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = marks(course, "ada_perfect")
     others = marks(course, "denis_mistaken")
@@ -73,7 +72,7 @@ def test_one_exercise_changes_its_own_mark_only(course: Path, capsys: pytest.Cap
         assert not opened.find_grade("mask_essay", ASSIGNMENT, ASSIGNMENT, "ada_perfect").needs_manual_grade
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 def test_a_student_is_graded_anew_and_manual_marks_stay(course: Path) -> None:
     submitted(course, "ada_perfect").write_text(nbformat.writes(perfect()), encoding="utf-8")
     assert regrade.run(Course(course), ASSIGNMENT, ["ada_perfect"]) == 0
@@ -174,7 +173,7 @@ def test_a_folder_of_no_assignment_has_no_mark(tmp_path: Path) -> None:
     ]
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 def test_json_goes_alone_to_standard_output(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from grading.__main__ import main
 

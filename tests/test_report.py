@@ -103,6 +103,7 @@ def test_a_class_that_is_all_right_has_no_mistakes() -> None:
     page = report.make_page("01_x", [perfect])
     assert re.search(r"<h2>Mistakes</h2>\s*<p>None\.</p>", page)
     assert "Begin here" not in page
+    assert "<li>nothing</li>" in page
 
 
 def test_a_class_that_is_not_graded_is_told(tmp_path: Path) -> None:

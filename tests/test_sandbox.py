@@ -19,9 +19,9 @@ from grading.sandbox import kernel, namespaces, student_process
 from grading.sandbox.student_process import ForkServerClient
 from helpers.checking.answers import Ask
 from helpers.checking.serve import ChannelError
-from tests.sandboxed import inside, needs_sandbox
+from tests.sandboxed import inside
 
-pytestmark = needs_sandbox
+pytestmark = pytest.mark.sandbox
 
 
 def test_nothing_of_the_project_is_seen(tmp_path: Path, repository: Path) -> None:

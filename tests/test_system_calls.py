@@ -31,9 +31,9 @@ import torch
 
 from grading import sandbox
 from grading.sandbox import kernel, system_calls
-from tests.sandboxed import inside, needs_sandbox
+from tests.sandboxed import inside
 
-pytestmark = needs_sandbox
+pytestmark = pytest.mark.sandbox
 
 # What a notebook, with the libraries of the course and the programs that it starts, was seen to call.
 NEEDED = """

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from grading.course import ROOT
+from grading.exercises import definitions
 
 # Modules of `helpers` that no mark depends on: pictures, and what looks at a computer.
 WITHOUT_MARKS = ("helpers/__main__.py", "helpers/plots.py")
@@ -24,13 +25,10 @@ GRADING = (
 
 def sources(assignment: str) -> list[Path]:
     """Returns the files that decide the marks of an assignment."""
-    exercises = ROOT / "grading" / "exercises"
-    own = [path for place in exercises.glob(f"{assignment}*") for path in (place, *place.rglob("*.py"))]
-    shared = exercises.glob("[!0-9]*.py")
     helpers = set((ROOT / "helpers").rglob("*.py")) - {ROOT / name for name in WITHOUT_MARKS}
     grading = [ROOT / "grading" / name for name in GRADING]
     sandbox = (ROOT / "grading" / "sandbox").glob("*.py")
-    return sorted(path for path in {*own, *shared, *helpers, *grading, *sandbox} if path.is_file())
+    return sorted(path for path in {*definitions(assignment), *helpers, *grading, *sandbox} if path.is_file())
 
 
 @cache

@@ -10,10 +10,11 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, fixed
 from helpers.checking.answers import Ask
 from helpers.data import EOS, SOS
 
-from ._common import _fixed, _pure, _recipe, _sequences, _to_eos, _translator, _words
+from ._common import _pure, _recipe, _sequences, _to_eos, _translator, _words
 
 
 @torch.no_grad()
@@ -107,7 +108,7 @@ def _draw_finished(rng: random.Random) -> list[Ask]:
     raise LookupError("no sources were found that tell the mistakes apart")
 
 
-def _draw_beam(kind: str) -> Callable[[random.Random], list[Ask]]:
+def _draw_beam(kind: str) -> Draw:
     """Returns what draws a question in which the point of `kind` decides, by more than rounding."""
 
     def draw(rng: random.Random) -> list[Ask]:
@@ -120,13 +121,12 @@ def _draw_beam(kind: str) -> Callable[[random.Random], list[Ask]]:
             ordered = sorted(found, key=lambda pair: -pair[1])
             words = _words(ordered[0][0])
             clear = len(ordered) == 1 or ordered[0][1] - ordered[1][1] > 0.02
-            if not clear or not words or not _pure(words):
-                continue
             ends = ordered[0][0][-1] == EOS
             better = words != greedy[0] and ordered[0][1] > greedy[1] + 0.02
+            if not clear or not words or not _pure(words) or not (ends if kind == "one" else better):
+                continue
             right = _beam()(model, source, width, max_len)
-            later = any(_beam(**change)(model, source, width, max_len) != right for change in LATER)
-            if (ends if kind == "one" else better) and not later:
+            if all(_beam(**change)(model, source, width, max_len) == right for change in LATER):  # they are for later
                 return [Ask((recipe, source, width, max_len))]
         raise LookupError(f"no question of the kind {kind!r} was found")
 
@@ -159,7 +159,7 @@ EXERCISE = Exercise(
             1,
             "With one beam only the best word is kept at each step. The score is the mean of the log-probabilities of "
             "all words written, <eos> among them.",
-            _fixed(_draw_beam("one"), 1),
+            fixed(_draw_beam("one"), 1),
             _draw_beam("one"),
         ),
         Stage(
@@ -167,7 +167,7 @@ EXERCISE = Exercise(
             1,
             "Keep the two best first words. Then look at all words after each of the two, and keep the two best of "
             "these.",
-            _fixed(_draw_beam("two words"), 1),
+            fixed(_draw_beam("two words"), 1),
             _draw_beam("two words"),
         ),
         Stage(
@@ -175,7 +175,7 @@ EXERCISE = Exercise(
             1,
             "A sentence that has ended stays in the list of the finished ones; divide the sum of its log-probabilities "
             "by the number of words written, <eos> among them, before you compare.",
-            _fixed(_draw_finished, 1),
+            fixed(_draw_finished, 1),
             _draw_finished,
         ),
         Stage(
