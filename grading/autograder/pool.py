@@ -71,9 +71,9 @@ class _Worker:
 
     def end(self) -> None:
         """Ends the process, whatever it is doing."""
-        self.pipe.close()
         self._process.kill()
         self._process.join()
+        self.pipe.close()
 
 
 def _work(pipe: Connection, run: int, context: Context) -> None:
