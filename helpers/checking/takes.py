@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor, nn
 
 from helpers.checking import model_probes, plain, spies
-from helpers.checking.recipes import build, build_inputs, first_model
+from helpers.checking.building import build, build_inputs, first_model
 
 if TYPE_CHECKING:
     from helpers.checking.answers import Ask
