@@ -13,7 +13,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from grading import exercise, sandbox
+from grading import exercise
 from grading.authoring import bank, build
 from grading.autograder.grade_submission import Budget, grade
 from grading.autograder.graded_notebook import load_master
@@ -21,17 +21,17 @@ from grading.autograder.submission import Work, plan, read
 from grading.classroom import demo
 from grading.course import Course
 from grading.examiner import examine
-from grading.sandbox.student_process import Students
+from grading.sandbox.student_process import ForkServerClient
 from helpers.checking.answers import InProcess
+from tests.sandboxed import needs_sandbox
 
-WHY_NOT = sandbox.probe()
-pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
+pytestmark = needs_sandbox
 NOTEBOOKS = [path.stem for path in build.sources()]
 
 
 @pytest.fixture(scope="module")
-def students() -> Iterator[Students]:
-    with Students() as made:
+def students() -> Iterator[ForkServerClient]:
+    with ForkServerClient() as made:
         yield made
 
 
@@ -63,7 +63,7 @@ def run(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS)
 def test_the_whole_bank_gets_the_same_verdicts(
-    notebook: str, students: Students, tmp_path_factory: pytest.TempPathFactory
+    notebook: str, students: ForkServerClient, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     master, exercises = load_master(Course(), notebook), exercise.load(notebook)
     patience = Budget(cell=60, exercise=60)

@@ -22,13 +22,12 @@ from typing import Any
 import nbformat
 import pytest
 
-from grading import sandbox
 from grading.classroom import demo
 from grading.course import ROOT
+from tests.sandboxed import needs_sandbox
 from tests.submissions import ASSIGNMENT, AUTOMATIC, perfect, released
 
-WHY_NOT = sandbox.probe()
-pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
+pytestmark = needs_sandbox
 ORDINARY = 61_000  # a user id that no account has
 STUDENTS = ("ada_perfect", "blaise_half_done", "chloe_empty", "denis_mistaken", "emile_broken_file")
 
@@ -40,12 +39,12 @@ from grading.autograder import run as autograde
 from grading.autograder.fingerprint import environment_key
 from grading.course import Course
 from grading.errors import CourseError
-from grading.sandbox.fork_server import Zygote
+from grading.sandbox.fork_server import ForkServer
 
-def graded(told, zygote):
+def graded(told, fork_server):
     try:
         settings = autograde.Settings(Course(Path(told["course"])), workers=2, progress=False, force=told["force"])
-        done = autograde.run(settings, zygote)
+        done = autograde.run(settings, fork_server)
         Path(told["out"]).write_text(json.dumps([dataclasses.asdict(one) for one in done]))
         return 0
     except (CourseError, OSError) as problem:
@@ -57,7 +56,7 @@ def graded(told, zygote):
 
 if __name__ == "__main__":
     environment_key(sys.argv[1])  # looked up once, for all runs
-    with Zygote() as zygote:
+    with ForkServer() as fork_server:
         for line in sys.stdin:
             told = json.loads(line)
             if "wait" in told:
@@ -66,7 +65,7 @@ if __name__ == "__main__":
             pid = os.fork()
             if pid == 0:
                 os.dup2(os.open(os.devnull, os.O_RDWR), 1)
-                os._exit(graded(told, zygote))
+                os._exit(graded(told, fork_server))
             print(pid, flush=True)
 """
 
@@ -199,8 +198,8 @@ def _victims(kind: str, run: int, driver: Driver) -> list[int]:
         for path in Path(f"/proc/{driver.process.pid}/task").glob("*/children")
         for word in path.read_text().split()
     }
-    zygotes = [pid for pid in runs if b"grading.sandbox.forking" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-    servers = [child for zygote in zygotes for child in _below(zygote)]
+    sources = [pid for pid in runs if b"grading.sandbox.forking" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    servers = [child for source in sources for child in _below(source)]
     return [pid for pid in servers if os.path.exists(f"/proc/{pid}")]
 
 

@@ -29,7 +29,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from grading import exercise, sandbox
+from grading import exercise
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
 from grading.course import ROOT
@@ -39,14 +39,13 @@ from helpers.checking.judging import judge
 from helpers.checking.serve import decode_reply
 from tests.hostile import replies
 from tests.hostile.case import Case, World
+from tests.sandboxed import needs_sandbox
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect, released
 
 CLASSES = ("cells", "files", "pages", "processes", "reading", "replies", "verdict", "writing")
 CASES = [case for name in CLASSES for case in importlib.import_module(f"tests.hostile.{name}").CASES]
 RIGHT = "def attention_weights(scores, mask):\n    return torch.softmax(scores + mask, dim=-1)"
 PR_SET_CHILD_SUBREAPER = 36
-
-needs_sandbox = pytest.mark.skipif(bool(sandbox.probe()), reason="no sandbox on this machine")
 
 
 @dataclass
@@ -141,14 +140,14 @@ from grading.autograder import run as autograde
 from grading.autograder.grade_submission import Budget
 from grading.course import Course
 from grading.sandbox import Limits
-from grading.sandbox.fork_server import Zygote
+from grading.sandbox.fork_server import ForkServer
 if __name__ == "__main__":
     told = json.loads(sys.argv[1])
-    with Zygote(limits=Limits(**told["limits"])) as zygote:
+    with ForkServer(limits=Limits(**told["limits"])) as fork_server:
         settings = autograde.Settings(
             Course(Path(told["course"])), workers=2, progress=False, budget=Budget(**told["budget"])
         )
-        done = autograde.run(settings, zygote)
+        done = autograde.run(settings, fork_server)
     print(json.dumps([dataclasses.asdict(one) for one in done]))
 """
 

@@ -7,7 +7,6 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from grading import sandbox
 from grading.autograder import regrade, reporting
 from grading.autograder import run as autograde
 from grading.autograder.graded_notebook import merge_exercise
@@ -16,10 +15,9 @@ from grading.classroom import demo
 from grading.course import Course
 from grading.errors import CourseError
 from grading.pages import report
+from tests.sandboxed import needs_sandbox
 from tests.submissions import ASSIGNMENT, AUTOMATIC, perfect, released
 
-WHY_NOT = sandbox.probe()
-needs_sandbox = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
 STUDENTS = ["ada_perfect", "denis_mistaken"]
 
 

@@ -131,7 +131,7 @@ def test_a_command_without_answers_to_run_imports_no_pytorch(module: str) -> Non
 
 
 def test_commands_can_be_imported_on_windows() -> None:
-    """All but grading itself: that needs the kernel of Linux, and its own modules are imported when it starts."""
+    """What locks students' code in needs Unix; it is imported when grading starts."""
     program = (
         "import importlib, json, sys\n"
         "for name in ('fcntl', 'pwd', 'resource'): sys.modules[name] = None\n"

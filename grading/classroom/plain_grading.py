@@ -171,12 +171,3 @@ def command(options: argparse.Namespace) -> int:
     feedback = Course(course).class_folder / "feedback"
     print(f"\n{len(rows) - len(missing)} of {len(rows)} submissions have a mark; feedback is in {feedback}.")
     return 1 if missing else 0
-
-
-# Until the autograder room uses `Course` itself.
-def submissions(course: Path, assignment: str) -> list[Path]:
-    return Course(course).submitted_folders(assignment)
-
-
-def refuse_damaged_gradebook(course: Path) -> None:
-    Course(course).refuse_damaged_gradebook()

@@ -11,65 +11,16 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from io import StringIO
 from typing import Any, Protocol
 
 from helpers.checking import model_probes, plain, recipes
 from helpers.checking.limits import TooSlow, output_kept, state_kept, time_limit
-from helpers.checking.takes import TAKES, Call, take
+from helpers.checking.takes import Ask as Ask
+from helpers.checking.takes import Call, take
 
 STUB = "Replace this line by your answer"  # what the unanswered cells of a released notebook raise
-
-
-@dataclass(frozen=True)
-class Ask:
-    """One question: the inputs of a call, and for an expression the values at which to look at it.
-
-    Args:
-        inputs, keywords: plain values for the call.
-        at: values of the symbols of a sympy answer, as `{"L": 5}`.
-        build: for a module answer, the arguments of its constructor; the call is then made on the module.
-        weights: for a module answer, tensors for its parameters by name, or a `Model` that has them (with `state`);
-            None keeps those of the seed. It is asked in evaluation mode, or with `training` of the `Model` in training.
-        take: what to take of the call, one of `helpers.checking.takes.TAKES`, which says of each what it gives.
-        then: for an answer that returns a model, inputs with which that model is called.
-        part: the submodule of a returned model to look at or to call, such as "base".
-        changes: the inputs, counted from 0, that the call is meant to change; all others must stay as they were.
-        entries: patterns such as `*.bias`; of a dict that is taken, only the entries they fit count.
-        beside: plain values by name that a measure of the answer needs and the answer does not get.
-
-    Raises:
-        ValueError: when nothing is known by the name in `take`.
-    """
-
-    inputs: tuple[Any, ...] = ()
-    keywords: dict[str, Any] = field(default_factory=dict)
-    at: dict[str, Any] | None = None
-    build: dict[str, Any] | None = None
-    weights: dict[str, Any] | plain.Model | None = None
-    take: str = "result"
-    entries: tuple[str, ...] = ()
-    then: tuple[Any, ...] | None = None
-    part: str = ""
-    changes: tuple[int, ...] = ()
-    beside: dict[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Refuses a name that nothing is taken by."""
-        if self.take not in TAKES:
-            raise ValueError(f"there is no take {self.take!r}; expected one of: {', '.join(TAKES)}.")
-
-    def encode(self) -> dict[str, Any]:
-        """Returns JSON-ready data, without the parts left at their defaults."""
-        return {
-            name: plain.encode(value) for name, value in vars(self).items() if value not in ((), {}, None, "result", "")
-        }
-
-    @classmethod
-    def decode(cls, data: dict[str, Any]) -> Ask:
-        """Returns the `Ask` that `encode` was given."""
-        return cls(**{name: plain.decode(value) for name, value in data.items()})
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,68 @@
-"""What a question takes of a call: its result, what the call has made of a model, how often a part of it ran, ..."""
+"""A question, and what it takes of a call: its result, what becomes of a model, how often a part of it ran, ..."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import Tensor, nn
 
 from helpers.checking import model_probes, plain, spies
 from helpers.checking.recipes import build, build_inputs, first_model
 
-if TYPE_CHECKING:
-    from helpers.checking.answers import Ask
-
 DRAWS = 600  # enough to tell shares to 5 %
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question: the inputs of a call, and for an expression the values at which to look at it.
+
+    Args:
+        inputs, keywords: plain values for the call.
+        at: values of the symbols of a sympy answer, as `{"L": 5}`.
+        build: for a module answer, the arguments of its constructor; the call is then made on the module.
+        weights: for a module answer, tensors for its parameters by name, or a `Model` that has them (with `state`);
+            None keeps those of the seed. It is asked in evaluation mode, or with `training` of the `Model` in training.
+        take: what to take of the call, one of `TAKES`, which says of each what it gives.
+        then: for an answer that returns a model, inputs with which that model is called.
+        part: the submodule of a returned model to look at or to call, such as "base".
+        changes: the inputs, counted from 0, that the call is meant to change; all others must stay as they were.
+        entries: patterns such as `*.bias`; of a dict that is taken, only the entries they fit count.
+        beside: plain values by name that a measure of the answer needs and the answer does not get.
+
+    Raises:
+        ValueError: when nothing is known by the name in `take`.
+    """
+
+    inputs: tuple[Any, ...] = ()
+    keywords: dict[str, Any] = field(default_factory=dict)
+    at: dict[str, Any] | None = None
+    build: dict[str, Any] | None = None
+    weights: dict[str, Any] | plain.Model | None = None
+    take: str = "result"
+    entries: tuple[str, ...] = ()
+    then: tuple[Any, ...] | None = None
+    part: str = ""
+    changes: tuple[int, ...] = ()
+    beside: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuses a name that nothing is taken by."""
+        if self.take not in TAKES:
+            raise ValueError(f"there is no take {self.take!r}; expected one of: {', '.join(TAKES)}.")
+
+    def encode(self) -> dict[str, Any]:
+        """Returns JSON-ready data, without the parts left at their defaults."""
+        return {
+            name: plain.encode(value) for name, value in vars(self).items() if value not in ((), {}, None, "result", "")
+        }
+
+    @classmethod
+    def decode(cls, data: dict[str, Any]) -> Ask:
+        """Returns the `Ask` that `encode` was given."""
+        return cls(**{name: plain.decode(value) for name, value in data.items()})
 
 
 @dataclass
