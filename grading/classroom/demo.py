@@ -108,8 +108,8 @@ def command(options: argparse.Namespace) -> int:
     except OSError as problem:
         raise CourseError(f"the class could not be written: {problem}") from problem
     students = [folder.parent.name for folder in Course(course).submitted_folders(ASSIGNMENT)]
-    plain_grading.name_students(course, {student: _name(student) for student in students})
-    plain_grading.print_table(plain_grading.grade(course, ASSIGNMENT))
+    plain_grading.name_students(Course(course), {student: _name(student) for student in students})
+    plain_grading.print_table(plain_grading.grade(Course(course), ASSIGNMENT))
     print(
         f"\nFeedback pages: {Course(course).class_folder / 'feedback'}."
         + (" The same class in the browser: make formgrader." if course == ROOT else "")

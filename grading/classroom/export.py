@@ -39,18 +39,17 @@ def harmless(value: str) -> str:
     return f"'{value}" if bare[:1] in tuple("=+-@|%＝＋－＠") or value[:1] in ("\t", "\r", "\n") else value
 
 
-def marks(course: Path, assignments: Sequence[str] = ()) -> tuple[list[Mark], dict[str, Person]]:
+def marks(course: Course, assignments: Sequence[str] = ()) -> tuple[list[Mark], dict[str, Person]]:
     """Returns all marks of nbgrader's gradebook, and its students' names; who handed in without a mark is in it.
 
     Raises:
         CourseError: when there is no gradebook, or an assignment is not in it.
     """
-    paths = Course(course)
-    if not paths.database.exists():
-        raise CourseError(f"there is no {paths.database}; grade first (python -m grading autograde).")
-    paths.refuse_damaged_gradebook()
+    if not course.database.exists():
+        raise CourseError(f"there is no {course.database}; grade first (python -m grading autograde).")
+    course.refuse_damaged_gradebook()
     found = list[Mark]()
-    with paths.gradebook() as book:
+    with course.gradebook() as book:
         points = {one.name: float(one.max_score) for one in book.assignments}
         unknown = [name for name in assignments if name not in points]
         if unknown:
@@ -60,7 +59,7 @@ def marks(course: Path, assignments: Sequence[str] = ()) -> tuple[list[Mark], di
         people = {one.id: Person(one.id, one.first_name or "", one.last_name or "") for one in book.students}
         for name in assignments or points:
             graded = list(_recorded(book, name, points[name]))
-            handed_in = {folder.parent.name for folder in paths.submissions.glob(f"[!.]*/{name}")}
+            handed_in = {folder.parent.name for folder in course.submissions.glob(f"[!.]*/{name}")}
             found += graded
             found += [
                 Mark(student, name, None, points[name], 0, "")
@@ -171,14 +170,14 @@ def text(table: Sequence[Sequence[str]]) -> str:
 
 def command(options: argparse.Namespace) -> int:
     """Writes the marks into a file (or, for "-", to standard output), and says what in them is not final."""
-    paths = Course((options.course or ROOT).resolve())
-    found, people = marks(paths.root, options.assignment)
-    listed = roster.load(paths.roster) if paths.roster.exists() else Roster()
+    course = Course((options.course or ROOT).resolve())
+    found, people = marks(course, options.assignment)
+    listed = roster.load(course.roster) if course.roster.exists() else Roster()
     content = text(rows(options.format, found, people, listed))
     if options.out == "-":
         sys.stdout.write(content)
     else:
-        path = Path(options.out) if options.out else paths.class_folder / f"marks_{options.format}.csv"
+        path = Path(options.out) if options.out else course.class_folder / f"marks_{options.format}.csv"
         try:
             # Excel takes a file without this mark for its own old alphabet, and spoils accents.
             write_whole(path, "\ufeff" + content if options.format == "csv" else content)
