@@ -89,7 +89,8 @@ def missing_library() -> str:
 def _seccomp() -> ModuleType:
     import pyseccomp  # not at the top: it looks for its library, for which it starts programs
 
-    return pyseccomp
+    library: ModuleType = pyseccomp
+    return library
 
 
 def number(name: str) -> int:
