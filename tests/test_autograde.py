@@ -187,7 +187,7 @@ def test_a_run_killed_at_any_moment_is_finished_by_the_next(tmp_path: Path) -> N
     script.write_text(program)
     path = tmp_path / "gradebook" / "autograded" / "ada_perfect" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
     killed = subprocess.Popen([sys.executable, str(script)], start_new_session=True, stderr=subprocess.DEVNULL)
-    end = time.monotonic() + 120
+    end = time.monotonic() + 600  # a busy machine is slow
     while not path.exists() and killed.poll() is None and time.monotonic() < end:
         time.sleep(0.01)
     os.killpg(killed.pid, signal.SIGKILL)
