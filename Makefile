@@ -15,11 +15,11 @@ PYTEST_ARGS ?=
 environment := $(PYTHON) -m deploy $(if $(LATEST),--latest)
 
 # One thread per kernel: sums then come out the same on every machine, and two workers do not fight.
-test: export OMP_NUM_THREADS = 1
+test test-quick: export OMP_NUM_THREADS = 1
 test-browser: export CHROMIUM := $(CHROMIUM)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab formgrader test test-browser build grade demo bench lint constraints
+.PHONY: help lab formgrader test test-quick test-browser build grade demo bench lint constraints
 
 help: ## List what make can do
 	@sed -n 's/^\([a-z-]*\): ## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
@@ -30,11 +30,15 @@ lab: ## Open the notebooks in JupyterLab (a student's way)
 formgrader: ## Open the whole course in JupyterLab with nbgrader's menu (an instructor's way)
 	@$(environment) --formgrader -- $(if $(PORT),--port=$(PORT)) $(LAB_ARGS)
 
-test: ## Run all tests, and replay every solution notebook
+test: ## Run all tests, and replay every solution notebook; it says how far it is
 	@$(environment) --extra test --run pytest \
 	    --nbval --nbval-current-env --nbval-sanitize-with=tests/nbval.cfg \
 	    --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=60 \
-	    -n 2 --dist loadfile --ignore=tests/browser $(PYTEST_ARGS) tests solutions
+	    -n 2 --dist loadgroup --no-loadscope-reorder --ignore=tests/browser $(PYTEST_ARGS) tests solutions
+
+test-quick: ## Run what is quick, and the proof of the exercises in changed notebooks on one seed (two minutes)
+	@$(environment) --extra test --run pytest \
+	    --quick -n 2 --dist loadgroup --no-loadscope-reorder --ignore=tests/browser $(PYTEST_ARGS) tests
 
 test-browser: ## Drive JupyterLab in Chromium, as a student and as an instructor
 	@test -x "$(CHROMIUM)" || { echo "There is no Chromium at $(CHROMIUM): install it (apt install chromium) or name yours, make test-browser CHROMIUM=/path/to/chromium" >&2; exit 1; }

@@ -15,10 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
     name, _, function = options.run.partition(":")
     try:
-        module = importlib.import_module(name)
-        if not hasattr(module, function):
-            module, function = importlib.import_module("grading.adapters"), name.rpartition(".")[2]
-        status: int = getattr(module, function)(options)
+        status: int = getattr(importlib.import_module(name), function)(options)
     except CourseError as problem:
         print(problem, file=sys.stderr)
         return problem.status

@@ -1,6 +1,9 @@
-"""What every test may use."""
+"""What every test may use, in which order tests run, and which of them `make test-quick` leaves out."""
 
+import functools
 import os
+import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,14 +15,120 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib  # pytest brings it
 
+ROOT = Path(__file__).resolve().parent.parent
+
 # Before anything imports matplotlib: tests draw into memory, on machines without a screen too.
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# Seconds that a group of tests takes on one core, where they are many: what takes longest is begun first, so that no
+# process ends alone, and `--quick` leaves it out. A group is a file, or what a test's mark says, and runs in one
+# process; the bank is made of small groups and has its turn between these and all others.
+SECONDS = {
+    "12_hyperparameter_sweep.ipynb": 240,
+    "test_faults.py": 300,
+    "11_translation.ipynb": 150,
+    "06_pretrained_vs_scratch.ipynb": 180,
+    "09_synthesizer.ipynb": 170,
+    "test_hostile.py": 170,
+    "test_build.py": 160,
+    "test_effects.py": 120,
+    "02_positional_encoding.ipynb": 115,
+    "corrupt_span": 110,
+    "07_bert_contrast.ipynb": 80,
+    "04_head_replacement.ipynb": 70,
+    "03_attention_heads.ipynb": 45,
+    "test_corpora.py": 30,
+    "test_oddities.py": 30,
+    "test_nbgrader.py": 30,
+    "test_autograde.py": 30,
+}
+LONG = 25
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the option of the inner loop."""
+    parser.addoption("--quick", action="store_true", help="one seed, changed notebooks, and no group that takes long")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Names the marker of this folder."""
+    config.addinivalue_line("markers", "sandbox: needs a machine on which students' code can be locked in")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Gives every test its group, puts them in order, and leaves out what `--quick` leaves out."""
+    for item in items:
+        if not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(item.path.name))
+    items.sort(key=_turn)  # within a group they stay in order
+    if config.getoption("quick"):
+        changed = changed_notebooks()
+        left = [item for item in items if SECONDS.get(_group(item), 0) > LONG or not _concerns(item, changed)]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in set(left)]
+
+
+def _group(item: pytest.Item) -> str:
+    mark = item.get_closest_marker("xdist_group")
+    return str(mark.args[0]) if mark else ""
+
+
+def _turn(item: pytest.Item) -> tuple[int, str]:
+    files = ["test_bank.py", "test_both_ways.py"]  # the second needs what the first has judged
+    name = item.path.name
+    return -SECONDS.get(_group(item), 0), str(files.index(name)) if name in files else name
+
+
+def _concerns(item: pytest.Item, changed: set[str]) -> bool:
+    """Says whether a test is about one of these notebooks, or about none in particular."""
+    parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    notebook = parameters.get("notebook") or getattr(parameters.get("answer"), "notebook", "")
+    return not notebook or notebook in changed
+
+
+@functools.cache
+def changed_notebooks() -> set[str]:
+    """Returns the notebooks that differ from the last commit or from `main`; all of them where git does not know."""
+    known = {path.stem for path in (ROOT / "solutions").glob("[0-9][0-9]_*.py")}
+
+    def git(*arguments: str) -> list[str]:
+        return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+
+    try:
+        (base,) = git("merge-base", "HEAD", "main")
+        paths = git("diff", "--name-only", base) + git("ls-files", "--others", "--exclude-standard")
+    except (OSError, subprocess.CalledProcessError):
+        return known
+    return known & {name for path in paths for name in re.findall(r"\d\d_\w+", path)}
+
+
+@pytest.fixture(scope="session")
+def seeds(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """The students for whom questions are drawn in the proof of the exercises."""
+    from tests import kept
+
+    return kept.SEEDS[1:2] if request.config.getoption("quick") else kept.SEEDS
+
+
+@functools.cache
+def why_no_sandbox() -> str:
+    """Returns "" or why no sandbox can be made here."""
+    from grading import sandbox
+
+    return sandbox.probe()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skips what needs a sandbox where there is none."""
+    if item.get_closest_marker("sandbox") and why_no_sandbox():
+        pytest.skip(f"no sandbox on this machine: {why_no_sandbox()}")
 
 
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The root of the clone."""
-    return Path(__file__).resolve().parent.parent
+    return ROOT
 
 
 @pytest.fixture(scope="session")

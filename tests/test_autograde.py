@@ -27,11 +27,10 @@ from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
 from grading.course import ROOT, Course
 from grading.errors import CourseError
-from grading.sandbox.student_process import Students
+from grading.sandbox.student_process import ForkServerClient
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, oddities, perfect, released
 
-WHY_NOT = sandbox.probe()
-pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
+pytestmark = pytest.mark.sandbox
 
 
 def put(course: Path, student: str, notebook: NotebookNode | str, name: str = f"{ASSIGNMENT}.ipynb") -> Path:
@@ -217,7 +216,9 @@ def test_a_worker_without_bounds_costs_its_own_submission_only(tmp_path: Path, m
     demo.make(tmp_path)
     honest_grade = pool.grade
 
-    def greedy(students: Students, master: Master, work: Work, known: dict, student: str, budget: Budget) -> Graded:
+    def greedy(
+        students: ForkServerClient, master: Master, work: Work, known: dict, student: str, budget: Budget
+    ) -> Graded:
         if student == "chloe_empty":
             torch.ones(pool.WORKER_BYTES // 2)  # four bytes each: twice what it may take
         return honest_grade(students, master, work, known, student, budget)
@@ -257,7 +258,7 @@ def test_the_fingerprint_holds_what_decides_marks_and_nothing_else() -> None:
     found = {path.relative_to(ROOT).as_posix() for path in fingerprint.sources(ASSIGNMENT)}
     assert {"grading/autograder/submission.py", "grading/autograder/grade_submission.py"} <= found
     assert {"grading/examiner.py", "grading/exercise.py", "helpers/models.py", "helpers/checking/verdict.py"} <= found
-    assert not {"helpers/plots.py", "helpers/environment.py", "helpers/__main__.py"} & found
+    assert not {*fingerprint.WITHOUT_MARKS} & found
     exercises = {name for name in found if name.startswith("grading/exercises/")}
     assert any("causal_mask" in name for name in exercises)
     assert not any("02_positional_encoding" in name for name in exercises)

@@ -1,23 +1,103 @@
-"""The bank as a whole: every notebook has its proof, and questions are drawn for each student."""
+"""The proof of every exercise: right answers get full marks, wrong ones lose marks and get the right hint.
 
-from pathlib import Path
+`pytest tests/test_bank.py -k causal_mask` proves one exercise. What belongs to one exercise runs in one process.
+"""
+
+import random
+
+import pytest
+import sacrebleu
 
 from grading import exercise
+from grading.authoring import bank
+from grading.authoring.bank import BankAnswer
 from grading.examiner import examine
+from helpers.check import public_examples
 from helpers.checking.answers import InProcess
-from tests.bank_proof import drawn
+from helpers.checking.judging import judge
+from tests import kept
+
+ANSWERS = [answer for notebook in exercise.notebooks() for answer in bank.answers(notebook)]
+EXERCISES = list(dict.fromkeys((answer.notebook, answer.exercise) for answer in ANSWERS))
 
 
-def test_every_notebook_has_its_proof(repository: Path) -> None:
-    files = {path.stem.removeprefix("test_bank_") for path in (repository / "tests").glob("test_bank_*.py")}
-    assert files == {notebook[:2] for notebook in exercise.notebooks()}
+def each_answer(right: bool) -> pytest.MarkDecorator:
+    """Gives a test each answer of the bank that is right, or that is wrong."""
+    chosen = (answer for answer in ANSWERS if answer.right is right)
+    return pytest.mark.parametrize(
+        "answer",
+        [pytest.param(one, id=one.label, marks=pytest.mark.xdist_group(one.exercise)) for one in chosen],
+    )
+
+
+each_exercise = pytest.mark.parametrize(
+    ("notebook", "name"),
+    [pytest.param(*one, id="-".join(one), marks=pytest.mark.xdist_group(one[1])) for one in EXERCISES],
+)
+
+
+@each_answer(right=True)
+def test_a_right_answer_gets_full_marks(answer: BankAnswer, seeds: tuple[str, ...]) -> None:
+    student = InProcess(bank.run(answer))
+    public = judge(public_examples(answer.exercise)[answer.exercise], student, kept.PATIENCE)
+    assert public.outcome == "right", str(public)
+    points = exercise.load(answer.notebook)[answer.exercise].points
+    for seed in seeds:
+        verdict = kept.verdict(answer, seed, student)
+        assert (verdict.outcome, verdict.earned) == ("right", points), str(verdict)
+
+
+@each_answer(right=False)
+def test_a_wrong_answer_loses_marks_and_gets_its_hint(answer: BankAnswer, seeds: tuple[str, ...]) -> None:
+    defined = exercise.load(answer.notebook)[answer.exercise]
+    student = InProcess(bank.run(answer))
+    hints = {mistake.name: mistake.hint for mistake in defined.mistakes}
+    for seed in seeds:
+        verdict = kept.verdict(answer, seed, student)
+        assert verdict.outcome != "right", str(verdict)
+        assert verdict.earned < defined.points
+        assert verdict.mistake == answer.mistake, str(verdict)
+        assert verdict.hint == hints.get(answer.mistake, "")
+    if answer.mistake:
+        public = judge(public_examples(answer.exercise)[answer.exercise], student, kept.PATIENCE)
+        assert public.mistake == answer.mistake, str(public)
+        assert public.hint == hints[answer.mistake]
+
+
+@each_exercise
+def test_each_known_mistake_differs_from_the_reference_and_from_the_others(
+    notebook: str, name: str, seeds: tuple[str, ...]
+) -> None:
+    for seed in seeds:
+        examples = kept.drawn(notebook, name, seed)
+        for mistake in exercise.load(notebook)[name].mistakes:
+            verdict = judge(examples, InProcess(mistake.answer), kept.PATIENCE, hidden=True)
+            assert verdict.outcome != "right", f"{mistake.name} passes every check"
+            assert verdict.mistake == mistake.name
+
+
+@each_exercise
+def test_the_bank_is_rich_enough(notebook: str, name: str) -> None:
+    mine = [answer for answer in ANSWERS if (answer.notebook, answer.exercise) == (notebook, name)]
+    assert sum(answer.right for answer in mine) >= 3
+    assert sum(not answer.right for answer in mine) >= 5
+    titles = [answer.label for answer in mine]
+    assert len(set(titles)) == len(titles)
+    shown = {answer.mistake for answer in mine}
+    missing = [mistake.name for mistake in exercise.load(notebook)[name].mistakes if mistake.name not in shown]
+    assert not missing, f"known mistakes without an answer in the bank: {missing}"
+
+
+def test_the_bank_has_answers_to_every_exercise_and_to_no_others() -> None:
+    assert set(EXERCISES) == {(notebook, name) for notebook in exercise.notebooks() for name in exercise.load(notebook)}
 
 
 def test_the_examiner_asks_what_is_drawn_here() -> None:
     defined = exercise.load("01_causal_mask")["causal_mask"]
     asked: list[int] = []
     examine(defined, InProcess(lambda size: asked.append(size)), "ada")
-    assert asked == [case.ask.inputs[0] for stage in drawn(defined, "ada").stages for case in stage.cases]
+    drawn = kept.drawn("01_causal_mask", "causal_mask", "ada")
+    assert asked == [case.ask.inputs[0] for stage in drawn.stages for case in stage.cases]
 
 
 def test_drawn_questions_depend_on_the_student_and_are_the_same_each_time() -> None:
@@ -28,3 +108,27 @@ def test_drawn_questions_depend_on_the_student_and_are_the_same_each_time() -> N
 
     assert questions("ada") == questions("ada")
     assert questions("ada") != questions("blaise")
+
+
+WORDS = ("le", "la", "un", "chat", "chien", "dort", "voit", "ne", "pas", "l'", ".", "<oov>")
+
+
+def test_bleu_is_that_of_sacrebleu_on_hundreds_of_random_corpora() -> None:
+    bleu = exercise.load("11_translation")["corpus_bleu"].reference
+    rng, above_zero = random.Random(0), 0
+    for _ in range(500):
+        few = WORDS[: rng.randint(2, len(WORDS))]
+        references = [rng.choices(few, k=rng.randint(1, 14)) for _ in range(rng.randint(1, 6))]
+        hypotheses = [
+            [
+                rng.choice((word, word, word, rng.choice(few)))
+                for word in words
+                for _ in range(rng.choice((0, 1, 1, 1, 2)))
+            ]
+            for words in references
+        ]
+        texts, wanted = ([" ".join(words) for words in sentences] for sentences in (hypotheses, references))
+        theirs = sacrebleu.corpus_bleu(texts, [wanted], tokenize="none", smooth_method="none", force=True).score
+        assert abs(bleu(hypotheses, references) - theirs) < 1e-6, (texts, wanted)
+        above_zero += theirs > 0
+    assert above_zero > 200  # where BLEU is 0, much could be wrong

@@ -13,35 +13,44 @@ from typing import Any
 import nbformat
 import pytest
 
-from grading import exercise, sandbox
+from grading import exercise
 from grading.authoring import bank, build
 from grading.autograder.grade_submission import Budget, grade
 from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import Work, plan, read
 from grading.classroom import demo
 from grading.course import Course
-from grading.examiner import examine
-from grading.sandbox.student_process import Students
+from grading.sandbox.student_process import ForkServerClient
 from helpers.checking.answers import InProcess
+from helpers.checking.judging import judge
+from helpers.checking.verdict import Verdict
+from tests import kept
 
-WHY_NOT = sandbox.probe()
-pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
-NOTEBOOKS = [path.stem for path in build.sources()]
+pytestmark = pytest.mark.sandbox
+SEED = kept.SEEDS[1]  # of every student here: `test_bank.py` has judged each answer on what it draws
+TOGETHER = 6  # submissions in one test, so that several processes share the work on one notebook
 
 
 @pytest.fixture(scope="module")
-def students() -> Iterator[Students]:
-    with Students() as made:
+def students() -> Iterator[ForkServerClient]:
+    with ForkServerClient() as made:
         yield made
 
 
-def classes(notebook: str) -> list[dict[str, bank.BankAnswer]]:
+def submissions(notebook: str) -> list[dict[str, bank.BankAnswer]]:
     """Returns submissions, as answers by exercise, in which every answer of the bank occurs."""
     by_exercise = defaultdict(list)
     for answer in bank.answers(notebook):
         by_exercise[answer.exercise].append(answer)
     rows = zip_longest(*by_exercise.values())
     return [{one.exercise: one for one in row if one is not None} for row in rows]
+
+
+PARTS = [
+    pytest.param(notebook, start, id=f"{notebook}-{start}", marks=pytest.mark.xdist_group(f"both-{notebook}-{start}"))
+    for notebook in exercise.notebooks()
+    for start in range(0, len(submissions(notebook)), TOGETHER)
+]
 
 
 def work_of(notebook: str, answers: dict[str, bank.BankAnswer], folder: Path) -> Work:
@@ -61,20 +70,31 @@ def run(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
     return variables
 
 
-@pytest.mark.parametrize("notebook", NOTEBOOKS)
+def told(verdict: Verdict) -> tuple[str, float, str]:
+    """Returns what must be the same."""
+    return verdict.outcome, verdict.earned, verdict.mistake
+
+
+@pytest.mark.parametrize(("notebook", "start"), PARTS)
 def test_the_whole_bank_gets_the_same_verdicts(
-    notebook: str, students: Students, tmp_path_factory: pytest.TempPathFactory
+    notebook: str, start: int, students: ForkServerClient, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    master, exercises = load_master(Course(), notebook), exercise.load(notebook)
+    master, exercises = load_master(Course(), notebook), kept.exercises(notebook)
     patience = Budget(cell=60, exercise=60)
     different = []
-    for number, answers in enumerate(classes(notebook)):
+    for answers in submissions(notebook)[start : start + TOGETHER]:
         work = work_of(notebook, answers, tmp_path_factory.mktemp("work") / "submitted")
-        graded = grade(students, master, work, exercises, f"student-{number}", patience)
-        variables = run(plan(master, work, everything=False))
-        for name, answer in answers.items():
-            here = examine(exercises[name], InProcess(variables[name]), f"student-{number}", 60)
-            there = graded.verdicts[name]
-            if (here.outcome, here.earned, here.mistake) != (there.outcome, there.earned, there.mistake):
-                different.append(f"{answer.label}: {here} | {there}")
+        graded = grade(students, master, work, exercises, SEED, patience)
+        verdicts = {name: kept.verdict(answer, SEED) for name, answer in answers.items()}
+        others = [name for name in answers if told(verdicts[name]) != told(graded.verdicts[name])]
+        if others:  # an answer may use another exercise's answer, which is here not the reference's
+            variables = run(plan(master, work, everything=False))
+            for name in others:
+                examples = kept.drawn(notebook, name, SEED)
+                verdicts[name] = judge(examples, InProcess(variables[name]), kept.PATIENCE, hidden=True)
+        different += [
+            f"{answers[name].label}: {verdicts[name]} | {graded.verdicts[name]}"
+            for name in others
+            if told(verdicts[name]) != told(graded.verdicts[name])
+        ]
     assert not different, "\n".join(different)

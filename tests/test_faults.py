@@ -22,64 +22,23 @@ from typing import Any
 import nbformat
 import pytest
 
-from grading import sandbox
 from grading.classroom import demo
 from grading.course import ROOT
 from tests.submissions import ASSIGNMENT, AUTOMATIC, perfect, released
 
-WHY_NOT = sandbox.probe()
-pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
+pytestmark = pytest.mark.sandbox
+PROGRAMS = Path(__file__).with_name("programs")
 ORDINARY = 61_000  # a user id that no account has
 STUDENTS = ("ada_perfect", "blaise_half_done", "chloe_empty", "denis_mistaken", "emile_broken_file")
-
-# Reads lines of JSON; for each it forks a run and prints its process id, or waits for one and prints its exit status.
-DRIVER = """
-import dataclasses, json, os, signal, sys, traceback
-from pathlib import Path
-from grading.autograder import run as autograde
-from grading.autograder.fingerprint import environment_key
-from grading.course import Course
-from grading.errors import CourseError
-from grading.sandbox.fork_server import Zygote
-
-def graded(told, zygote):
-    try:
-        settings = autograde.Settings(Course(Path(told["course"])), workers=2, progress=False, force=told["force"])
-        done = autograde.run(settings, zygote)
-        Path(told["out"]).write_text(json.dumps([dataclasses.asdict(one) for one in done]))
-        return 0
-    except (CourseError, OSError) as problem:
-        Path(told["out"] + ".error").write_text(f"{type(problem).__name__}: {problem}")
-        return 3
-    except BaseException:
-        Path(told["out"] + ".error").write_text(traceback.format_exc())
-        return 4
-
-if __name__ == "__main__":
-    environment_key(sys.argv[1])  # looked up once, for all runs
-    with Zygote() as zygote:
-        for line in sys.stdin:
-            told = json.loads(line)
-            if "wait" in told:
-                print(os.waitstatus_to_exitcode(os.waitpid(told["wait"], 0)[1]), flush=True)
-                continue
-            pid = os.fork()
-            if pid == 0:
-                os.dup2(os.open(os.devnull, os.O_RDWR), 1)
-                os._exit(graded(told, zygote))
-            print(pid, flush=True)
-"""
 
 
 class Driver:
     """Starts runs and waits for them."""
 
     def __init__(self, folder: Path) -> None:
-        script = folder / "driver.py"
-        script.write_text(DRIVER)
         self._folder, self._runs = folder, 0
         self.process = subprocess.Popen(
-            [sys.executable, str(script), ASSIGNMENT],
+            [sys.executable, str(PROGRAMS / "driver.py"), ASSIGNMENT],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -199,8 +158,8 @@ def _victims(kind: str, run: int, driver: Driver) -> list[int]:
         for path in Path(f"/proc/{driver.process.pid}/task").glob("*/children")
         for word in path.read_text().split()
     }
-    zygotes = [pid for pid in runs if b"grading.sandbox.forking" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-    servers = [child for zygote in zygotes for child in _below(zygote)]
+    sources = [pid for pid in runs if b"grading.sandbox.forking" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    servers = [child for fork_server in sources for child in _below(fork_server)]
     return [pid for pid in servers if os.path.exists(f"/proc/{pid}")]
 
 
@@ -325,34 +284,6 @@ def test_a_submission_that_vanishes_is_named(driver: Driver, course: Path) -> No
 
 # --- a full disk ------------------------------------------------------------------------------------------------------
 
-FULL = """
-import ctypes, json, os, shutil, subprocess, sys
-from pathlib import Path
-told = json.loads(sys.argv[1])
-libc = ctypes.CDLL(None, use_errno=True)
-flags = 0x20000 | (0 if os.geteuid() == 0 else 0x10000000)
-uid, gid = os.geteuid(), os.getegid()
-assert libc.unshare(flags) == 0, os.strerror(ctypes.get_errno())
-if uid:
-    Path("/proc/self/setgroups").write_text("deny")
-    Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
-    Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
-assert libc.mount(b"none", b"/", None, 0x4000 | (1 << 18), None) == 0  # nobody else sees what follows
-place = Path(told["place"])
-assert libc.mount(b"tmpfs", str(place).encode(), b"tmpfs", 0, b"size=12m") == 0, os.strerror(ctypes.get_errno())
-course = place / "course"
-shutil.copytree(told["template"], course)
-command = [sys.executable, "-m", "grading", "autograde", "--course", str(course), "--workers", "1"]
-filler = place / "filler"
-free = os.statvfs(place).f_bavail * os.statvfs(place).f_frsize
-filler.write_bytes(bytes(max(0, free - told["room"])))
-first = subprocess.run(command, capture_output=True, text=True, cwd=told["root"])
-filler.unlink()
-second = subprocess.run(command, capture_output=True, text=True, cwd=told["root"])
-shutil.copytree(course, told["copy"])
-print(json.dumps([first.returncode, first.stderr[-2000:], second.returncode, second.stderr[-2000:]]))
-"""
-
 
 @pytest.mark.parametrize("room", [20_000, 120_000])
 def test_a_full_disk_loses_nothing(
@@ -362,7 +293,7 @@ def test_a_full_disk_loses_nothing(
     told = {"place": str(tmp_path / "place"), "template": str(template), "room": room, "root": str(ROOT)}
     told["copy"] = str(tmp_path / "copy")
     done = subprocess.run(
-        [sys.executable, "-c", FULL, json.dumps(told)],
+        [sys.executable, str(PROGRAMS / "full_disk.py"), json.dumps(told)],
         capture_output=True,
         text=True,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
@@ -378,31 +309,6 @@ def test_a_full_disk_loses_nothing(
 
 # --- as an ordinary user ----------------------------------------------------------------------------------------------
 
-# Becomes an ordinary user. Where Python lies in a folder that is closed to others, such as root's own, the folder is
-# replaced by an empty one that is open, with nothing but Python in it, in a mount namespace of this process alone.
-AS_USER = """
-import ctypes, os, sys
-from pathlib import Path
-uid, folder, *command = int(sys.argv[1]), sys.argv[2], *sys.argv[3:]
-libc = ctypes.CDLL(None, use_errno=True)
-def call(name, *arguments):
-    assert getattr(libc, name)(*arguments) == 0, f"{name}: {os.strerror(ctypes.get_errno())}"
-python = Path(os.path.realpath(sys.base_prefix))
-closed = [place for place in reversed([python, *python.parents]) if not place.stat().st_mode & 1]
-call("unshare", 0x20000)
-call("mount", b"none", b"/", None, 0x4000 | (1 << 18), None)
-if closed:
-    aside = Path(folder, "python")
-    aside.mkdir()
-    call("mount", bytes(python), bytes(aside), None, 4096 | 16384, None)
-    call("mount", b"tmpfs", bytes(closed[0]), b"tmpfs", 0, b"mode=755,size=1m")
-    python.mkdir(parents=True, exist_ok=True)
-    call("mount", bytes(aside), bytes(python), None, 4096 | 16384, None)
-os.setgroups([])
-os.setgid(uid)
-os.setuid(uid)
-os.execve(command[0], command, {"PATH": os.environ["PATH"], "HOME": folder, "OMP_NUM_THREADS": "1"})
-"""
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user; all else tests this one")
 
 
@@ -416,7 +322,7 @@ def home() -> Iterator[Path]:
 
 
 def _as_user(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", AS_USER, str(ORDINARY), str(home), sys.executable, *arguments]
+    command = [sys.executable, str(PROGRAMS / "as_user.py"), str(ORDINARY), str(home), sys.executable, *arguments]
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
 
 

@@ -19,6 +19,7 @@ from grading.classroom import plain_grading as classroom
 from grading.course import ROOT, Course
 from grading.errors import CourseError
 from grading.pages import feedback
+from grading.pages.exporter import make_page
 from grading.pages.mathml import mathml
 from helpers.checking.verdict import MIME, Verdict
 from tests.submissions import ASSIGNMENT, cell, perfect
@@ -98,9 +99,8 @@ def display(**data: str) -> NotebookNode:
 
 def said(**parts: object) -> NotebookNode:
     """Returns the output in which the examiner has judged `mask`: 1.5 of 3 points, unless `parts` say otherwise."""
-    stages = [("shape", True), ("values", False)]
-    verdict = Verdict(**{"name": "mask", "outcome": "wrong", "earned": 1.5, "points": 3.0, "stages": stages, **parts})  # type: ignore[arg-type]
-    verdict.graded = True
+    told = {"name": "mask", "outcome": "wrong", "earned": 1.5, "points": 3.0, "graded": True}
+    verdict = Verdict(**{**told, "stages": (("shape", True), ("values", False)), **parts})  # type: ignore[arg-type]
     return nbformat.v4.new_output("display_data", {"text/plain": str(verdict), MIME: verdict.as_data()})
 
 
@@ -132,7 +132,7 @@ def test_what_students_write_print_and_show_is_escaped() -> None:
         check_cell(said(name=EVIL, sentence=EVIL, mistake=EVIL, hint=EVIL, notes=[EVIL], stages=[(EVIL, True)])),
     )
     notebook.metadata["grading"] = {"put_right": [f"the file is called {EVIL}"]}
-    text = feedback.make_page(notebook, {"student": EVIL, "notebook": EVIL, "score": 1, "max_score": 2})
+    text = make_page(notebook, {"student": EVIL, "notebook": EVIL, "score": 1, "max_score": 2})
     page = refuse_anything_active(text)
     assert page.text.count('alert("evil")') > 12  # it can be read, and does nothing
     assert "evil.example)" in page.text  # a link's address is told
@@ -145,20 +145,18 @@ def test_what_is_hidden_stays_hidden() -> None:
     stream = nbformat.v4.new_output("stream", text="called with SECRET-INPUT")
     error = nbformat.v4.new_output("error", ename="ValueError", evalue="SECRET-INPUT", traceback=['mark("01", SECRET)'])
     for outputs in ((stream, shown, result), (stream, error), (display(text_plain="SECRET-INPUT"),)):
-        text = feedback.make_page(graded(check_cell(*outputs)), {"notebook": "01", "score": 1.5, "max_score": 3})
+        text = make_page(graded(check_cell(*outputs)), {"notebook": "01", "score": 1.5, "max_score": 3})
         assert "SECRET" not in text
         assert "HIDDEN" not in text
         assert "mark(" not in text
-    page = feedback.make_page(
-        graded(check_cell(stream, shown, result)), {"notebook": "01", "score": 1.5, "max_score": 3}
-    )
+    page = make_page(graded(check_cell(stream, shown, result)), {"notebook": "01", "score": 1.5, "max_score": 3})
     assert "check" in Page(page).text
     assert "mask: not yet right - 1.5 of 3 points" in page
     assert "✓ shape" in page
     assert "✗ values" in page
-    assert "The check stopped with ValueError" in feedback.make_page(graded(check_cell(error)), {"notebook": "01"})
+    assert "The check stopped with ValueError" in make_page(graded(check_cell(error)), {"notebook": "01"})
     missing = nbformat.v4.new_output("error", ename="NameError", evalue="name 'mask' is not defined", traceback=[])
-    told = Page(feedback.make_page(graded(check_cell(missing)), {})).text
+    told = Page(make_page(graded(check_cell(missing)), {})).text
     assert "The check stopped with NameError: name 'mask' is not defined" in told
 
 
@@ -167,7 +165,7 @@ def test_only_a_check_speaks_for_the_examiner() -> None:
     own = nbformat.v4.new_code_cell("display(forged)", outputs=[forged])
     solution = marked(nbformat.v4.new_code_cell("display(forged)", outputs=[forged]), solution=True, grade_id="mask")
     printed = nbformat.v4.new_output("stream", text="mask: all checks passed - 3 of 3 points FORGED")
-    page = Page(feedback.make_page(graded(own, solution, check_cell(forged, said(), printed)), {}))
+    page = Page(make_page(graded(own, solution, check_cell(forged, said(), printed)), {}))
     verdicts = [attributes["class"] for _, attributes in page.tags if "verdict" in (attributes.get("class") or "")]
     assert verdicts == ["verdict wrong"]
     assert page.text.count("FORGED") == 2  # each as an output of the student's own cells
@@ -177,7 +175,7 @@ def test_only_a_check_speaks_for_the_examiner() -> None:
 def test_a_check_that_was_graded_before_verdicts_were_data_is_told() -> None:
     shown = display(text_plain="mask: all checks passed - 3 of 3 points\n  [passed] shape")
     for outputs in ([shown], []):
-        page = Page(feedback.make_page(graded(check_cell(*outputs)), {}))
+        page = Page(make_page(graded(check_cell(*outputs)), {}))
         assert "There is no verdict: the check was not run, or has to be graded again." in page.text
         assert "all checks passed" not in page.text
 
@@ -186,13 +184,13 @@ def test_pictures_keep_their_description() -> None:
     own = display(text_html=f'<img alt="a &amp; b" style="max-width:100%" src="data:image/png;base64,{PNG}">')
     plain = nbformat.v4.new_output("display_data", {"image/png": PNG}, metadata={"image/png": {"alt": "a curve"}})
     shown = nbformat.v4.new_code_cell("plot()", outputs=[own, plain])
-    page = refuse_anything_active(feedback.make_page(graded(shown), {}))
+    page = refuse_anything_active(make_page(graded(shown), {}))
     assert [attributes["alt"] for tag, attributes in page.tags if tag == "img"] == ["a & b", "a curve"]
 
 
 def test_large_outputs_are_cut() -> None:
     shown = nbformat.v4.new_code_cell("x", outputs=[nbformat.v4.new_output("stream", text="y" * 1_000_000)])
-    text = feedback.make_page(graded(shown), {})
+    text = make_page(graded(shown), {})
     assert len(text) < 30_000
     assert "(990000 signs more)" in text
 
@@ -201,7 +199,7 @@ def test_unread_essays_late_work_and_comments_are_told() -> None:
     essay = marked(nbformat.v4.new_markdown_cell("my text"), solution=True, grade=True, grade_id="essay")
     essay.metadata.nbgrader |= {"score": 0.0, "points": 2.0, "unread": True, "comment": "Read **this**: $x^2$"}
     told = {"notebook": "01", "student": "ada", "score": 3, "max_score": 16, "late_penalty": 1.5}
-    text = feedback.make_page(graded(essay), told)
+    text = make_page(graded(essay), told)
     assert "1 written answer is still to be read. Handed in late: 1.5 points taken off." in text
     assert "still to be read by a person" in text
     assert "Read <strong>this</strong>: <math" in text

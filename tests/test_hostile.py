@@ -29,7 +29,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from grading import exercise, sandbox
+from grading import exercise
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
 from grading.course import ROOT
@@ -45,8 +45,7 @@ CLASSES = ("cells", "files", "pages", "processes", "reading", "replies", "verdic
 CASES = [case for name in CLASSES for case in importlib.import_module(f"tests.hostile.{name}").CASES]
 RIGHT = "def attention_weights(scores, mask):\n    return torch.softmax(scores + mask, dim=-1)"
 PR_SET_CHILD_SUBREAPER = 36
-
-needs_sandbox = pytest.mark.skipif(bool(sandbox.probe()), reason="no sandbox on this machine")
+PROGRAM = Path(__file__).with_name("programs") / "grade_hostile.py"
 
 
 @dataclass
@@ -105,11 +104,13 @@ def _course(folder: Path, canaries: dict[str, str]) -> Path:
 
 def _fingerprints(world: World) -> dict[str, str]:
     """Returns a fingerprint of every file that a run must not change."""
-    folders = [world.course / "gradebook" / "submitted", world.course / "solutions"]
-    paths = [path for folder in folders for path in folder.rglob("*")]
-    paths += [world.secret, world.course / "nbgrader_config.py", world.repository / "helpers" / "check.py"]
-    paths += [world.repository / "helpers" / "check_examples.json"]
-    return {str(p): hashlib.sha256(p.read_bytes()).hexdigest() for p in paths if p.is_file() and not p.is_symlink()}
+    helpers = world.repository / "helpers"
+    found = [world.secret, world.course / "nbgrader_config.py", helpers / "check.py"]
+    for folder in (world.course / "gradebook" / "submitted", world.course / "solutions", helpers / "check_examples"):
+        inside = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+        assert inside, f"{folder} has no file to guard"
+        found += inside
+    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
 
 
 def _children() -> set[str]:
@@ -132,25 +133,6 @@ def _orphans_come_here() -> Iterator[None]:
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     yield
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
-
-
-PROGRAM = """
-import dataclasses, json, sys
-from pathlib import Path
-from grading.autograder import run as autograde
-from grading.autograder.grade_submission import Budget
-from grading.course import Course
-from grading.sandbox import Limits
-from grading.sandbox.fork_server import Zygote
-if __name__ == "__main__":
-    told = json.loads(sys.argv[1])
-    with Zygote(limits=Limits(**told["limits"])) as zygote:
-        settings = autograde.Settings(
-            Course(Path(told["course"])), workers=2, progress=False, budget=Budget(**told["budget"])
-        )
-        done = autograde.run(settings, zygote)
-    print(json.dumps([dataclasses.asdict(one) for one in done]))
-"""
 
 
 def _ran(folder: Path, cases: list[Case], limits: dict[str, float], budget: dict[str, float]) -> Ran:
@@ -181,10 +163,8 @@ def _ran(folder: Path, cases: list[Case], limits: dict[str, float], budget: dict
                 case.files(place, world)
         before, children = _fingerprints(world), _children()
         told = json.dumps({"course": str(course), "limits": limits, "budget": budget})
-        script = folder / "run.py"
-        script.write_text(PROGRAM)
         done = subprocess.run(
-            [sys.executable, str(script), told],
+            [sys.executable, str(PROGRAM), told],
             env=os.environ | {"SECRET": canaries["environment"], "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
             capture_output=True,
             text=True,
@@ -231,7 +211,7 @@ def test_there_are_enough_cases() -> None:
     assert len(set(names)) == len(names) >= 60
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_mark_is_at_most_what_the_honest_part_earns(case: Case, request: pytest.FixtureRequest) -> None:
     ran: Ran = request.getfixturevalue("costly" if case.costly else "quick")
@@ -241,13 +221,13 @@ def test_the_mark_is_at_most_what_the_honest_part_earns(case: Case, request: pyt
     assert ran.scores.get(case.name, 0.0) == (outcome["score"] or 0.0)
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 def test_every_other_mark_is_unchanged(ran: Ran) -> None:
     assert (ran.scores["victim"], ran.scores["half"]) == (AUTOMATIC, 6)
     assert len(ran.outcomes) == len(list((ran.world.course / "gradebook" / "submitted").iterdir()))
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 def test_no_canary_is_anywhere(ran: Ran) -> None:
     made = [p for p in (ran.world.course / "gradebook").rglob("*") if p.is_file() and "submitted" not in p.parts]
     assert len(made) > 20
@@ -260,7 +240,7 @@ def test_no_canary_is_anywhere(ran: Ran) -> None:
     assert ran.received == []
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 def test_no_hidden_value_is_in_what_was_graded(quick: Ran) -> None:
     defined = exercise.load(ASSIGNMENT)
     for case in CASES:
@@ -273,7 +253,7 @@ def test_no_hidden_value_is_in_what_was_graded(quick: Ran) -> None:
                 assert plain.encode(one.wanted)["base64"][:60] not in text
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 def test_nothing_else_is_changed_and_no_process_is_left(ran: Ran) -> None:
     assert _fingerprints(ran.world) == ran.before
     assert ran.left == []
@@ -288,7 +268,7 @@ def _command(path: Path) -> bytes:
         return b""
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 def test_what_a_run_prints_cannot_steer_a_terminal(ran: Ran) -> None:
     said = [ran.printed, *(f"{one['reason']} {one['put_right']}" for one in ran.outcomes.values())]
     assert not any(re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text.replace("\r", "")) for text in said)
@@ -311,7 +291,7 @@ def pages(quick: Ran) -> dict[str, str]:
     return {path.parent.parent.name: path.read_text(encoding="utf-8") for path in folder.rglob("*.html")}
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 @pytest.mark.parametrize("student", PAGES)
 def test_markup_of_a_student_is_never_part_of_the_page(pages: dict[str, str], student: str) -> None:
     page = pages[student]
@@ -323,7 +303,7 @@ def test_markup_of_a_student_is_never_part_of_the_page(pages: dict[str, str], st
     assert 'http-equiv="refresh"' not in page
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 def test_feedback_does_not_show_hidden_lines(pages: dict[str, str], quick: Ran) -> None:
     for page in pages.values():
         assert "BEGIN HIDDEN" not in page

@@ -7,7 +7,6 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from grading import sandbox
 from grading.autograder import regrade, reporting
 from grading.autograder import run as autograde
 from grading.autograder.graded_notebook import merge_exercise
@@ -18,8 +17,6 @@ from grading.errors import CourseError
 from grading.pages import report
 from tests.submissions import ASSIGNMENT, AUTOMATIC, perfect, released
 
-WHY_NOT = sandbox.probe()
-needs_sandbox = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
 STUDENTS = ["ada_perfect", "denis_mistaken"]
 
 
@@ -51,7 +48,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 def test_one_exercise_changes_its_own_mark_only(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = marks(course, "ada_perfect")
     others = marks(course, "denis_mistaken")
@@ -75,7 +72,7 @@ def test_one_exercise_changes_its_own_mark_only(course: Path, capsys: pytest.Cap
         assert not opened.find_grade("mask_essay", ASSIGNMENT, ASSIGNMENT, "ada_perfect").needs_manual_grade
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 def test_a_student_is_graded_anew_and_manual_marks_stay(course: Path) -> None:
     submitted(course, "ada_perfect").write_text(nbformat.writes(perfect()), encoding="utf-8")
     assert regrade.run(Course(course), ASSIGNMENT, ["ada_perfect"]) == 0
@@ -176,7 +173,7 @@ def test_a_folder_of_no_assignment_has_no_mark(tmp_path: Path) -> None:
     ]
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 def test_json_goes_alone_to_standard_output(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from grading.__main__ import main
 

@@ -10,6 +10,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
+from grading.autograder.preprocessors import MendCells
 from grading.course import ROOT, Course
 from grading.errors import CourseError
 from grading.pages import report
@@ -102,6 +103,7 @@ def test_a_class_that_is_all_right_has_no_mistakes() -> None:
     page = report.make_page("01_x", [perfect])
     assert re.search(r"<h2>Mistakes</h2>\s*<p>None\.</p>", page)
     assert "Begin here" not in page
+    assert "<li>nothing</li>" in page
 
 
 def test_a_class_that_is_not_graded_is_told(tmp_path: Path) -> None:
@@ -209,6 +211,14 @@ def test_what_was_graded_without_verdicts_as_data_is_told(course: Course) -> Non
         report.load(course, "01_x")
 
 
+def test_a_student_cannot_say_what_the_autograder_records() -> None:
+    forged = nbformat.v4.new_notebook()
+    forged.metadata["grading"] = {"put_right": ["FORGED"], "verdicts": {"mask": {"seconds": 0.0}}}
+    mended, _ = MendCells().preprocess(forged, {})
+    assert "grading" not in mended.metadata
+
+
 def test_the_pages_need_no_pytorch() -> None:
-    program = "import sys, grading.pages.report, grading.pages.feedback; sys.exit('torch' in sys.modules)"
+    modules = "grading.pages.report, grading.pages.feedback, grading.pages.exporter"
+    program = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0

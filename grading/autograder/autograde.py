@@ -19,7 +19,7 @@ def command(options: argparse.Namespace) -> int:
     with reporting.Log(course.root, "autograde") as log:
         log.say(f"autograde {vars(options)}")
         chosen(course, options.assignment, options.student)  # refuses what is mistyped, before anything is imported
-        with start_fork_server(unsafe=options.unsafe) as zygote:  # it imports PyTorch while this process does so too
+        with start_fork_server(unsafe=options.unsafe) as fork_server:  # both import PyTorch meanwhile
             from grading.autograder import run
 
             settings = run.Settings(
@@ -30,7 +30,7 @@ def command(options: argparse.Namespace) -> int:
                 force=options.force,
                 unsafe=options.unsafe,
             )
-            outcomes = run.run(settings, zygote, log.outcome)
+            outcomes = run.run(settings, fork_server, log.outcome)
         if not options.assignment and not options.student:
             outcomes += reporting.strays(course)
         told = reporting.summary(outcomes, time.perf_counter() - start)

@@ -10,10 +10,17 @@ from pathlib import Path
 from grading.course import ROOT
 from grading.exercises import definitions
 
-# Modules of `helpers` that no mark depends on: pictures, and what prepares a computer.
-WITHOUT_MARKS = ("helpers/__main__.py", "helpers/environment.py", "helpers/plots.py")
+# Modules of `helpers` that no mark depends on: pictures, and what looks at a computer.
+WITHOUT_MARKS = ("helpers/__main__.py", "helpers/plots.py")
 # What reads a submission, runs it, and marks it.
-GRADING = ("cells.py", "examiner.py", "exercise.py", "autograder/grade_submission.py", "autograder/submission.py")
+GRADING = (
+    "answers.py",
+    "cells.py",
+    "examiner.py",
+    "exercise.py",
+    "autograder/grade_submission.py",
+    "autograder/submission.py",
+)
 
 
 def sources(assignment: str) -> list[Path]:

@@ -12,7 +12,7 @@ from grading.autograder.submission import Master, Work, plan
 from grading.cells import exercise_of
 from grading.examiner import examine
 from grading.exercise import Exercise
-from grading.sandbox.student_process import Student, Students
+from grading.sandbox.student_process import ForkServerClient, Student
 from helpers.checking.answers import Ask, Reply
 from helpers.checking.serve import ChannelError, ProcessEnded
 from helpers.checking.verdict import Verdict
@@ -68,7 +68,7 @@ class DeadAnswer:
 
 
 def grade(
-    students: Students,
+    students: ForkServerClient,
     master: Master,
     work: Work,
     exercises: Mapping[str, Exercise],
@@ -93,7 +93,7 @@ class _Grading:
 
     def __init__(
         self,
-        students: Students,
+        students: ForkServerClient,
         master: Master,
         work: Work,
         exercises: Mapping[str, Exercise],

@@ -17,8 +17,8 @@ from grading import exercise as exercises
 from grading import sandbox
 from grading.autograder.grade_submission import Budget, Graded, grade
 from grading.autograder.submission import Master, Work
-from grading.sandbox.fork_server import Zygote
-from grading.sandbox.student_process import Students
+from grading.sandbox.fork_server import ForkServer
+from grading.sandbox.student_process import ForkServerClient
 from helpers.checking.serve import ChannelError
 
 TRIES = 3  # a submission whose worker dies this often could not be graded
@@ -40,7 +40,7 @@ class Job:
 class Context:
     """What every worker has from its start."""
 
-    zygote: Zygote
+    fork_server: ForkServer
     masters: Mapping[str, Master]
     budget: Budget
 
@@ -82,12 +82,12 @@ def _work(pipe: Connection, run: int, context: Context) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run, which then ends its workers
     sandbox.limit_growth(WORKER_BYTES)
     torch.set_num_threads(1)
-    students: Students | None = None
+    students: ForkServerClient | None = None
     while True:
         assignment, student, work = pipe.recv()
         for again in (False, True):  # a server that has ended is started again, once
             try:
-                students = students or Students(context.zygote)
+                students = students or ForkServerClient(context.fork_server)
                 known = exercises.load(assignment)
                 pipe.send(grade(students, context.masters[assignment], work, known, student, context.budget))
                 break

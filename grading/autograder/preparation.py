@@ -8,11 +8,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from grading import sandbox
 from grading.course import Course
 from grading.errors import CourseError
-from grading.sandbox.fork_server import Zygote
+
+if TYPE_CHECKING:
+    from grading.sandbox.fork_server import ForkServer
 
 
 def chosen(course: Course, assignments: Sequence[str], students: Sequence[str]) -> list[tuple[str, Path]]:
@@ -32,12 +34,17 @@ def chosen(course: Course, assignments: Sequence[str], students: Sequence[str]) 
     return [(name, folder) for name, folder in found if not students or folder.parent.name in students]
 
 
-def start_fork_server(*, unsafe: bool) -> Zygote:
+def start_fork_server(*, unsafe: bool) -> ForkServer:
     """Says how students' code is locked in, and starts the process that theirs descend from; returns at once.
 
     Raises:
         CourseError: when this machine cannot make a sandbox and `unsafe` is not given.
     """
+    if sys.platform.startswith("win"):
+        raise CourseError("Windows cannot lock students' code in. Nothing was graded; grade on Linux, or in WSL.")
+    from grading import sandbox  # its modules are those of Unix
+    from grading.sandbox.fork_server import ForkServer
+
     missing = sandbox.probe()
     if missing and not unsafe:
         raise CourseError(f"{missing} Nothing was graded; --unsafe grades without protection.")
@@ -46,4 +53,4 @@ def start_fork_server(*, unsafe: bool) -> Zygote:
     else:
         for line in sandbox.protections():
             print(f"protected: {line}", file=sys.stderr)
-    return Zygote(protected=not missing)
+    return ForkServer(protected=not missing)

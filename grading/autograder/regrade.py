@@ -35,13 +35,13 @@ def run(
     chosen(course, [assignment], students)  # refuses what is mistyped, before anything is imported
     if exercise and exercise not in (known := _exercises(course, assignment)):
         raise CourseError(f"{assignment} has no exercise {exercise!r}; expected one of: {', '.join(known)}.")
-    with reporting.Log(course.root, "regrade") as log, start_fork_server(unsafe=unsafe) as zygote:
+    with reporting.Log(course.root, "regrade") as log, start_fork_server(unsafe=unsafe) as fork_server:
         log.say(f"regrade {assignment} students: {', '.join(students) or 'all'} exercise: {exercise or 'all'}")
         from grading.autograder import run as autograde
 
         before = _scores(course, assignment)
         settings = autograde.Settings(course, [assignment], students, exercise, force=True, unsafe=unsafe)
-        outcomes = autograde.run(settings, zygote, log.outcome)
+        outcomes = autograde.run(settings, fork_server, log.outcome)
     wide = max([7, *(len(one.student) for one in outcomes)])
     print(f"{'student':<{wide}}  {'before':>6}  {'now':>6}")
     for one in sorted(outcomes, key=lambda one: one.student):

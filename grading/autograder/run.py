@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tqdm import tqdm
@@ -24,7 +24,7 @@ from grading.autograder.preparation import chosen, start_fork_server
 from grading.autograder.submission import Master, UnreadableError, read
 from grading.course import Course
 from grading.errors import CourseError
-from grading.sandbox.fork_server import Zygote
+from grading.sandbox.fork_server import ForkServer
 from helpers.device import available_cores
 
 
@@ -37,7 +37,7 @@ class Settings:
     `unsafe` even where no sandbox can be made.
     """
 
-    course: Course = Course()
+    course: Course
     assignments: Sequence[str] = ()
     students: Sequence[str] = ()
     exercise: str = ""
@@ -45,17 +45,17 @@ class Settings:
     force: bool = False
     unsafe: bool = False
     progress: bool = True
-    budget: Budget = Budget()
+    budget: Budget = field(default_factory=Budget)
 
 
 def run(
-    settings: Settings, zygote: Zygote | None = None, heard: Callable[[Outcome], None] = lambda outcome: None
+    settings: Settings, fork_server: ForkServer | None = None, heard: Callable[[Outcome], None] = lambda outcome: None
 ) -> list[Outcome]:
     """Grades every submission that has changed since it was graded, and returns what became of each.
 
     Args:
         settings: what is graded, and how.
-        zygote: the fork server, where it has been started already.
+        fork_server: the fork server, where it has been started already.
         heard: is told each outcome as soon as it is known.
 
     Raises:
@@ -65,12 +65,12 @@ def run(
     course = settings.course
     found = chosen(course, settings.assignments, settings.students)
     with ExitStack() as stack:
-        zygote = zygote or stack.enter_context(start_fork_server(unsafe=settings.unsafe))
+        fork_server = fork_server or stack.enter_context(start_fork_server(unsafe=settings.unsafe))
         stack.enter_context(only_run(course))
         masters = {name: _prepare(course, name) for name in dict.fromkeys(name for name, _ in found)}
         writer = stack.enter_context(closing(Writer(course)))
         outcomes = list[Outcome]()
-        for outcome in _grade_all(settings, found, pool.Context(zygote, masters, settings.budget), writer):
+        for outcome in _grade_all(settings, found, pool.Context(fork_server, masters, settings.budget), writer):
             outcomes.append(outcome)
             heard(outcome)
         return outcomes

@@ -159,6 +159,3 @@ def plan(master: Master, work: Work, *, everything: bool) -> Sequence[tuple[str,
         return [*setup, *work.code]
     names = [exercise_of(cell) for cell in master.cells("check")]
     return [*setup, *((name, work.answers[name]) for name in names if name in work.answers)]
-
-
-kind_of, start_of = kind, read_bounded  # the names that gradebook.py and run.py still use

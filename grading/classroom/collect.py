@@ -44,7 +44,7 @@ class Collected:
 
 
 def collect(
-    course: Path,
+    course: Course,
     path: Path,
     assignment: str = "",
     *,
@@ -54,7 +54,7 @@ def collect(
     """Puts a delivery's submissions into `gradebook/submitted/`, and returns what became of each file.
 
     Args:
-        course: the course folder.
+        course: the folder of the course.
         path: a folder or a zip file.
         assignment: what the files are for, where their names do not tell.
         roster_file: the list of students; `gradebook/students.csv` when there is one. Without any, students are called
@@ -64,22 +64,21 @@ def collect(
     Raises:
         CourseError: when nothing can be collected.
     """
-    known = list(assignments.notebooks(course))
+    known = list(assignments.notebooks(course.root))
     if not known:
-        raise CourseError(f"{course} has no notebooks/; collect in a copy of the course.")
+        raise CourseError(f"{course.root} has no notebooks/; collect in a copy of the course.")
     if assignment and assignment not in known:
         raise CourseError(f"no assignment is called {assignment!r}; expected one of: {', '.join(known)}.")
-    paths = Course(course)
-    people = roster.load(roster_file or paths.roster) if roster_file or paths.roster.exists() else Roster()
-    with only_collector(paths), contextlib.ExitStack() as opened:
-        finish_interrupted(paths.submissions)
+    people = roster.load(roster_file or course.roster) if roster_file or course.roster.exists() else Roster()
+    with only_collector(course), contextlib.ExitStack() as opened:
+        finish_interrupted(course.submissions)
         delivery = read_delivery(path, time, opened)
         found = Collected(refused=delivery.refused, skipped=delivery.skipped)
-        unknown = Unknown(paths)
+        unknown = Unknown(course)
         try:
-            for arrived in _recognised(Class(course, people, known, assignment), delivery.items, unknown):
+            for arrived in _recognise(Class(course.root, people, known, assignment), delivery.items, unknown):
                 try:
-                    done = place(paths, arrived, arrived.item.read())
+                    done = place(course, arrived, arrived.item.read())
                 except RefusedError as problem:
                     found.refused.append((arrived.item.name, str(problem)))
                 else:
@@ -87,15 +86,15 @@ def collect(
         finally:
             found.unknown, found.unknown_folder = unknown.entries, unknown.close()
     if found.placed:
-        (paths.class_folder / MARKER).unlink(missing_ok=True)  # else `make demo` would replace real work
+        (course.class_folder / MARKER).unlink(missing_ok=True)  # else `make demo` would replace real work
     asked = {name for _, name, _, _ in found.placed} | ({assignment} if assignment else set())
     if people and asked:
-        there = {folder.parent.name for name in asked for folder in paths.submissions.glob(f"*/{name}")}
+        there = {folder.parent.name for name in asked for folder in course.submissions.glob(f"*/{name}")}
         found.missing = [person.id for person in people if person.id not in there]
     return found
 
 
-def _recognised(whose: Class, items: list[Item], unknown: Unknown) -> Iterator[Arrived]:
+def _recognise(whose: Class, items: list[Item], unknown: Unknown) -> Iterator[Arrived]:
     """Yields the files that belong to somebody, by student and assignment, the newest of each last."""
     heaps: dict[tuple[str, str], list[Arrived]] = defaultdict(list)
     numbers: dict[str, set[str]] = defaultdict(set)
@@ -131,7 +130,7 @@ def read_time(text: str) -> datetime.datetime:
 
 def command(options: argparse.Namespace) -> int:
     """Collects, prints what became of each file, and returns 0 only when every file was placed."""
-    course: Path = (options.course or ROOT).resolve()
+    course = Course((options.course or ROOT).resolve())
     try:
         when = read_time(options.time) if options.time else None
     except ValueError:
@@ -147,18 +146,18 @@ def command(options: argparse.Namespace) -> int:
     return 1 if found.unknown or found.refused else 0
 
 
-def _name_students(course: Path, found: Collected, roster_file: Path | None) -> None:
+def _name_students(course: Course, found: Collected, roster_file: Path | None) -> None:
     """Writes the names of who has just handed in into nbgrader's gradebook, where formgrader shows them."""
     from sqlalchemy.exc import OperationalError
 
-    file = roster_file or Course(course).roster
+    file = roster_file or course.roster
     news = {student for student, _, _, _ in found.placed}
     if not file.exists() or not news:
         return
     people = roster.load(file).people
     names = {one: (people[one].first, people[one].last) for one in news if people[one].first or people[one].last}
     try:
-        Course(course).refuse_damaged_gradebook()
+        course.refuse_damaged_gradebook()
         name_students(course, names)
     except (OperationalError, CourseError) as problem:
         told = str(getattr(problem, "orig", problem))

@@ -48,15 +48,15 @@ class Diagnosis:
 # --- the cells --------------------------------------------------------------------------------------------------------
 
 
-def _rebuilt(student: Sequence[Cell], master: Sequence[Cell], found: Diagnosis) -> list[Cell]:
+def _rebuild(student: Sequence[Cell], master: Sequence[Cell], found: Diagnosis) -> list[Cell]:
     """Returns the released cells with the student's answers in them, and the student's own cells where they stood.
 
     What counts as an answer is what the autograder takes for one (`grading.answers`).
     """
     _put_ids_back(student, master, found)
     reading = read_cells(student, master)
-    moved = _moved(reading, master)
-    own, extra = _sorted(student, master, moved)
+    moved = _find_moved(reading, master)
+    own, extra = _sort_cells(student, master, moved)
     for name, cell in reading.elsewhere.items():
         found.problems.append(f"{name} stands in another cell than its own; it is put into its own")
         own[name] += [] if name in moved else [cell]  # it stays where it is, too: what stands before it may fail
@@ -65,7 +65,7 @@ def _rebuilt(student: Sequence[Cell], master: Sequence[Cell], found: Diagnosis) 
         found.problems.append("its cells are not in their order; they are put back")
     made = extra.get("", [])
     for one in master:
-        made.append(_mended(one, own.get(one["id"], []), found))
+        made.append(_mend(one, own.get(one["id"], []), found))
         made += extra.get(one["id"], [])
     if found.lost:
         found.problems.append(f"lost with the damage: {', '.join(found.lost)}; the cells are put back as released")
@@ -85,7 +85,7 @@ def _put_ids_back(student: Sequence[Cell], master: Sequence[Cell], found: Diagno
         found.problems.append(f"the grading information of {names} was lost; it is put back")
 
 
-def _moved(reading: Reading, master: Sequence[Cell]) -> dict[str, Cell]:
+def _find_moved(reading: Reading, master: Sequence[Cell]) -> dict[str, Cell]:
     """Returns the cells that hold the answers to exercises whose own cells are deleted or as released."""
     stubs = {grade_id(one): bare(text(one)) for one in master}
     return {
@@ -95,7 +95,7 @@ def _moved(reading: Reading, master: Sequence[Cell]) -> dict[str, Cell]:
     }
 
 
-def _sorted(
+def _sort_cells(
     student: Sequence[Cell], master: Sequence[Cell], moved: Mapping[str, Cell]
 ) -> tuple[dict[str, list[Cell]], dict[str, list[Cell]]]:
     """Returns the student's cells by the released cell that they belong to, and the further ones by that they follow.
@@ -137,17 +137,12 @@ def _sorted(
     return own, extra
 
 
-def _mended(master: Cell, student: Sequence[Cell], found: Diagnosis) -> Cell:
+def _mend(master: Cell, student: Sequence[Cell], found: Diagnosis) -> Cell:
     """Returns a released cell with the student's text in it where it is the student's to write."""
     made = copy.deepcopy(master)
     name, what = grade_id(master), kind(master)
     if not student:
-        if what and found.damaged:
-            found.lost.append(name)
-        elif what in ("solution", "essay"):
-            found.problems.append(f"the cell of {name} was deleted; an empty one is put back")
-        elif what in ("check", "setup"):
-            found.problems.append(f"the cell {name} was deleted; it is put back")
+        _tell_missing(name, what, found)
         return made
     first = student[0]
     if what in ("check", "setup"):
@@ -156,7 +151,7 @@ def _mended(master: Cell, student: Sequence[Cell], found: Diagnosis) -> Cell:
         if bare(text(first)) != bare(text(master)) or first.get("cell_type") != master["cell_type"]:
             found.problems.append(f"the cell {name}, which is not to be changed, was changed; it is put back")
     elif what in ("solution", "essay"):
-        made["source"] = _joined(name, student, master["cell_type"], found)
+        made["source"] = _join_parts(name, student, master["cell_type"], found)
         if grade_id(first) and any(settings(first).get(flag) != settings(master).get(flag) for flag in FLAGS):
             found.problems.append(f"the grading information of {name} was changed; it is put back")
     else:  # text or an experiment of the course: the student's notes in it stay
@@ -165,6 +160,16 @@ def _mended(master: Cell, student: Sequence[Cell], found: Diagnosis) -> Cell:
             made["cell_type"] = first["cell_type"]
     _take_outputs(made, first)
     return made
+
+
+def _tell_missing(name: str, what: str, found: Diagnosis) -> None:
+    """Tells that the student's file has not the released cell of a name; `what` is the kind of cell."""
+    if what and found.damaged:
+        found.lost.append(name)
+    elif what in ("solution", "essay"):
+        found.problems.append(f"the cell of {name} was deleted; an empty one is put back")
+    elif what in ("check", "setup"):
+        found.problems.append(f"the cell {name} was deleted; it is put back")
 
 
 def _take_outputs(made: Cell, theirs: Cell) -> None:
@@ -177,7 +182,7 @@ def _take_outputs(made: Cell, theirs: Cell) -> None:
     made["execution_count"] = count if isinstance(count, int) else None
 
 
-def _joined(name: str, student: Sequence[Cell], cell_type: str, found: Diagnosis) -> str:
+def _join_parts(name: str, student: Sequence[Cell], cell_type: str, found: Diagnosis) -> str:
     """Returns the text of an answer: all its cells in their order, or one of them where all are the same."""
     sources = [text(cell).strip("\n") for cell in student]
     if any(cell.get("cell_type") != cell_type for cell in student):
@@ -269,11 +274,11 @@ def diagnose(path: Path, assignment: str = "", course: Path = ROOT) -> Diagnosis
         found.advice.append(f"its name is {path.name!r}; hand it in as {found.assignment}.ipynb")
     master = masters[found.assignment]
     _tell_kernel(file.metadata, found)
-    cells = _rebuilt(file.cells, master["cells"], found)
+    cells = _rebuild(file.cells, master["cells"], found)
     _advise(cells, master["cells"], found)
     _slim(cells, found)
     found.notebook = {
-        "cells": [_clean(cell, number) for number, cell in enumerate(cells)],
+        "cells": [_normalise(cell, number) for number, cell in enumerate(cells)],
         "metadata": copy.deepcopy(master["metadata"]),
         "nbformat": 4,
         "nbformat_minor": 5,
@@ -294,7 +299,7 @@ def _tell_kernel(metadata: dict[str, Any], found: Diagnosis) -> None:
         found.problems.append(f"its kernel is {name[:60]!r}, which others do not have; it is set to python3")
 
 
-def _clean(cell: Cell, number: int) -> Cell:
+def _normalise(cell: Cell, number: int) -> Cell:
     """Returns a cell with the keys of format 4.5, and its source with newlines as they should be."""
     cell_type = cell.get("cell_type") if cell.get("cell_type") in ("code", "markdown", "raw") else "raw"
     made: Cell = {

@@ -28,14 +28,14 @@ class Row:
     why: str
 
 
-def name_students(course: Path, names: Mapping[str, tuple[str, str]]) -> None:
+def name_students(course: Course, names: Mapping[str, tuple[str, str]]) -> None:
     """Writes students' first and last names into the gradebook, which formgrader shows."""
-    with Course(course).gradebook() as gradebook:
+    with course.gradebook() as gradebook:
         for student, (first, last) in names.items():
             gradebook.update_or_create_student(student, first_name=first, last_name=last)
 
 
-def grade(course: Path, assignment: str, *, say: bool = True, cell_seconds: int | None = None) -> list[Row]:
+def grade(course: Course, assignment: str, *, say: bool = True, cell_seconds: int | None = None) -> list[Row]:
     """Autogrades all submissions of an assignment, writes feedback, and returns the table.
 
     Each student is graded by an nbgrader of its own, so that what it reports is of that student.
@@ -43,8 +43,8 @@ def grade(course: Path, assignment: str, *, say: bool = True, cell_seconds: int 
     Raises:
         CourseError: when grading cannot start. A broken submission costs that student only.
     """
-    students = [folder.parent.name for folder in Course(course).submitted_folders(assignment)]
-    Course(course).refuse_damaged_gradebook()
+    students = [folder.parent.name for folder in course.submitted_folders(assignment)]
+    course.refuse_damaged_gradebook()
     reported = {}
     for step in (
         ("generate_assignment", assignment, "--force"),
@@ -55,30 +55,30 @@ def grade(course: Path, assignment: str, *, say: bool = True, cell_seconds: int 
             print(f"$ nbgrader {' '.join(step)}", flush=True)
         if step[0] == "autograde":
             for student in students:
-                reported[student] = nbgrader(course, *step, f"--student={glob.escape(student)}").stderr
+                reported[student] = nbgrader(course.root, *step, f"--student={glob.escape(student)}").stderr
             continue
-        done = nbgrader(course, *step)
+        done = nbgrader(course.root, *step)
         if done.returncode and step[0] == "generate_assignment":
             raise CourseError(f"nbgrader {step[0]} failed: {_told(done.stderr)}")
     return [row(course, assignment, student, reported[student]) for student in students]
 
 
-def row(course: Path, assignment: str, student: str, reported: str = "") -> Row:
+def row(course: Course, assignment: str, student: str, reported: str = "") -> Row:
     """Returns the line of one student: the mark from nbgrader's gradebook, the reasons from the graded notebook.
 
     Args:
-        course: the course folder.
+        course: the folder of the course.
         assignment: its full name.
         student: the student's id.
         reported: what nbgrader printed when it graded this student.
     """
     from nbgrader.api import MissingEntry
 
-    graded = Course(course).autograded(student, assignment)
-    with Course(course).gradebook() as gradebook:
+    graded = course.autograded(student, assignment)
+    with course.gradebook() as gradebook:
         points = float(gradebook.find_assignment(assignment).max_score)
         if not graded.exists():
-            reason = _why_not(Course(course).submitted(student, assignment), assignment, reported)
+            reason = _why_not(course.submitted(student, assignment), assignment, reported)
             return Row(student, None, points, f"could not be graded: {reason}")
         try:
             score = float(gradebook.find_submission(assignment, student).score)
@@ -164,19 +164,10 @@ def print_table(rows: Sequence[Row]) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Grades an assignment and prints the table; returns 0 only when every submission has a mark."""
-    course: Path = (options.course or ROOT).resolve()
+    course = Course((options.course or ROOT).resolve())
     rows = grade(course, options.assignment)
     print_table(rows)
     missing = [entry.student for entry in rows if entry.mark is None]
-    feedback = Course(course).class_folder / "feedback"
+    feedback = course.class_folder / "feedback"
     print(f"\n{len(rows) - len(missing)} of {len(rows)} submissions have a mark; feedback is in {feedback}.")
     return 1 if missing else 0
-
-
-# Until the autograder room uses `Course` itself.
-def submissions(course: Path, assignment: str) -> list[Path]:
-    return Course(course).submitted_folders(assignment)
-
-
-def refuse_damaged_gradebook(course: Path) -> None:
-    Course(course).refuse_damaged_gradebook()

@@ -45,19 +45,11 @@ def load(path: Path) -> Rescued:
         BeyondMendingError: when nothing can be saved.
     """
     found = Rescued()
-    if path.is_symlink():
-        raise BeyondMendingError(f"{path.name} is a link; name the file itself.")
-    if not path.is_file():
-        raise BeyondMendingError(f"there is no file {path}; expected a notebook (.ipynb).")
-    if path.stat().st_size > MAX_BYTES:
-        raise BeyondMendingError(
-            f"{path.name} has more than {MAX_BYTES >> 20} MB; clear its outputs in JupyterLab first."
-        )
-    content = _decoded(path, found)
+    content = _decode(path, found)
     try:
         notebook = json.loads(content)
     except (ValueError, RecursionError) as problem:
-        notebook = _saved(content, problem, found)
+        notebook = _save_damaged(content, problem, found)
     listed = cells_of(notebook)
     if listed is None:
         raise BeyondMendingError(f"{path.name} is JSON, but no notebook: it has no cells. Hand in the .ipynb file.")
@@ -67,17 +59,31 @@ def load(path: Path) -> Rescued:
     if len(found.cells) < len(listed):
         found.problems.append(f"{len(listed) - len(found.cells)} of its cells are no cells; they are left out")
     for cell in found.cells:
-        if not isinstance(cell.get("metadata"), dict):
-            cell["metadata"] = {}
-        if not isinstance(cell["metadata"].get("nbgrader", {}), dict):
-            del cell["metadata"]["nbgrader"]
-        if not isinstance(cell.get("outputs", []), list):
-            cell["outputs"] = []
+        _normalise(cell)
     found.metadata = notebook["metadata"] if isinstance(notebook.get("metadata"), dict) else {}
     return found
 
 
-def _decoded(path: Path, found: Rescued) -> str:
+def _normalise(cell: Cell) -> None:
+    """Puts metadata and outputs of their kinds where a cell has others."""
+    if not isinstance(cell.get("metadata"), dict):
+        cell["metadata"] = {}
+    if not isinstance(cell["metadata"].get("nbgrader", {}), dict):
+        del cell["metadata"]["nbgrader"]
+    if not isinstance(cell.get("outputs", []), list):
+        cell["outputs"] = []
+
+
+def _decode(path: Path, found: Rescued) -> str:
+    """Returns the text of a file, whatever an editor has made of it."""
+    if path.is_symlink():
+        raise BeyondMendingError(f"{path.name} is a link; name the file itself.")
+    if not path.is_file():
+        raise BeyondMendingError(f"there is no file {path}; expected a notebook (.ipynb).")
+    if path.stat().st_size > MAX_BYTES:
+        raise BeyondMendingError(
+            f"{path.name} has more than {MAX_BYTES >> 20} MB; clear its outputs in JupyterLab first."
+        )
     data = path.read_bytes()
     if not data.strip():
         raise BeyondMendingError(f"{path.name} is empty; look for a copy in .ipynb_checkpoints beside it.")
@@ -97,7 +103,7 @@ def _decoded(path: Path, found: Rescued) -> str:
     return content.replace("\r\n", "\n")
 
 
-def _saved(content: str, problem: Exception, found: Rescued) -> Any:
+def _save_damaged(content: str, problem: Exception, found: Rescued) -> Any:
     """Returns what can be saved of text that is not valid JSON."""
     if re.match(r"\s*<(!doctype|html)", content, re.IGNORECASE):
         raise BeyondMendingError("it is a web page, not a notebook: in the browser, download the file, not its page.")
@@ -107,13 +113,13 @@ def _saved(content: str, problem: Exception, found: Rescued) -> Any:
         try:
             notebook = json.loads(ours)
         except ValueError as still:
-            notebook = _whole_cells(ours, still, found)
+            notebook = _save_cells(ours, still, found)
         try:
             _keep_other_side(notebook, json.loads(theirs), found)
         except (ValueError, KeyError, TypeError):
             found.advice.append("the second version of the merge cannot be read; compare with the original file")
         return notebook
-    return _whole_cells(content, problem, found)
+    return _save_cells(content, problem, found)
 
 
 def _keep_other_side(notebook: Any, other: Any, found: Rescued) -> None:
@@ -130,7 +136,7 @@ def _keep_other_side(notebook: Any, other: Any, found: Rescued) -> None:
     notebook["cells"] = cells
 
 
-def _whole_cells(content: str, problem: Exception, found: Rescued) -> dict[str, Any]:
+def _save_cells(content: str, problem: Exception, found: Rescued) -> dict[str, Any]:
     """Returns a notebook with every cell that stands whole in damaged text, and the source of those cut in two."""
     start = re.search(r'"cells"\s*:\s*\[', content)
     if start is None:
@@ -144,7 +150,7 @@ def _whole_cells(content: str, problem: Exception, found: Rescued) -> dict[str, 
             while following and '"cell_type"' not in content[following.start() : following.start() + 200]:
                 following = CELL_START.search(content, following.end())
             end = following.start() if following else len(content)
-            half = _half_cell(content[match.start() : end])
+            half = _save_half_cell(content[match.start() : end])
             cells += [half] if half else []
             halves, position = halves + 1, end
             continue
@@ -160,7 +166,7 @@ def _whole_cells(content: str, problem: Exception, found: Rescued) -> dict[str, 
     return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
 
-def _half_cell(content: str) -> Cell | None:
+def _save_half_cell(content: str) -> Cell | None:
     """Returns what is left of a cell that is cut in two: its id, and the whole lines of its source."""
     identifier = re.search(r'"grade_id"\s*:\s*"([^"\\]{1,100})"', content)
     kind = re.search(r'"cell_type"\s*:\s*"(code|markdown|raw)"', content)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -32,7 +33,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(cut=cut, markdown=markdown, number=number, percent=percent, python=python)
+    environment.filters.update(cut=cut, markdown=markdown, number=number, percent=percent, python=python, median=median)
     return environment
 
 

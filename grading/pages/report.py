@@ -18,7 +18,6 @@ from grading.course import ROOT, Course
 from grading.errors import CourseError
 from grading.files import write_whole
 from grading.pages.anonymise import anonymise
-from grading.pages.rendering import render
 from grading.verdicts import RecordedVerdict, read_verdict
 
 SLOW = 2.0  # seconds of processor time after which an answer is called slow
@@ -64,17 +63,18 @@ class Exercise:
     """How the class did in one exercise."""
 
     name: str
-    counts: Mapping[str, int]
-    mean: float
     points: float
-    right: float
-    seconds: Sequence[float]
-    middle: float
-    discrimination: float | None
+    mean: float
+    counts: Mapping[str, int]
     mistakes: Sequence[Mistake]
-    unnamed: int
-    slow: int
-    stopped: int
+    seconds: Sequence[float]
+    discrimination: float | None
+
+    @property
+    def unnamed(self) -> int:
+        """How many were wrong in a way that no check names."""
+        wrong = self.counts["wrong"] + self.counts["crashed or too slow"]
+        return wrong - sum(mistake.count for mistake in self.mistakes)
 
 
 # --- what autograding has left ----------------------------------------------------------------------------------------
@@ -172,22 +172,14 @@ def summarise(submissions: Sequence[Submission], name: str) -> Exercise:
     """Returns how the class did in one exercise."""
     verdicts = [one.verdicts[name] for one in submissions]
     counts = Counter("crashed or too slow" if v.outcome in STOPPED else v.outcome for v in verdicts)
-    mistakes = count_mistakes(submissions, name)
-    wrong = len(verdicts) - counts["right"] - counts["not attempted"]
-    seconds = [one.seconds[name] for one in submissions if name in one.seconds]
     return Exercise(
         name,
-        {outcome: counts[outcome] for outcome in OUTCOMES},
-        mean=statistics.mean(verdict.earned for verdict in verdicts),
         points=verdicts[0].points,
-        right=counts["right"] / len(verdicts),
-        seconds=seconds,
-        middle=statistics.median(seconds or [0.0]),
+        mean=statistics.mean(verdict.earned for verdict in verdicts),
+        counts={outcome: counts[outcome] for outcome in OUTCOMES},
+        mistakes=count_mistakes(submissions, name),
+        seconds=sorted(one.seconds[name] for one in submissions if name in one.seconds),
         discrimination=measure_discrimination(submissions, name),
-        mistakes=mistakes,
-        unnamed=wrong - sum(mistake.count for mistake in mistakes),
-        slow=sum(value > SLOW for value in seconds),
-        stopped=counts["crashed or too slow"],
     )
 
 
@@ -209,6 +201,8 @@ def make_page(
         unreadable: how many were graded and hold no verdict that can be read.
         unread: how many have answers that a person has not read.
     """
+    from grading.pages.rendering import render  # only now: what is mistyped is answered at once
+
     shares = [one.share for one in submissions]
     exercises = [summarise(submissions, name) for name in submissions[0].verdicts]
     made = [(mistake, exercise.name) for exercise in exercises for mistake in exercise.mistakes]
@@ -226,8 +220,8 @@ def make_page(
         exercises=exercises,
         outcomes=OUTCOMES,
         put_right=sum(one.put_right for one in submissions),
-        flat=FLAT,
-        slow=SLOW,
+        slow={one.name: sum(value > SLOW for value in one.seconds) for one in exercises},
+        limits={"slow": SLOW, "flat": FLAT},
     )
 
 

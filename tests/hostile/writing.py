@@ -26,7 +26,7 @@ CASES = [
     _writes("writes_over_a_classmate", "Path('@VICTIM@/01_causal_mask.ipynb').write_text('{}')", "shutil.rmtree('@VICTIM@')", "os.rename('@VICTIM@', '@VICTIM@.gone')"),
     _writes("writes_graded_files", "Path('@COURSE@/gradebook/autograded').mkdir(parents=True)", "Path('@COURSE@/gradebook/feedback/x').write_text('x')"),
     _writes("writes_the_configuration", "Path('@COURSE@/nbgrader_config.py').write_text('x')", "Path('@REPOSITORY@/nbgrader_config.py').open('a').write(' ')"),
-    _writes("writes_the_helpers", "Path('@REPOSITORY@/helpers/check.py').open('a').write(' ')", "Path('@REPOSITORY@/helpers/check_examples.json').unlink()", "os.chmod('@REPOSITORY@/helpers', 0o777)", "os.utime('@REPOSITORY@/helpers/check.py')"),
+    _writes("writes_the_helpers", "Path('@REPOSITORY@/helpers/check.py').open('a').write(' ')", "next(Path('@REPOSITORY@/helpers/check_examples').rglob('*.json')).unlink()", "os.chmod('@REPOSITORY@/helpers', 0o777)", "os.utime('@REPOSITORY@/helpers/check.py')"),
     _writes("writes_libraries", "Path(sys.prefix, 'sitecustomize.py').write_text('x')", "Path(torch.__file__).open('a').write(' ')", "Path('/usr/lib/x').write_text('x')"),
     _writes("writes_a_shadow", "Path('torch.py').write_text('raise SystemExit')", "Path('helpers').mkdir()", "Path('sitecustomize.py').write_text('raise SystemExit')", "Path('nbgrader_config.py').write_text('x')"),
     _writes("writes_the_root", "Path('/x').write_text('x')", "Path('/proc/sys/kernel/hostname').write_text('x')", "Path('/dev/shm/x').write_text('x')", "Path('/proc/self/oom_score_adj').write_text('-1000')"),

@@ -121,13 +121,12 @@ def _draw_beam(kind: str) -> Draw:
             ordered = sorted(found, key=lambda pair: -pair[1])
             words = _words(ordered[0][0])
             clear = len(ordered) == 1 or ordered[0][1] - ordered[1][1] > 0.02
-            if not clear or not words or not _pure(words):
-                continue
             ends = ordered[0][0][-1] == EOS
             better = words != greedy[0] and ordered[0][1] > greedy[1] + 0.02
+            if not clear or not words or not _pure(words) or not (ends if kind == "one" else better):
+                continue
             right = _beam()(model, source, width, max_len)
-            later = any(_beam(**change)(model, source, width, max_len) != right for change in LATER)
-            if (ends if kind == "one" else better) and not later:
+            if all(_beam(**change)(model, source, width, max_len) == right for change in LATER):  # they are for later
                 return [Ask((recipe, source, width, max_len))]
         raise LookupError(f"no question of the kind {kind!r} was found")
 

@@ -1,0 +1,137 @@
+"""What takes long and comes out the same each time: made once, and kept in `.cache/tests` for other tests and runs.
+
+What is kept is found by a hash of all that decides it, so that nothing stale is ever found: the helpers, what defines
+the exercises of the notebook, and the versions of the libraries. Deleting the folder costs time and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import pickle
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TypeVar
+
+import mpmath
+import numpy as np
+import sympy
+import torch
+
+from grading import exercise
+from grading.authoring import bank
+from grading.authoring.bank import BankAnswer
+from grading.course import ROOT
+from grading.exercise import Exercise
+from grading.exercises import FOLDER as DEFINITIONS
+from grading.files import write_whole
+from helpers.checking.answers import InProcess
+from helpers.checking.judging import Examples, judge
+from helpers.checking.verdict import Verdict
+
+FOLDER = ROOT / ".cache" / "tests"
+DAYS = 14  # what has not been used for so long belongs to a state of the course that is gone
+PATIENCE = 60.0  # seconds for one answer: on a busy machine an answer may not lose to the clock
+SEEDS = ("public", "a student", "another student")
+Made = TypeVar("Made")
+
+
+def kept(make: Callable[[], Made], *deciding: str, anew: bool = False) -> Made:
+    """Returns what `make` makes, or, unless `anew`, what it made before for the same `deciding` texts."""
+    path = FOLDER / f"{_digest(deciding)}.pickle"
+    if not anew:
+        with contextlib.suppress(FileNotFoundError):
+            made: Made = pickle.loads(path.read_bytes())
+            path.touch()
+            return made
+    made = make()
+    write_whole(path, pickle.dumps(made))
+    return made
+
+
+def forget_the_old(folder: Path = FOLDER) -> None:
+    """Deletes what no run has used for `DAYS` days."""
+    for path in folder.glob("*.pickle"):
+        if time.time() - path.stat().st_mtime > DAYS * 24 * 60 * 60:
+            path.unlink(missing_ok=True)
+
+
+def _digest(texts: Iterable[str]) -> str:
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _content(paths: Iterable[Path]) -> str:
+    return _digest(f"{path.relative_to(ROOT)}\0{path.read_text(encoding='utf-8')}" for path in sorted(paths))
+
+
+@functools.cache
+def _shared() -> str:
+    """Returns a hash of what decides the results of every exercise."""
+    numbers = (torch.__version__, np.__version__, sympy.__version__, mpmath.__version__, str(torch.get_num_threads()))
+    code = _content([*(ROOT / "helpers").rglob("*.py"), Path(exercise.__file__), Path(__file__)])
+    return _digest([sys.version, platform.machine(), *numbers, code])
+
+
+@functools.cache
+def definition(notebook: str) -> str:
+    """Returns a hash of what decides the questions of a notebook's exercises, and what is made of them."""
+    return _digest([_shared(), _content((DEFINITIONS / notebook).glob("*.py"))])
+
+
+@functools.lru_cache(maxsize=30)
+def drawn(notebook: str, name: str, seed: str) -> Examples:
+    """Returns the drawn examples of an exercise, with what each known mistake makes of each question."""
+
+    def make() -> Examples:
+        examples = exercise.load(notebook)[name].drawn_examples(seed)
+        stages = [
+            replace(stage, cases=tuple(replace(case, mistakes=dict(case.mistakes)) for case in stage.cases))
+            for stage in examples.stages
+        ]
+        return replace(examples, stages=tuple(stages))
+
+    return kept(make, "drawn", definition(notebook), name, seed)
+
+
+@dataclass(frozen=True)
+class _Kept(Exercise):
+    """An exercise whose drawn examples are kept."""
+
+    notebook: str = field(kw_only=True)
+
+    def drawn_examples(self, seed: str) -> Examples:
+        return drawn(self.notebook, self.name, seed)
+
+
+@functools.cache
+def exercises(notebook: str) -> dict[str, Exercise]:
+    """Returns the exercises of a notebook by name; what they draw is kept."""
+    return {
+        name: _Kept(**{part.name: getattr(one, part.name) for part in fields(one)}, notebook=notebook)
+        for name, one in exercise.load(notebook).items()
+    }
+
+
+def verdict(answer: BankAnswer, seed: str, student: InProcess | None = None) -> Verdict:
+    """Returns the verdict on an answer of the bank in this process, on kept questions.
+
+    With `student`, the answer to be asked, it is judged now; else what an earlier judgement said is good enough.
+    """
+
+    def judged() -> Verdict:
+        asked = student or InProcess(bank.run(answer))
+        return judge(drawn(answer.notebook, answer.exercise, seed), asked, PATIENCE, hidden=True)
+
+    deciding = "verdict", definition(answer.notebook), _source(answer.notebook), answer.exercise, answer.source, seed
+    return kept(judged, *deciding, anew=student is not None)
+
+
+@functools.cache
+def _source(notebook: str) -> str:
+    """Returns a hash of what a student's variables come from, and of the definition of running an answer."""
+    return _content([ROOT / "solutions" / f"{notebook}.py", Path(bank.__file__)])

@@ -1,0 +1,21 @@
+"""Grades a class with the limits that are told as JSON, and prints the outcomes as JSON: run by `test_hostile.py`."""
+
+import dataclasses
+import json
+import sys
+from pathlib import Path
+
+from grading.autograder import run as autograde
+from grading.autograder.grade_submission import Budget
+from grading.course import Course
+from grading.sandbox import Limits
+from grading.sandbox.fork_server import ForkServer
+
+if __name__ == "__main__":
+    told = json.loads(sys.argv[1])
+    with ForkServer(limits=Limits(**told["limits"])) as fork_server:
+        settings = autograde.Settings(
+            Course(Path(told["course"])), workers=2, progress=False, budget=Budget(**told["budget"])
+        )
+        done = autograde.run(settings, fork_server)
+    print(json.dumps([dataclasses.asdict(one) for one in done]))
