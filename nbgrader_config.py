@@ -34,7 +34,7 @@ c.Autograde.sanitize_preprocessors = [
     preprocessors.CheckCellMetadata,
 ]
 # Our own page: nbgrader's shows hidden tests, runs what students wrote as HTML, and needs a network for formulas.
-c.GenerateFeedback.exporter_class = "grading.pages.feedback.FeedbackExporter"
-c.GenerateFeedback.preprocessors = ["grading.pages.feedback.Grades"]
+c.GenerateFeedback.exporter_class = "grading.pages.exporter.FeedbackExporter"
+c.GenerateFeedback.preprocessors = ["grading.pages.exporter.Grades"]
 c.Exchange.root = os.path.join(c.CourseDirectory.root, "gradebook", "exchange")  # for a course without a hub
 c.ExportPlugin.to = "gradebook/grades.csv"

@@ -31,9 +31,11 @@ import nbformat
 from grading import sandbox
 from grading.authoring import bank
 from grading.autograder import run as autograde
+from grading.autograder.outcome import Outcome
+from grading.autograder.pool import WORKER_BYTES
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
-from grading.course import ROOT
+from grading.course import ROOT, Course
 
 
 @dataclass
@@ -118,13 +120,11 @@ def plain(course: Path, assignment: str, experiments: bool) -> tuple[Spent, dict
     return spent, marks(course, assignment)
 
 
-def safe(
-    course: Path, assignment: str, workers: int, look_every: float | None = None
-) -> tuple[Spent, list[autograde.Outcome]]:
+def safe(course: Path, assignment: str, workers: int, look_every: float | None = None) -> tuple[Spent, list[Outcome]]:
     """Grades in sandboxes; returns what it took, and the outcomes."""
     classroom.nbgrader(course, "generate_assignment", assignment, "--force")
     with spending(look_every) as spent:
-        outcomes = autograde.run([assignment], course=course, workers=workers)
+        outcomes = autograde.run(autograde.Settings(Course(course), [assignment], workers=workers))
     return spent, outcomes
 
 
@@ -174,7 +174,7 @@ def compare(assignment: str, count: int, plain_count: int, workers: list[int], e
         watched, _ = safe(course, assignment, number, look_every=0.3)
         print(f"Memory for each worker, at most: safe {watched.memory / number / 2**20:.0f} MB ({number} at work), "
               f"plain {spent_plain.memory / 2**20:.0f} MB. The safe way ends a worker that takes "
-              f"{autograde.WORKER_BYTES >> 20} MB more, and a student's processes at "
+              f"{WORKER_BYTES >> 20} MB more, and a student's processes at "
               f"{sandbox.Limits().memory >> 20} MB.")  # fmt: skip
 
 

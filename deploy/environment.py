@@ -128,9 +128,8 @@ def torch_options() -> list[str]:
             print("There is no NVIDIA GPU here, so PyTorch's CPU build is taken.")
             return ["--index-url", CPU_INDEX]
     except (OSError, HTTPException) as problem:
-        print(
-            f"There is no NVIDIA GPU here, but {CPU_INDEX} cannot be reached ({problem}): the plain PyTorch is taken."
-        )
+        reason = " ".join(str(problem).split())
+        print(f"There is no NVIDIA GPU here, but {CPU_INDEX} cannot be reached ({reason}): the plain PyTorch is taken.")
         return []
 
 

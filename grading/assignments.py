@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from grading.cells import grade_id, text
 from grading.course import ROOT
 
 
@@ -26,21 +27,6 @@ def notebooks(course: Path = ROOT) -> dict[str, dict[str, Any]]:
         if found:
             return found
     return {}
-
-
-def grade_id(cell: Any) -> str:
-    """Returns nbgrader's id of a cell of any form, "" when it has none."""
-    value = cell
-    for key in ("metadata", "nbgrader", "grade_id"):
-        value = value.get(key) if isinstance(value, dict) else None
-    return value if isinstance(value, str) else ""
-
-
-def text_of(cell: Any) -> str:
-    """Returns the text of a cell of any form, with newlines as `\\n`."""
-    source = cell.get("source", cell.get("input")) if isinstance(cell, dict) else ""
-    parts = source if isinstance(source, list) else [source]
-    return "".join(part for part in parts if isinstance(part, str)).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def by_name(file: str, known: list[str]) -> str:
@@ -58,12 +44,12 @@ def by_name(file: str, known: list[str]) -> str:
 def by_content(cells: list[Any], course: Path = ROOT) -> str:
     """Returns the assignment that most of a file's cells belong to, "" when fewer than two do."""
     ids = {grade_id(cell) for cell in cells} - {"", "setup"}
-    texts = {"".join(text_of(cell).split()) for cell in cells}
+    texts = {"".join(text(cell).split()) for cell in cells}
     counts = {}
     for name, notebook in notebooks(course).items():
         own = notebook["cells"]
         shared = len(ids & {grade_id(cell) for cell in own})
-        shared += sum("".join(text_of(cell).split()) in texts for cell in own if len(text_of(cell)) > 60)
+        shared += sum("".join(text(cell).split()) in texts for cell in own if len(text(cell)) > 60)
         counts[name] = shared
     best = max(counts, key=lambda name: counts[name], default="")
     return best if best and counts[best] >= 2 else ""

@@ -51,10 +51,11 @@ def exercise_of(check: Any) -> str:
 
 
 def text(cell: Any) -> str:
-    """Returns the text of a cell, with newlines as `\\n`."""
+    """Returns the text of a cell, with newlines as `\\n`; halves of characters, which JSON can hold, become "?"."""
     source = cell.get("source", cell.get("input")) if isinstance(cell, dict) else ""
     parts = source if isinstance(source, list) else [source]
-    return "".join(part for part in parts if isinstance(part, str)).replace("\r\n", "\n").replace("\r", "\n")
+    joined = "".join(part for part in parts if isinstance(part, str)).replace("\r\n", "\n").replace("\r", "\n")
+    return joined if joined.isascii() else joined.encode("utf-8", "replace").decode()
 
 
 def bare(source: str) -> str:

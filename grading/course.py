@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import os
+import re
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -13,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from grading.errors import CourseError
+from grading.files import read_bounded
 
 ROOT = Path(__file__).resolve().parent.parent
 COURSE_ID = "transformers"
+STAMP = re.compile(r"[0-9]{4}(-[0-9]{2}){2} [0-9]{2}(:[0-9]{2}){2}(\.[0-9]{6})?( UTC)?")  # as nbgrader writes it
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,10 @@ class Course:
     def feedback(self, student: str, assignment: str) -> Path:
         """Returns the feedback page of one submission."""
         return self.class_folder / "feedback" / student / assignment / f"{assignment}.html"
+
+    def received(self, student: str, assignment: str) -> datetime.datetime | None:
+        """Returns when a submission came in, as `read_timestamp` does."""
+        return read_timestamp(self.submitted(student, assignment))
 
     @cached_property
     def assignments(self) -> list[str]:
@@ -124,6 +132,28 @@ class Course:
 
         with programs_on_path():  # nbgrader calls alembic by name when it makes the gradebook
             return Gradebook(f"sqlite:///{self.database}", COURSE_ID)
+
+
+def read_timestamp(folder: Path) -> datetime.datetime | None:
+    """Returns the time in a submission's `timestamp.txt`, in UTC and with its zone; None when it tells none.
+
+    The file is read as nbgrader reads it: any form of a date, in UTC when it names no zone.
+    """
+    try:
+        told = read_bounded(folder / "timestamp.txt", 100).decode("utf-8-sig").strip()
+        return _read_time(told).replace(tzinfo=datetime.timezone.utc)
+    except (OSError, ValueError, OverflowError):
+        return None
+
+
+def _read_time(told: str) -> datetime.datetime:
+    """Returns a time in UTC, without its zone. Raises ValueError or OverflowError for what is no time."""
+    if STAMP.fullmatch(told):
+        return datetime.datetime.fromisoformat(told.removesuffix(" UTC"))
+    from nbgrader.utils import parse_utc  # takes seconds to import: for what a person has written only
+
+    found: datetime.datetime = parse_utc(told)
+    return found
 
 
 @contextlib.contextmanager

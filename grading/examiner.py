@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from grading.exercise import Exercise, load
+from grading.exercise import Exercise, load_one
 from helpers.checking.answers import Answer, InProcess
 from helpers.checking.judging import judge
 from helpers.checking.verdict import MIME, Verdict
@@ -29,13 +29,11 @@ def mark(notebook: str, name: str, answer: Any) -> float:
     """
     from IPython.display import display
 
-    exercises = load(notebook)
-    if name not in exercises:
-        raise LookupError(f"{notebook} has no exercise {name!r}; expected one of: {', '.join(exercises)}.")
-    verdict = examine(exercises[name], InProcess(answer), seed=_student())
+    exercise = load_one(notebook, name)
+    verdict = examine(exercise, InProcess(answer), seed=_student())
     grading = os.environ.get("NBGRADER_EXECUTION") == "autograde"
     display(verdict, exclude=() if grading else (MIME,))  # nobody reads the data of a solution notebook
-    return min(max(round(verdict.earned, 4), 0.0), exercises[name].points)
+    return min(max(round(verdict.earned, 4), 0.0), exercise.points)
 
 
 def _student() -> str:

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from grading.errors import CourseError
+from grading.exercises import FOLDER as FOLDER
 from grading.exercises import definitions as definitions
 from grading.exercises import names as names
 from grading.exercises import notebooks as notebooks

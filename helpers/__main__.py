@@ -53,7 +53,7 @@ def wanted_packages() -> Iterator[tuple[str, str]]:
     for line in declared:  # such as: pytest>=8; extra == "test"
         requirement, _, marker = line.partition(";")
         extra_name = re.search(r"""extra\s*==\s*["']([^"']+)["']""", marker)
-        yield (extra_name.group(1) if extra_name else "", requirement.strip())
+        yield (extra_name.group(1), requirement.strip()) if extra_name else ("", line)
 
 
 def one_of(*modules: str) -> Any:
@@ -79,6 +79,8 @@ def inspect() -> list[Requirement]:
     result = []
     for extra, text in wanted_packages():
         requirement = parser(text)
+        if requirement.marker and not requirement.marker.evaluate():
+            continue  # another system needs it
         try:
             found = metadata.version(requirement.name)
         except metadata.PackageNotFoundError:

@@ -16,7 +16,7 @@ def clone(repository: Path, target: Path) -> Path:
     return target
 
 
-def python(folder: Path, arguments: Sequence[str], seconds: float = 300) -> subprocess.CompletedProcess[str]:
+def python(folder: Path, arguments: Sequence[str], seconds: float = 600) -> subprocess.CompletedProcess[str]:
     """Runs this Python in a copy of the course, on the copy's own modules, and returns how it ended."""
     environment = os.environ | {"PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
     return subprocess.run(

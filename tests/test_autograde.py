@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -15,18 +16,21 @@ import torch
 from nbformat import NotebookNode
 
 from grading import sandbox
+from grading.autograder import fingerprint, pool
 from grading.autograder import run as autograde
 from grading.autograder.grade_submission import Budget, Graded
-from grading.autograder.gradebook import only_run, recorded_key
+from grading.autograder.gradebook import only_run
+from grading.autograder.graded_notebook import recorded_key
+from grading.autograder.outcome import Outcome
 from grading.autograder.submission import Master, Work
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
+from grading.course import ROOT, Course
 from grading.errors import CourseError
-from grading.sandbox.student_process import Students
+from grading.sandbox.student_process import ForkServerClient
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, oddities, perfect, released
 
-WHY_NOT = sandbox.probe()
-pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
+pytestmark = pytest.mark.sandbox
 
 
 def put(course: Path, student: str, notebook: NotebookNode | str, name: str = f"{ASSIGNMENT}.ipynb") -> Path:
@@ -88,30 +92,35 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+def run(course: Path, **settings: Any) -> list[Outcome]:
+    """Grades a class without a progress bar."""
+    return autograde.run(autograde.Settings(Course(course), progress=False, **settings))
+
+
 @pytest.fixture(scope="module")
-def outcomes(course: Path) -> dict[str, autograde.Outcome]:
-    return {one.student: one for one in autograde.run(course=course, workers=2, progress=False)}
+def outcomes(course: Path) -> dict[str, Outcome]:
+    return {one.student: one for one in run(course, workers=2)}
 
 
-def test_marks_are_those_of_plain_nbgrader(outcomes: dict[str, autograde.Outcome]) -> None:
+def test_marks_are_those_of_plain_nbgrader(outcomes: dict[str, Outcome]) -> None:
     scores = {
         name: outcomes[name].score for name in ("ada_perfect", "blaise_half_done", "chloe_empty", "denis_mistaken")
     }
     assert scores == {"ada_perfect": AUTOMATIC, "blaise_half_done": 6, "chloe_empty": 0, "denis_mistaken": 2}
 
 
-def test_what_could_not_be_graded_says_why(outcomes: dict[str, autograde.Outcome]) -> None:
+def test_what_could_not_be_graded_says_why(outcomes: dict[str, Outcome]) -> None:
     assert outcomes["emile_broken_file"].state == outcomes["gael_no_notebook"].state == "could not be graded"
     assert "not valid JSON" in outcomes["emile_broken_file"].reason
     assert "found: nothing" in outcomes["gael_no_notebook"].reason
 
 
 @pytest.mark.parametrize("student", [*honest(), "other_name", "crlf_and_bom"])
-def test_honest_oddities_keep_full_marks(outcomes: dict[str, autograde.Outcome], student: str) -> None:
+def test_honest_oddities_keep_full_marks(outcomes: dict[str, Outcome], student: str) -> None:
     assert (outcomes[student].state, outcomes[student].score) == ("graded", AUTOMATIC)
 
 
-def test_what_was_put_right_is_told(outcomes: dict[str, autograde.Outcome], course: Path) -> None:
+def test_what_was_put_right_is_told(outcomes: dict[str, Outcome], course: Path) -> None:
     assert outcomes["other_name"].put_right == [
         "the file is called 'my homework (1).ipynb' in place of '01_causal_mask.ipynb'"
     ]
@@ -121,26 +130,26 @@ def test_what_was_put_right_is_told(outcomes: dict[str, autograde.Outcome], cour
     assert "my homework (1).ipynb" in nbformat.read(graded, as_version=4).cells[0].source
 
 
-def test_a_cell_that_ends_its_process_costs_its_exercise_only(outcomes: dict[str, autograde.Outcome]) -> None:
+def test_a_cell_that_ends_its_process_costs_its_exercise_only(outcomes: dict[str, Outcome]) -> None:
     assert outcomes["ends_its_process"].score == AUTOMATIC - 3
 
 
-def test_nothing_is_graded_twice(outcomes: dict[str, autograde.Outcome], course: Path) -> None:
-    again = autograde.run(course=course, students=["ada_perfect", "moved"], progress=False)
+def test_nothing_is_graded_twice(outcomes: dict[str, Outcome], course: Path) -> None:
+    again = run(course, students=["ada_perfect", "moved"])
     assert {one.state for one in again} == {"unchanged"}
 
 
-def test_a_changed_submission_is_graded_again(outcomes: dict[str, autograde.Outcome], course: Path) -> None:
+def test_a_changed_submission_is_graded_again(outcomes: dict[str, Outcome], course: Path) -> None:
     changed = released()
     put(course, "moved", changed)
-    (again,) = autograde.run(course=course, students=["moved"], workers=1, progress=False)
+    (again,) = run(course, students=["moved"], workers=1)
     assert (again.state, again.score) == ("graded", 0)
     put(course, "moved", honest()["moved"])
-    (again,) = autograde.run(course=course, students=["moved"], workers=1, progress=False)
+    (again,) = run(course, students=["moved"], workers=1)
     assert again.score == AUTOMATIC
 
 
-def test_feedback_has_verdicts_and_no_hidden_value(outcomes: dict[str, autograde.Outcome], course: Path) -> None:
+def test_feedback_has_verdicts_and_no_hidden_value(outcomes: dict[str, Outcome], course: Path) -> None:
     done = classroom.nbgrader(course, "generate_feedback", ASSIGNMENT, "--student", "denis_mistaken")
     assert done.returncode == 0, done.stderr
     page = course / "gradebook" / "feedback" / "denis_mistaken" / ASSIGNMENT / f"{ASSIGNMENT}.html"
@@ -149,7 +158,7 @@ def test_feedback_has_verdicts_and_no_hidden_value(outcomes: dict[str, autograde
     assert "causal_mask: not yet right - 0.5 of 3 points" in told
 
 
-def test_manual_marks_survive_a_second_grading(outcomes: dict[str, autograde.Outcome], course: Path) -> None:
+def test_manual_marks_survive_a_second_grading(outcomes: dict[str, Outcome], course: Path) -> None:
     from nbgrader.api import Gradebook
 
     with Gradebook(f"sqlite:///{course}/gradebook/gradebook.db", "transformers") as book:
@@ -157,21 +166,22 @@ def test_manual_marks_survive_a_second_grading(outcomes: dict[str, autograde.Out
         assert grade.needs_manual_grade
         grade.manual_score, grade.needs_manual_grade = 1.5, False
         book.db.commit()
-    (again,) = autograde.run(course=course, students=["ada_perfect"], workers=1, progress=False, force=True)
+    (again,) = run(course, students=["ada_perfect"], workers=1, force=True)
     assert again.score == AUTOMATIC + 1.5
 
 
 def test_a_second_run_says_that_one_is_at_work(course: Path) -> None:
-    with only_run(course / "gradebook"), pytest.raises(CourseError, match="another run is grading"):
-        autograde.run(course=course, progress=False)
+    with only_run(Course(course)), pytest.raises(CourseError, match="another run is grading"):
+        run(course)
 
 
 def test_a_run_killed_at_any_moment_is_finished_by_the_next(tmp_path: Path) -> None:
     demo.make(tmp_path)
     put(tmp_path, "fatou_endless_loop", perfect())
     program = (
-        "from grading import autograde\nfrom pathlib import Path\n"
-        f"if __name__ == '__main__':\n    autograde.run(course=Path({str(tmp_path)!r}), workers=1, progress=False)\n"
+        "from pathlib import Path\nfrom grading.autograder.run import Settings, run\n"
+        "from grading.course import Course\n"
+        f"if __name__ == '__main__':\n    run(Settings(Course(Path({str(tmp_path)!r})), workers=1, progress=False))\n"
     )
     script = tmp_path / "run.py"
     script.write_text(program)
@@ -183,7 +193,7 @@ def test_a_run_killed_at_any_moment_is_finished_by_the_next(tmp_path: Path) -> N
     os.killpg(killed.pid, signal.SIGKILL)
     killed.wait()
     assert path.exists()
-    outcomes = {one.student: one for one in autograde.run(course=tmp_path, workers=1, progress=False)}
+    outcomes = {one.student: one for one in run(tmp_path, workers=1)}
     assert outcomes["ada_perfect"].state == "unchanged"
     assert outcomes["denis_mistaken"].score in (2, None)
     from nbgrader.api import Gradebook
@@ -204,16 +214,18 @@ def test_a_damaged_autograded_file_is_made_again(tmp_path: Path) -> None:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited on Linux only")
 def test_a_worker_without_bounds_costs_its_own_submission_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     demo.make(tmp_path)
-    honest_grade = autograde.grade
+    honest_grade = pool.grade
 
-    def greedy(students: Students, master: Master, work: Work, known: dict, student: str, budget: Budget) -> Graded:
+    def greedy(
+        students: ForkServerClient, master: Master, work: Work, known: dict, student: str, budget: Budget
+    ) -> Graded:
         if student == "chloe_empty":
-            torch.ones(autograde.WORKER_BYTES // 2)  # four bytes each: twice what it may take
+            torch.ones(pool.WORKER_BYTES // 2)  # four bytes each: twice what it may take
         return honest_grade(students, master, work, known, student, budget)
 
-    monkeypatch.setattr(autograde, "grade", greedy)
+    monkeypatch.setattr(pool, "grade", greedy)
     wanted = ["ada_perfect", "blaise_half_done", "chloe_empty"]
-    outcomes = {one.student: one for one in autograde.run(students=wanted, course=tmp_path, workers=1, progress=False)}
+    outcomes = {one.student: one for one in run(tmp_path, students=wanted, workers=1)}
     assert outcomes["chloe_empty"].state == "could not be graded"
     assert "memory" in outcomes["chloe_empty"].reason
     assert (outcomes["ada_perfect"].score, outcomes["blaise_half_done"].score) == (AUTOMATIC, 6)
@@ -221,13 +233,13 @@ def test_a_worker_without_bounds_costs_its_own_submission_only(tmp_path: Path, m
 
 def test_without_a_sandbox_nothing_is_graded(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "probe", lambda: "this machine has no namespaces.")
-    with pytest.raises(sandbox.SandboxError, match="Nothing was graded; --unsafe"):
-        autograde.run(course=course, progress=False)
+    with pytest.raises(CourseError, match="Nothing was graded; --unsafe"):
+        run(course)
 
 
 def test_unknown_students_are_refused(course: Path) -> None:
     with pytest.raises(CourseError, match="no submission of nobody"):
-        autograde.run(course=course, students=["nobody"], progress=False)
+        run(course, students=["nobody"])
 
 
 def test_the_command_line_prints_json(
@@ -235,10 +247,21 @@ def test_the_command_line_prints_json(
 ) -> None:
     from grading.__main__ import main
 
-    monkeypatch.setattr(autograde, "ROOT", course)
-    monkeypatch.setattr(autograde.run, "__kwdefaults__", {**autograde.run.__kwdefaults__, "course": course})
     monkeypatch.setattr(autograde, "environment_key", lambda name: "fixed")
-    main(["autograde", ASSIGNMENT, "--student", "chloe_empty", "--json"])
+    main(["autograde", ASSIGNMENT, "--student", "chloe_empty", "--json", "--course", str(course)])
     (told,) = json.loads(capsys.readouterr().out)
     assert told["student"] == "chloe_empty"
     assert told["score"] == 0
+
+
+def test_the_fingerprint_holds_what_decides_marks_and_nothing_else() -> None:
+    found = {path.relative_to(ROOT).as_posix() for path in fingerprint.sources(ASSIGNMENT)}
+    assert {"grading/autograder/submission.py", "grading/autograder/grade_submission.py"} <= found
+    assert {"grading/examiner.py", "grading/exercise.py", "helpers/models.py", "helpers/checking/verdict.py"} <= found
+    assert not {*fingerprint.WITHOUT_MARKS} & found
+    exercises = {name for name in found if name.startswith("grading/exercises/")}
+    assert any("causal_mask" in name for name in exercises)
+    assert not any("02_positional_encoding" in name for name in exercises)
+    assert all(
+        (ROOT / name).is_file() for name in (*fingerprint.WITHOUT_MARKS, *(f"grading/{x}" for x in fingerprint.GRADING))
+    )

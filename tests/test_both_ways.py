@@ -16,10 +16,11 @@ import pytest
 from grading import exercise
 from grading.authoring import bank, build
 from grading.autograder.grade_submission import Budget, grade
-from grading.autograder.gradebook import load_master
+from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import Work, plan, read
 from grading.classroom import demo
-from grading.sandbox.student_process import Students
+from grading.course import Course
+from grading.sandbox.student_process import ForkServerClient
 from helpers.checking.answers import InProcess
 from helpers.checking.judging import judge
 from helpers.checking.verdict import Verdict
@@ -31,8 +32,8 @@ TOGETHER = 6  # submissions in one test, so that several processes share the wor
 
 
 @pytest.fixture(scope="module")
-def students() -> Iterator[Students]:
-    with Students() as made:
+def students() -> Iterator[ForkServerClient]:
+    with ForkServerClient() as made:
         yield made
 
 
@@ -58,7 +59,7 @@ def work_of(notebook: str, answers: dict[str, bank.BankAnswer], folder: Path) ->
     released = nbformat.read(build.ROOT / "notebooks" / notebook / f"{notebook}.ipynb", as_version=4)
     filled = demo.fill(released, {name: answer.source for name, answer in answers.items()})
     (folder / f"{notebook}.ipynb").write_text(nbformat.writes(filled), encoding="utf-8")
-    return read(folder, load_master(build.ROOT, notebook))
+    return read(folder, load_master(Course(), notebook))
 
 
 def run(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
@@ -76,9 +77,9 @@ def told(verdict: Verdict) -> tuple[str, float, str]:
 
 @pytest.mark.parametrize(("notebook", "start"), PARTS)
 def test_the_whole_bank_gets_the_same_verdicts(
-    notebook: str, start: int, students: Students, tmp_path_factory: pytest.TempPathFactory
+    notebook: str, start: int, students: ForkServerClient, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    master, exercises = load_master(build.ROOT, notebook), kept.exercises(notebook)
+    master, exercises = load_master(Course(), notebook), kept.exercises(notebook)
     patience = Budget(cell=60, exercise=60)
     different = []
     for answers in submissions(notebook)[start : start + TOGETHER]:

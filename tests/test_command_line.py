@@ -1,10 +1,15 @@
 """The command line takes an assignment before and behind the options, and says what it cannot take."""
 
+import argparse
+import importlib
 from pathlib import Path
 
 import pytest
 
-from grading.__main__ import _parsed, _parser, main
+from grading.__main__ import main
+from grading.autograder.preparation import start_fork_server
+from grading.command_line import parse
+from grading.errors import CourseError
 
 A, B = "01_causal_mask", "02_positional_encoding"
 
@@ -18,13 +23,13 @@ A, B = "01_causal_mask", "02_positional_encoding"
     ],
 )
 def test_collect_takes_its_assignment_anywhere(words: str) -> None:
-    options = _parsed(_parser(), words.split())
+    options = parse(words.split())
     assert (options.path, options.assignment, options.course) == (Path("here"), A, Path("x"))
 
 
 @pytest.mark.parametrize("words", [f"{A} {B} --workers 1", f"{A} --workers 1 {B}", f"--workers 1 {A} {B}"])
 def test_autograde_takes_its_assignments_anywhere(words: str) -> None:
-    assert _parsed(_parser(), ["autograde", *words.split()]).assignment == [A, B]
+    assert parse(["autograde", *words.split()]).assignment == [A, B]
 
 
 @pytest.mark.parametrize(
@@ -39,3 +44,58 @@ def test_what_is_too_much_is_refused(words: str, capsys: pytest.CaptureFixture[s
 def test_a_folder_without_a_course_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["grade", A, "--course", str(tmp_path)]) != 0
     assert f"{tmp_path} is no course folder" in capsys.readouterr().err
+
+
+COMMANDS = ["autograde", "build", "collect", "demo", "doctor", "export", "feedback", "grade", "regrade", "report"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_commands_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    (line, *_) = capsys.readouterr().out.partition("example")[2].splitlines()[1:]
+    assert line.startswith(f"  python -m grading {command}")
+    words = line.replace("'", "").split()[3:]
+    assert parse(words).run.endswith(":command")
+
+
+def test_every_command_is_known(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    assert "{build,demo,collect,grade,autograde,regrade,feedback,report,export,doctor}" in capsys.readouterr().out
+
+
+class Undecided(CourseError):
+    status = 1
+
+
+@pytest.mark.parametrize(
+    ("problem", "status", "told"),
+    [
+        (CourseError("take the other one."), 2, "take the other one.\n"),
+        (Undecided("take one."), 1, "take one.\n"),
+        (OSError(28, "No space left on device"), 2, "a file cannot be read or written ([Errno 28] No space left"),
+        (KeyboardInterrupt(), 130, "stopped; what was written is whole. Run the same command again"),
+    ],
+)
+def test_what_a_person_can_mend_is_one_sentence(
+    problem: BaseException,
+    status: int,
+    told: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def command(options: argparse.Namespace) -> int:
+        raise problem
+
+    monkeypatch.setattr(importlib.import_module("grading.classroom.collect"), "command", command)
+    assert main(["collect", "here"]) == status
+    said = capsys.readouterr()
+    assert said.err.startswith(told)
+    assert not said.out
+
+
+def test_windows_is_told_that_it_cannot_grade(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "win32")
+    with pytest.raises(CourseError, match="Nothing was graded; grade on Linux"):
+        start_fork_server(unsafe=True)

@@ -3,17 +3,19 @@
 import copy
 import json
 import os
+import random
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from grading import assignments as released
-from grading.authoring import build
-from grading.autograder.gradebook import load_master
-from grading.autograder.submission import Work, read
+from grading import cells
+from grading.__main__ import main
+from grading.autograder.graded_notebook import load_master
+from grading.autograder.submission import Master, Work, read
 from grading.classroom import doctor
+from grading.course import Course
 from tests.submissions import ASSIGNMENT, cell, perfect
 from tests.submissions import released as released_notebook
 
@@ -38,7 +40,7 @@ def examined(folder: Path, content: str | bytes, name: str = NAME) -> tuple[doct
     mended = folder / "mended" / NAME
     mended.parent.mkdir()
     made.rename(mended)
-    work = read(mended.parent, load_master(build.ROOT, ASSIGNMENT))
+    work = read(mended.parent, load_master(Course(), ASSIGNMENT))
     assert work.put_right == []
     return found, work
 
@@ -53,7 +55,7 @@ def kept(work: Work) -> bool:
 def test_a_good_file_is_called_good(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / NAME
     path.write_text(nbformat.writes(perfect()), encoding="utf-8")
-    assert doctor.run(path) == 0
+    assert main(["doctor", str(path)]) == 0
     assert "nothing in the file had to be mended" in capsys.readouterr().out
     assert [p.name for p in tmp_path.iterdir()] == [NAME]
 
@@ -67,6 +69,26 @@ def test_copied_cells(tmp_path: Path) -> None:
     found, work = examined(tmp_path, nbformat.writes(notebook))
     assert "the cell of causal_mask stands 2 times, each time the same; once is kept" in found.problems
     assert "the cell causal_mask_check stands 2 times; once is kept" in found.problems
+    assert kept(work)
+
+
+def test_the_last_of_several_copies_counts_in_the_mended_copy_too(tmp_path: Path) -> None:
+    notebook = perfect()
+    right = cell(notebook, "causal_mask")
+    wrong, again = copy.deepcopy(right), copy.deepcopy(right)
+    wrong.source, wrong.id, again.id = "def causal_mask(size):\n    return 0", "wrong", "again"
+    place = notebook.cells.index(right)
+    notebook.cells[place + 1 : place + 1] = [wrong, again]
+    found, work = examined(tmp_path, nbformat.writes(notebook))
+    assert any("causal_mask was split or copied with changes" in line for line in found.problems)
+    assert work.answers["causal_mask"] == "\n\n".join(one.source for one in (right, wrong, again))
+
+
+def test_a_copy_of_the_released_cell_below_the_answer_is_not_run_after_it(tmp_path: Path) -> None:
+    notebook = perfect()
+    place = notebook.cells.index(cell(notebook, "causal_mask"))
+    notebook.cells.insert(place + 1, nbformat.v4.new_code_cell(cell(released_notebook(), "causal_mask").source))
+    _, work = examined(tmp_path, nbformat.writes(notebook))
     assert kept(work)
 
 
@@ -111,9 +133,36 @@ def test_an_answer_in_a_cell_of_its_own_and_own_cells_are_kept(tmp_path: Path) -
     notebook.cells.append(nbformat.v4.new_markdown_cell("my notes"))
     found, work = examined(tmp_path, nbformat.writes(notebook))
     assert found.problems == ["causal_mask stands in another cell than its own; it is put into its own"]
-    texts = [released.text_of(one) for one in found.notebook["cells"]]
+    texts = [cells.text(one) for one in found.notebook["cells"]]
     assert texts.index("mine = 1") < texts.index(mask.source)
     assert texts[-1] == "my notes"
+    assert kept(work)
+
+
+def test_an_answer_below_the_untouched_cell_is_put_into_it(tmp_path: Path) -> None:
+    notebook = perfect()
+    own = cell(notebook, "causal_mask")
+    notebook.cells.insert(notebook.cells.index(own) + 1, nbformat.v4.new_code_cell(own.source))
+    own.source = cell(released_notebook(), "causal_mask").source
+    found, work = examined(tmp_path, nbformat.writes(notebook))
+    assert found.problems == ["causal_mask stands in another cell than its own; it is put into its own"]
+    assert found.advice == []
+    assert kept(work)
+
+
+def test_an_id_that_was_changed_is_put_back_and_told(tmp_path: Path) -> None:
+    notebook = perfect()
+    cell(notebook, "causal_mask").metadata.nbgrader.grade_id = "my_mask"
+    found, work = examined(tmp_path, nbformat.writes(notebook))
+    assert found.problems == ["the grading information of causal_mask was lost; it is put back"]
+    assert kept(work)
+
+
+def test_halves_of_characters_do_no_harm(tmp_path: Path) -> None:
+    data = json.loads(nbformat.writes(perfect()))
+    data["cells"].append({"cell_type": "code", "source": "x = '\ud800'", "metadata": {"tags": ["\udfff"]}})
+    data["cells"][-1]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "\ud800"}]
+    _, work = examined(tmp_path, json.dumps(data))
     assert kept(work)
 
 
@@ -172,7 +221,7 @@ def test_merge_conflicts_keep_both_versions(tmp_path: Path) -> None:
     found, work = examined(tmp_path, "\n".join(lines))
     assert "merge-conflict markers of Git; the first version is taken" in found.problems[0]
     assert kept(work)
-    assert any("# theirs" in released.text_of(one) for one in found.notebook["cells"])
+    assert any("# theirs" in cells.text(one) for one in found.notebook["cells"])
     inside = perfect()
     cell(inside, "causal_mask").source = "<<<<<<< HEAD\nx = 1\n=======\nx = 2\n>>>>>>> branch"
     found, _ = examined(tmp_path / "inside", nbformat.writes(inside))
@@ -205,11 +254,11 @@ def test_large_outputs_are_left_out(tmp_path: Path) -> None:
 def test_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "my homework.ipynb"
     path.write_text(nbformat.writes(perfect()), encoding="utf-8")
-    assert doctor.run(path) == 1
+    assert main(["doctor", str(path)]) == 1
     assert f"hand it in as {NAME}" in capsys.readouterr().out
     wrong = tmp_path / "02_positional_encoding.ipynb"
     wrong.write_text(nbformat.writes(perfect()), encoding="utf-8")
-    assert doctor.run(wrong) == 1
+    assert main(["doctor", str(wrong)]) == 1
     assert "its cells are those of 01_causal_mask" in capsys.readouterr().out
 
 
@@ -239,15 +288,15 @@ def test_what_is_beyond_mending_is_told(
 ) -> None:
     path = tmp_path / "x.ipynb"
     path.write_text(content, encoding="utf-8")
-    assert doctor.run(path) == 2
+    assert main(["doctor", str(path)]) == 2
     assert said in capsys.readouterr().err
     assert [p.name for p in tmp_path.iterdir()] == ["x.ipynb"]
 
 
 def test_links_and_missing_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert doctor.run(tmp_path / "none.ipynb") == 2
+    assert main(["doctor", str(tmp_path / "none.ipynb")]) == 2
     os.symlink("/etc/hostname", tmp_path / "link.ipynb")
-    assert doctor.run(tmp_path / "link.ipynb") == 2
+    assert main(["doctor", str(tmp_path / "link.ipynb")]) == 2
     told = capsys.readouterr().err
     assert "there is no file" in told
     assert "is a link" in told
@@ -256,13 +305,14 @@ def test_links_and_missing_files(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_copies_never_replace_a_file(tmp_path: Path) -> None:
     path = tmp_path / NAME
     path.write_text(nbformat.writes(perfect()).replace("\n", "\r\n"), encoding="utf-8", newline="")
-    assert doctor.run(path) == doctor.run(path) == 1
+    assert main(["doctor", str(path)]) == main(["doctor", str(path)]) == 1
     assert sorted(p.name for p in tmp_path.iterdir()) == [
         NAME,
         f"{ASSIGNMENT}_mended.ipynb",
         f"{ASSIGNMENT}_mended_2.ipynb",
     ]
-    assert doctor.run(tmp_path / f"{ASSIGNMENT}_mended.ipynb", write=False) == 1  # only its name is left to change
+    mended = str(tmp_path / f"{ASSIGNMENT}_mended.ipynb")
+    assert main(["doctor", mended, "--no-copy"]) == 1  # only its name is left to change
 
 
 def test_a_students_copy_of_the_course_is_enough(tmp_path: Path) -> None:
@@ -282,3 +332,78 @@ def test_strange_cells_do_no_harm(tmp_path: Path) -> None:
     found, work = examined(tmp_path, json.dumps(data))
     assert found.problems == ["2 of its cells are no cells; they are left out"]
     assert kept(work)
+
+
+# --- the mended copy is graded as the original is ---------------------------------------------------------------------
+
+
+WAYS = ("copy", "wrong copy", "split", "retype", "move", "rename", "own", "elsewhere", "overwrite")
+
+
+def spoil(notebook: NotebookNode, seed: int) -> None:
+    """Copies, splits, retypes, moves, renames and overwrites cells, and adds further ones, by chance."""
+    chance = random.Random(seed)
+    for number in range(chance.randint(1, 8)):
+        solutions = [one for one in notebook.cells if cells.kind(one) == "solution"]
+        if not solutions:
+            return
+        one = chance.choice(solutions)
+        name, place = cells.grade_id(one), notebook.cells.index(one)
+        twin = copy.deepcopy(one)
+        twin.id = f"twin-{number}"
+        how = chance.choice(
+            ("copy", "wrong copy", "split", "retype", "move", "rename", "own", "elsewhere", "overwrite")
+        )
+        if how in ("copy", "wrong copy"):
+            twin.source = f"def {name}(*given):\n    return {number}" if how == "wrong copy" else twin.source
+            notebook.cells.insert(chance.randint(place, len(notebook.cells)), twin)
+        elif how == "split" and "NotImplementedError" not in one.source:  # of a released cell nothing is lost
+            one.source, _, twin.source = one.source.partition("\n")
+            notebook.cells.insert(place + 1, twin)
+        elif how == "retype":
+            notebook.cells[place] = nbformat.v4.new_markdown_cell(one.source, metadata=one.metadata, id=one.id)
+        elif how == "move":
+            notebook.cells.insert(chance.randrange(len(notebook.cells)), notebook.cells.pop(place))
+        elif how == "rename":
+            one.id = f"renamed-{number}"
+        elif how == "own":
+            notebook.cells.insert(chance.randrange(len(notebook.cells)), nbformat.v4.new_code_cell(f"own_{number} = 1"))
+        elif how != "split":
+            mine = nbformat.v4.new_code_cell(f"def {name}(*given):\n    return {-number}")
+            if how == "overwrite":  # the released cell stays as it was, and the answer stands in another
+                one.source = cell(released_notebook(), name).source
+            else:
+                del notebook.cells[place]
+            notebook.cells.insert(chance.randint(0, len(notebook.cells)), mine)
+
+
+@pytest.fixture(scope="module")
+def master() -> Master:
+    return load_master(Course(), ASSIGNMENT)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_what_is_run_of_the_mended_copy_is_what_is_run_of_the_original(
+    tmp_path: Path, master: Master, seed: int
+) -> None:
+    notebook = perfect()
+    spoil(notebook, seed)
+    path = tmp_path / NAME
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    original = read(tmp_path, master)
+    doctor.write_copy(path, doctor.diagnose(path).notebook).replace(path)
+    mended = read(tmp_path, master)
+    stubs = {cells.grade_id(one): one.source.strip("\n") for one in master.cells("solution")}
+    assert mended.put_right == []
+    for name, stub in stubs.items():
+        mine = [cells.text(one) for one in notebook.cells if cells.grade_id(one) == name]
+        wanted = original.answers.get(name, stub).strip("\n")
+        if len(mine) > 1 and len({source.strip("\n") for source in mine}) == 1 and wanted == "\n\n".join(mine):
+            wanted = mine[0].strip("\n")  # the same text again
+        if mine and all(source.strip("\n") == stub for source in mine):
+            wanted = wanted.split(stub)[-1].strip("\n") or stub  # the released cell, before the answer
+        assert "".join(mended.answers[name].split()) == "".join(wanted.split())
+    own = [source for name, source in original.code if not name]
+    kept_own = [source for name, source in mended.code if not name]
+    assert [one for one in sorted(kept_own) if one.startswith("own_")] == [one for one in sorted(own) if "own_" in one]
+    assert set(kept_own) <= set(own)

@@ -1,24 +1,19 @@
-"""The set-up: who may run it, how the environment is made and mended, and how programs start in it."""
+"""The set-up: who may run it, how the environment is made and mended, which PyTorch it takes."""
 
 import ast
 import http.server
 import importlib.util
-import json
 import os
 import re
 import socket
 import subprocess
 import sys
 import threading
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from jupyterlab_server.config import ConfigManager, get_page_config
 
 from deploy import environment
 
@@ -410,110 +405,3 @@ def test_other_machines_take_the_plain_build_without_asking(
     monkeypatch.setattr(environment, "CPU_INDEX", "no address")
     assert environment.torch_options() == []
     assert capsys.readouterr().out == ""
-
-
-# --- starting programs ------------------------------------------------------------------------
-
-
-def test_programs_of_the_environment_are_found_first() -> None:
-    variables = environment.inside({"PATH": "/usr/bin", "PYTHONHOME": "/x"})
-    first, second = variables["PATH"].split(os.pathsep)
-    assert Path(first).parent == environment.VENV  # nbgrader runs `alembic` by its name
-    assert second == "/usr/bin"
-    assert "PYTHONHOME" not in variables
-
-
-@pytest.mark.parametrize("student", [True, False])
-def test_jupyterlab_asks_nothing_and_only_a_student_is_spared_the_instructors_parts(
-    student: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = environment.config_path(student, "/mine")
-    assert path.endswith(f"{os.pathsep}/mine")
-    monkeypatch.setenv("JUPYTER_CONFIG_PATH", path)
-    notification = "@jupyterlab/apputils-extension:notification"
-    settings = ConfigManager(config_dir_name="labconfig").get("default_setting_overrides")
-    assert settings[notification]["fetchNews"] == "false"
-    disabled = get_page_config([]).get("disabledExtensions", [])
-    assert ("@jupyter/nbgrader:formgrader" in disabled) is student
-
-
-def test_jupyterlab_starts_with_or_without_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(environment.platform, "system", lambda: "Linux")
-    folder = Path("/c/notebooks")
-    monkeypatch.setattr(environment.os, "geteuid", lambda: 1000)
-    plain = environment.lab_options(folder, {"DISPLAY": ":0"})
-    assert f"--ServerApp.root_dir={folder}" in plain
-    assert not {"--no-browser", "--allow-root"} & set(plain)
-    monkeypatch.setattr(environment.os, "geteuid", lambda: 0)
-    assert {"--no-browser", "--allow-root"} <= set(environment.lab_options(folder, {}))
-
-
-# Starts JupyterLab as `make lab` does, in the environment of the tests.
-LAB = """
-import sys
-from pathlib import Path
-from deploy import environment
-environment.PYTHON = Path(sys.executable)
-environment.ensure = lambda *wanted: None
-sys.exit(environment.main(sys.argv[1:]))
-"""
-
-
-def answer_of(address: str, process: subprocess.Popen[str]) -> dict:
-    """What JupyterLab answers; it says its address a little before it listens."""
-    while True:
-        try:
-            with urllib.request.urlopen(address, timeout=60) as reply:
-                return json.loads(reply.read())
-        except urllib.error.URLError:
-            if process.poll() is not None:
-                raise
-        time.sleep(0.1)
-
-
-def test_jupyterlab_passes_over_a_port_that_is_taken(repository: Path, tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        process = subprocess.Popen(
-            [sys.executable, "-c", LAB, "--lab", "--", f"--port={port}", "--no-browser"],
-            cwd=repository,
-            env={**os.environ, "HOME": str(tmp_path), "PYTHONPATH": str(repository)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        try:
-            assert process.stdout
-            said = ""
-            while not (address := re.search(r"http://127\.0\.0\.1:(\d+)/lab\?token=(\w+)", said)):
-                line = process.stdout.readline()
-                assert line, f"JupyterLab ended:\n{said}"
-                said += line
-            assert int(address[1]) != port
-            assert "kernels" in answer_of(f"http://127.0.0.1:{address[1]}/api/status?token={address[2]}", process)
-        finally:
-            process.terminate()
-            process.wait(60)
-            if process.stdout:
-                process.stdout.close()
-    assert said.startswith(f"JupyterLab opens {repository / 'notebooks'}; ")
-
-
-def test_the_command_line_passes_arguments_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list = []
-    monkeypatch.setattr(environment, "ensure", lambda *wanted: asked.append(wanted))
-    monkeypatch.setattr(environment, "start", lambda module, variables: asked.append(module) or 7)
-    monkeypatch.delenv("TORCH", raising=False)
-    arguments = ["--extra", "test", "--latest", "--run", "pytest", "--nbval", "-n", "2", "--lab", "tests"]
-    assert environment.main(arguments) == 7
-    assert asked == [(["test"], None, True), arguments[4:]]
-
-
-@pytest.mark.parametrize("arguments", [["--run"], ["tests"], ["--lab", "--formgrader"]])
-def test_a_wrong_command_line_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        environment.main(arguments)
-    assert stopped.value.code == 2
-    assert "error: " in capsys.readouterr().err

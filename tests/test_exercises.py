@@ -9,6 +9,7 @@ import pytest
 from grading import exercise, exercises
 from grading.authoring import build, source
 from grading.exercise import ExerciseError
+from helpers import check
 from tests.clones import clone, python
 
 ALL = [(notebook, name) for notebook in exercises.notebooks() for name in exercises.names(notebook)]
@@ -25,7 +26,7 @@ for notebook in exercises.notebooks():
         grading.exercise.load_one(notebook, name)
         folder = f"grading.exercises.{notebook}"
         allowed = {folder, f"{folder}.{name}", f"{folder}._common"}
-        others = {m for m in sys.modules if m.startswith("grading.exercises.0")} - allowed
+        others = {m for m in sys.modules if m.startswith("grading.exercises.")} - allowed
         print(notebook, name, *sorted(others))
 """
 
@@ -63,6 +64,24 @@ def test_an_unknown_notebook_is_refused_in_one_sentence(name: str) -> None:
 def test_an_unknown_exercise_is_refused_in_one_sentence() -> None:
     with pytest.raises(LookupError, match="01_causal_mask has no exercise '_common'; expected one of: causal_mask, "):
         exercise.load_one("01_causal_mask", "_common")
+
+
+def test_a_check_reads_only_the_examples_of_its_own_exercise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for notebook, name in ALL:
+        (tmp_path / notebook).mkdir(exist_ok=True)
+        (tmp_path / notebook / f"{name}.json").write_text("cut off")
+    own = Path("00_start_here/batch_shape.json")
+    (tmp_path / own).write_bytes((check.EXAMPLES / own).read_bytes())
+    monkeypatch.setattr(check, "EXAMPLES", tmp_path)
+    check.public_examples.cache_clear()
+    try:
+        assert list(check.public_examples("batch_shape")) == ["batch_shape"]
+        with pytest.raises(
+            LookupError, match="no exercise is called '00_start_here/batch_shape'; expected one of: Deco"
+        ):
+            check.check(lambda b, n, d: (b, n, d), "00_start_here/batch_shape")
+    finally:
+        check.public_examples.cache_clear()
 
 
 # --- a definition that is not as it must be ---------------------------------------------------------------------------
@@ -155,7 +174,7 @@ print(json.loads(made["token_count.json"])["signature"], "token_count_check" in 
 for answer in bank.answers("00_start_here"):
     if answer.exercise == "token_count":
         told = examiner.examine(exercise.load_one(answer.notebook, answer.exercise), InProcess(bank.run(answer)), "ada")
-        print(answer.label, told.earned, told.mistake)
+        print(answer.label, f"{told.earned:g}", told.mistake)
 """
 
 
@@ -174,6 +193,6 @@ def test_a_new_exercise_is_one_file_one_bank_one_cell_and_nothing_else(repositor
     assert ended.stdout.splitlines() == [
         "token_count batch_shape",
         "token_count(b, n) True",
-        "token_count-right-a product 1.0 ",
-        "token_count-wrong-a sum 0.0 the sum",
+        "token_count-right-a product 1 ",
+        "token_count-wrong-a sum 0 the sum",
     ]

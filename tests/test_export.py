@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
+from grading.__main__ import main
 from grading.classroom import export
 from grading.classroom.export import harmless
+from grading.command_line import parse
+from grading.course import Course
 from grading.errors import CourseError
 
 A = "01_causal_mask"
@@ -27,7 +30,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tmp_path = tmp_path_factory.mktemp("export")
     (tmp_path / "gradebook" / "submitted" / "yan" / A).mkdir(parents=True)  # could not be graded
     classroom.name_students(
-        tmp_path, {"ada": ("Ada", "Lovelace"), "bob": ("Bob", '=cmd|"/c calc"!A1'), "zoe": ("Zoë", "")}
+        Course(tmp_path), {"ada": ("Ada", "Lovelace"), "bob": ("Bob", '=cmd|"/c calc"!A1'), "zoe": ("Zoë", "")}
     )
     with Gradebook(f"sqlite:///{tmp_path}/gradebook/gradebook.db", "transformers") as book:
         for assignment, students in ((A, ("ada", "bob", "zoe")), ("02_x", ("ada",))):
@@ -54,7 +57,7 @@ def course(made: Path, tmp_path: Path) -> Path:
 
 
 def exported(course: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> list[list[str]]:
-    assert export.run(course, kind, "-") == 0
+    assert main(["export", "--format", kind, "--out", "-", "--course", str(course)]) == 0
     return lines(capsys.readouterr().out)
 
 
@@ -124,9 +127,12 @@ def test_other_text_stays_as_it_is(text: str) -> None:
     assert harmless(text) == text
 
 
-def test_the_file_and_what_is_not_final(course: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    from grading.__main__ import main
+@pytest.mark.parametrize("kind", export.FORMATS)
+def test_every_format_can_be_asked_for(kind: str) -> None:
+    assert parse(["export", "--format", kind]).format == kind
 
+
+def test_the_file_and_what_is_not_final(course: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["export", A, "--course", str(course)]) == 0
     told = capsys.readouterr().err
     path = course / "gradebook" / "marks_csv.csv"
@@ -139,13 +145,12 @@ def test_the_file_and_what_is_not_final(course: Path, capsys: pytest.CaptureFixt
 
 
 def test_what_cannot_be_exported_is_told(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from grading.__main__ import main
-
     with pytest.raises(CourseError, match=r"there is no .*grade first"):
-        export.marks(tmp_path / "other")
+        export.marks(Course(tmp_path / "other"))
     assert main(["export", "99_none", "--course", str(course)]) == 2
     assert (
         "the gradebook has no assignment '99_none'; expected one of: 01_causal_mask, 02_x." in capsys.readouterr().err
     )
-    with pytest.raises(CourseError, match="cannot be written"):
-        export.run(course, "csv", str(course / "gradebook" / "gradebook.db" / "x.csv"))
+    path = course / "gradebook" / "gradebook.db" / "x.csv"
+    assert main(["export", "--out", str(path), "--course", str(course)]) == 2
+    assert f"{path} cannot be written" in capsys.readouterr().err

@@ -22,13 +22,11 @@ from typing import Any
 import nbformat
 import pytest
 
-from grading import sandbox
 from grading.classroom import demo
 from grading.course import ROOT
 from tests.submissions import ASSIGNMENT, AUTOMATIC, perfect, released
 
-WHY_NOT = sandbox.probe()
-pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
+pytestmark = pytest.mark.sandbox
 PROGRAMS = Path(__file__).with_name("programs")
 ORDINARY = 61_000  # a user id that no account has
 STUDENTS = ("ada_perfect", "blaise_half_done", "chloe_empty", "denis_mistaken", "emile_broken_file")
@@ -160,8 +158,8 @@ def _victims(kind: str, run: int, driver: Driver) -> list[int]:
         for path in Path(f"/proc/{driver.process.pid}/task").glob("*/children")
         for word in path.read_text().split()
     }
-    zygotes = [pid for pid in runs if b"grading.sandbox.forking" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-    servers = [child for zygote in zygotes for child in _below(zygote)]
+    sources = [pid for pid in runs if b"grading.sandbox.forking" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    servers = [child for fork_server in sources for child in _below(fork_server)]
     return [pid for pid in servers if os.path.exists(f"/proc/{pid}")]
 
 

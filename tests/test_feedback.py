@@ -13,12 +13,15 @@ from nbformat import NotebookNode
 from grading import sandbox
 from grading.authoring import source
 from grading.autograder import run as autograde
+from grading.autograder.run import Settings
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
-from grading.course import ROOT
+from grading.course import ROOT, Course
 from grading.errors import CourseError
 from grading.pages import feedback
+from grading.pages.exporter import make_page
 from grading.pages.mathml import mathml
+from helpers.checking.verdict import MIME, Verdict
 from tests.submissions import ASSIGNMENT, cell, perfect
 
 EVIL = '<script>alert("evil")</script><img src="http://evil.example/x.png" onerror="alert(1)">'
@@ -33,7 +36,7 @@ _TAGS = (
 )
 TAGS = frozenset(_TAGS.split())
 _ATTRIBUTES = (
-    "lang charset http-equiv content name class id href alt src style start type checked disabled display "
+    "lang charset http-equiv content name class id href alt src style start type checked disabled display scope "
     "mathvariant stretchy fence form separator lspace rspace largeop movablelimits minsize maxsize "
     "linethickness columnalign columnspacing rowspacing width height depth scriptlevel displaystyle "
     "accent"
@@ -94,6 +97,13 @@ def display(**data: str) -> NotebookNode:
     return nbformat.v4.new_output("display_data", {name.replace("_", "/"): text for name, text in data.items()})
 
 
+def said(**parts: object) -> NotebookNode:
+    """Returns the output in which the examiner has judged `mask`: 1.5 of 3 points, unless `parts` say otherwise."""
+    told = {"name": "mask", "outcome": "wrong", "earned": 1.5, "points": 3.0, "graded": True}
+    verdict = Verdict(**{**told, "stages": (("shape", True), ("values", False)), **parts})  # type: ignore[arg-type]
+    return nbformat.v4.new_output("display_data", {"text/plain": str(verdict), MIME: verdict.as_data()})
+
+
 def test_what_students_write_print_and_show_is_escaped() -> None:
     solution = nbformat.v4.new_code_cell(f"x = '{EVIL}'")
     solution.outputs = [
@@ -119,10 +129,10 @@ def test_what_students_write_print_and_show_is_escaped() -> None:
         marked(essay, solution=True, grade=True, grade_id="essay", score=1, points=2, comment=EVIL),
         nbformat.v4.new_markdown_cell(EVIL),
         nbformat.v4.new_raw_cell(EVIL),
-        check_cell(display(text_plain=f"mask: not yet right - 1 of 3 points\n  [failed] {EVIL}", text_html=EVIL)),
+        check_cell(said(name=EVIL, sentence=EVIL, mistake=EVIL, hint=EVIL, notes=[EVIL], stages=[(EVIL, True)])),
     )
     notebook.metadata["grading"] = {"put_right": [f"the file is called {EVIL}"]}
-    text = feedback.page(notebook, {"student": EVIL, "notebook": EVIL, "score": 1, "max_score": 2})
+    text = make_page(notebook, {"student": EVIL, "notebook": EVIL, "score": 1, "max_score": 2})
     page = refuse_anything_active(text)
     assert page.text.count('alert("evil")') > 12  # it can be read, and does nothing
     assert "evil.example)" in page.text  # a link's address is told
@@ -130,35 +140,57 @@ def test_what_students_write_print_and_show_is_escaped() -> None:
 
 
 def test_what_is_hidden_stays_hidden() -> None:
-    shown = display(text_plain="mask: not yet right - 1.5 of 3 points\n  [passed] shape\n  [failed] values")
+    shown = said()
     result = nbformat.v4.new_output("execute_result", {"text/plain": "1.5"}, execution_count=1)
     stream = nbformat.v4.new_output("stream", text="called with SECRET-INPUT")
     error = nbformat.v4.new_output("error", ename="ValueError", evalue="SECRET-INPUT", traceback=['mark("01", SECRET)'])
     for outputs in ((stream, shown, result), (stream, error), (display(text_plain="SECRET-INPUT"),)):
-        text = feedback.page(graded(check_cell(*outputs)), {"notebook": "01", "score": 1.5, "max_score": 3})
+        text = make_page(graded(check_cell(*outputs)), {"notebook": "01", "score": 1.5, "max_score": 3})
         assert "SECRET" not in text
         assert "HIDDEN" not in text
         assert "mark(" not in text
-    page = feedback.page(graded(check_cell(stream, shown, result)), {"notebook": "01", "score": 1.5, "max_score": 3})
+    page = make_page(graded(check_cell(stream, shown, result)), {"notebook": "01", "score": 1.5, "max_score": 3})
     assert "check" in Page(page).text
     assert "mask: not yet right - 1.5 of 3 points" in page
-    assert "1.5 of 3 points" in page
-    assert "The check stopped with ValueError" in feedback.page(graded(check_cell(error)), {"notebook": "01"})
+    assert "✓ shape" in page
+    assert "✗ values" in page
+    assert "The check stopped with ValueError" in make_page(graded(check_cell(error)), {"notebook": "01"})
     missing = nbformat.v4.new_output("error", ename="NameError", evalue="name 'mask' is not defined", traceback=[])
-    assert "NameError: name &#x27;mask&#x27; is not defined" in feedback.page(graded(check_cell(missing)), {})
+    told = Page(make_page(graded(check_cell(missing)), {})).text
+    assert "The check stopped with NameError: name 'mask' is not defined" in told
+
+
+def test_only_a_check_speaks_for_the_examiner() -> None:
+    forged = said(outcome="right", earned=3.0, sentence="FORGED")
+    own = nbformat.v4.new_code_cell("display(forged)", outputs=[forged])
+    solution = marked(nbformat.v4.new_code_cell("display(forged)", outputs=[forged]), solution=True, grade_id="mask")
+    printed = nbformat.v4.new_output("stream", text="mask: all checks passed - 3 of 3 points FORGED")
+    page = Page(make_page(graded(own, solution, check_cell(forged, said(), printed)), {}))
+    verdicts = [attributes["class"] for _, attributes in page.tags if "verdict" in (attributes.get("class") or "")]
+    assert verdicts == ["verdict wrong"]
+    assert page.text.count("FORGED") == 2  # each as an output of the student's own cells
+    assert page.text.count("mask: not yet right - 1.5 of 3 points") == 1
+
+
+def test_a_check_that_was_graded_before_verdicts_were_data_is_told() -> None:
+    shown = display(text_plain="mask: all checks passed - 3 of 3 points\n  [passed] shape")
+    for outputs in ([shown], []):
+        page = Page(make_page(graded(check_cell(*outputs)), {}))
+        assert "There is no verdict: the check was not run, or has to be graded again." in page.text
+        assert "all checks passed" not in page.text
 
 
 def test_pictures_keep_their_description() -> None:
     own = display(text_html=f'<img alt="a &amp; b" style="max-width:100%" src="data:image/png;base64,{PNG}">')
     plain = nbformat.v4.new_output("display_data", {"image/png": PNG}, metadata={"image/png": {"alt": "a curve"}})
     shown = nbformat.v4.new_code_cell("plot()", outputs=[own, plain])
-    page = refuse_anything_active(feedback.page(graded(shown), {}))
+    page = refuse_anything_active(make_page(graded(shown), {}))
     assert [attributes["alt"] for tag, attributes in page.tags if tag == "img"] == ["a & b", "a curve"]
 
 
 def test_large_outputs_are_cut() -> None:
     shown = nbformat.v4.new_code_cell("x", outputs=[nbformat.v4.new_output("stream", text="y" * 1_000_000)])
-    text = feedback.page(graded(shown), {})
+    text = make_page(graded(shown), {})
     assert len(text) < 30_000
     assert "(990000 signs more)" in text
 
@@ -167,7 +199,7 @@ def test_unread_essays_late_work_and_comments_are_told() -> None:
     essay = marked(nbformat.v4.new_markdown_cell("my text"), solution=True, grade=True, grade_id="essay")
     essay.metadata.nbgrader |= {"score": 0.0, "points": 2.0, "unread": True, "comment": "Read **this**: $x^2$"}
     told = {"notebook": "01", "student": "ada", "score": 3, "max_score": 16, "late_penalty": 1.5}
-    text = feedback.page(graded(essay), told)
+    text = make_page(graded(essay), told)
     assert "1 written answer is still to be read. Handed in late: 1.5 points taken off." in text
     assert "still to be read by a person" in text
     assert "Read <strong>this</strong>: <math" in text
@@ -219,9 +251,9 @@ def test_formulas_of_students_are_escaped() -> None:
 
 def test_what_is_not_graded_is_told(tmp_path: Path) -> None:
     with pytest.raises(CourseError, match="no graded submission in"):
-        feedback.run(tmp_path)
+        feedback.run(Course(tmp_path))
     with pytest.raises(CourseError, match="no graded submission of 'nobody'"):
-        feedback.run(tmp_path, students=["nobody"])
+        feedback.run(Course(tmp_path), students=["nobody"])
 
 
 # --- through nbgrader -------------------------------------------------------------------------------------------------
@@ -242,7 +274,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder.mkdir(parents=True)
     (folder / f"{EVIL.replace('/', '_')}.ipynb").write_text(nbformat.writes(hostile), encoding="utf-8")
     students = ["ada_perfect", "denis_mistaken", "hostile"]
-    autograde.run(course=made, students=students, workers=1, progress=False)
+    autograde.run(Settings(Course(made), students=students, workers=1, progress=False))
     return made
 
 
@@ -273,7 +305,7 @@ def test_feedback_of_the_chosen_students_holds_marks_as_they_are_now(
         grade.manual_score, grade.needs_manual_grade = 1.5, False
         book.find_comment("mask_essay", ASSIGNMENT, ASSIGNMENT, "ada_perfect").manual_comment = "Well *said*"
         book.db.commit()
-    assert feedback.run(course, students=["ada_perfect"], progress=False) == 0
+    assert feedback.run(Course(course), students=["ada_perfect"], progress=False) == 0
     assert "feedback: 1\n" in capsys.readouterr().out
     page = refuse_anything_active(page_of(course, "ada_perfect"))
     assert "15.5 of 16 points" in page.text
@@ -282,7 +314,7 @@ def test_feedback_of_the_chosen_students_holds_marks_as_they_are_now(
 
 
 def test_a_hostile_submission_makes_a_harmless_page(course: Path) -> None:
-    assert feedback.run(course, [ASSIGNMENT], ["hostile"], progress=False) == 0
+    assert feedback.run(Course(course), [ASSIGNMENT], ["hostile"], progress=False) == 0
     page = refuse_anything_active(page_of(course, "hostile"))
     assert page.text.count('alert("evil")') >= 3
     assert "Put right before grading" in page.text
@@ -294,7 +326,7 @@ def test_a_page_that_cannot_be_made_is_told_and_costs_no_other(
     broken = course / "gradebook" / "autograded" / "broken" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
     broken.parent.mkdir(parents=True)
     broken.write_text("{ half of a file")
-    assert feedback.run(course, students=["ada_perfect", "broken"], progress=False) == 1
+    assert feedback.run(Course(course), students=["ada_perfect", "broken"], progress=False) == 1
     told = capsys.readouterr()
     assert "feedback: 1\n" in told.out
     assert f"no page for broken {ASSIGNMENT}" in told.err

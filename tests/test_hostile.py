@@ -29,7 +29,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from grading import exercise, sandbox
+from grading import exercise
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
 from grading.course import ROOT
@@ -47,8 +47,6 @@ CASES = [case for name in CLASSES for case in importlib.import_module(f"tests.ho
 RIGHT = "def attention_weights(scores, mask):\n    return torch.softmax(scores + mask, dim=-1)"
 PR_SET_CHILD_SUBREAPER = 36
 PROGRAM = Path(__file__).with_name("programs") / "grade_hostile.py"
-
-needs_sandbox = pytest.mark.skipif(bool(sandbox.probe()), reason="no sandbox on this machine")
 
 
 @dataclass
@@ -214,7 +212,7 @@ def test_there_are_enough_cases() -> None:
     assert len(set(names)) == len(names) >= 60
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_mark_is_at_most_what_the_honest_part_earns(case: Case, request: pytest.FixtureRequest) -> None:
     ran: Ran = request.getfixturevalue("costly" if case.costly else "quick")
@@ -224,13 +222,13 @@ def test_the_mark_is_at_most_what_the_honest_part_earns(case: Case, request: pyt
     assert ran.scores.get(case.name, 0.0) == (outcome["score"] or 0.0)
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 def test_every_other_mark_is_unchanged(ran: Ran) -> None:
     assert (ran.scores["victim"], ran.scores["half"]) == (AUTOMATIC, 6)
     assert len(ran.outcomes) == len(list((ran.world.course / "gradebook" / "submitted").iterdir()))
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 def test_no_canary_is_anywhere(ran: Ran) -> None:
     made = [p for p in (ran.world.course / "gradebook").rglob("*") if p.is_file() and "submitted" not in p.parts]
     assert len(made) > 20
@@ -243,7 +241,7 @@ def test_no_canary_is_anywhere(ran: Ran) -> None:
     assert ran.received == []
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 def test_no_hidden_value_is_in_what_was_graded(quick: Ran) -> None:
     defined = exercise.load(ASSIGNMENT)
     for case in CASES:
@@ -256,7 +254,7 @@ def test_no_hidden_value_is_in_what_was_graded(quick: Ran) -> None:
                 assert plain.encode(one.wanted)["base64"][:60] not in text
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 def test_nothing_else_is_changed_and_no_process_is_left(ran: Ran) -> None:
     assert _fingerprints(ran.world) == ran.before
     assert ran.left == []
@@ -271,7 +269,7 @@ def _command(path: Path) -> bytes:
         return b""
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 def test_what_a_run_prints_cannot_steer_a_terminal(ran: Ran) -> None:
     said = [ran.printed, *(f"{one['reason']} {one['put_right']}" for one in ran.outcomes.values())]
     assert not any(re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text.replace("\r", "")) for text in said)
@@ -294,7 +292,7 @@ def pages(quick: Ran) -> dict[str, str]:
     return {path.parent.parent.name: path.read_text(encoding="utf-8") for path in folder.rglob("*.html")}
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 @pytest.mark.parametrize("student", PAGES)
 def test_markup_of_a_student_is_never_part_of_the_page(pages: dict[str, str], student: str) -> None:
     page = pages[student]
@@ -306,7 +304,7 @@ def test_markup_of_a_student_is_never_part_of_the_page(pages: dict[str, str], st
     assert 'http-equiv="refresh"' not in page
 
 
-@needs_sandbox
+@pytest.mark.sandbox
 def test_feedback_does_not_show_hidden_lines(pages: dict[str, str], quick: Ran) -> None:
     for page in pages.values():
         assert "BEGIN HIDDEN" not in page

@@ -1,6 +1,7 @@
 """Plain nbgrader on real submissions: release, autograde, feedback, and what broken work costs."""
 
 import json
+import os
 import shutil
 import sqlite3
 from pathlib import Path
@@ -14,6 +15,7 @@ from grading.authoring import bank, build
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
 from grading.classroom.plain_grading import Row
+from grading.course import Course
 from grading.errors import CourseError
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, oddities, perfect
 
@@ -27,7 +29,15 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
         folder = course / "gradebook" / "submitted" / student / ASSIGNMENT
         folder.mkdir(parents=True)
         nbformat.write(notebook, folder / f"{ASSIGNMENT}.ipynb")
-    graded = classroom.grade(course, ASSIGNMENT, say=False, cell_seconds=15)
+    for student, notebook in (("20260112", perfect()), ("no_time", perfect())):
+        folder = course / "gradebook" / "submitted" / student / ASSIGNMENT
+        folder.mkdir(parents=True)
+        if student == "no_time":
+            (folder / "timestamp.txt").write_text("as soon as possible")
+        else:
+            cell(notebook, "causal_mask").source = "import os\nos._exit(1)"
+        nbformat.write(notebook, folder / f"{ASSIGNMENT}.ipynb")
+    graded = classroom.grade(Course(course), ASSIGNMENT, say=False, cell_seconds=15)
     made = {row.student: row for row in graded}
     made["course"] = Row(str(course), None, 0, "")
     return made
@@ -70,6 +80,12 @@ def test_an_endless_loop_costs_its_exercise_only(rows: dict[str, Row]) -> None:
     assert "causal_mask 0/3: took too long" in rows["fatou_endless_loop"].why
     assert rows["looping"].mark == AUTOMATIC - 3
     assert "causal_mask 0/3" in rows["looping"].why
+
+
+def test_each_missing_mark_has_the_reason_of_its_own_student(rows: dict[str, Row]) -> None:
+    assert rows["20260112"].why == "could not be graded: its code ended the kernel"
+    assert rows["no_time"].why.startswith("could not be graded: nbgrader says: ")
+    assert "as soon as possible" in rows["no_time"].why
 
 
 def test_honest_oddities_lose_nothing(rows: dict[str, Row]) -> None:
@@ -121,9 +137,9 @@ def test_the_demo_does_not_touch_a_real_class(tmp_path: Path) -> None:
     assert work.read_text() == "real work"
 
 
-def course_with_a_submission(tmp_path: Path) -> Path:
+def course_with_a_submission(tmp_path: Path) -> Course:
     demo.make(tmp_path)
-    return tmp_path
+    return Course(tmp_path)
 
 
 def test_an_unknown_assignment_is_refused(tmp_path: Path) -> None:
@@ -133,14 +149,14 @@ def test_an_unknown_assignment_is_refused(tmp_path: Path) -> None:
 
 def test_missing_submissions_are_refused(tmp_path: Path) -> None:
     course = course_with_a_submission(tmp_path)
-    shutil.rmtree(course / "gradebook" / "submitted")
+    shutil.rmtree(course.submissions)
     with pytest.raises(CourseError, match="nothing was submitted for 01_causal_mask: expected folders"):
         classroom.grade(course, ASSIGNMENT)
 
 
 def test_a_half_made_gradebook_is_refused(tmp_path: Path) -> None:
     course = course_with_a_submission(tmp_path)
-    with sqlite3.connect(course / "gradebook" / "gradebook.db") as connection:
+    with sqlite3.connect(course.database) as connection:
         connection.execute("create table assignment (id text)")
     with pytest.raises(CourseError, match=r"left half made by an interrupted run.*delete it and grade again"):
         classroom.grade(course, ASSIGNMENT)
@@ -148,14 +164,14 @@ def test_a_half_made_gradebook_is_refused(tmp_path: Path) -> None:
 
 def test_a_gradebook_that_is_none_is_refused(tmp_path: Path) -> None:
     course = course_with_a_submission(tmp_path)
-    (course / "gradebook" / "gradebook.db").write_text("this is not a database, whatever its name says")
+    course.database.write_text("this is not a database, whatever its name says")
     with pytest.raises(CourseError, match="is not a gradebook"):
         classroom.grade(course, ASSIGNMENT)
 
 
 def test_a_folder_without_write_permission_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     course = course_with_a_submission(tmp_path)
-    monkeypatch.setattr(classroom.os, "access", lambda path, mode: False)  # root may write anywhere
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write anywhere
     with pytest.raises(CourseError, match="cannot be written; expected write permission"):
         classroom.grade(course, ASSIGNMENT)
 

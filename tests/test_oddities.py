@@ -11,16 +11,15 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from grading import exercise, sandbox
+from grading import exercise
 from grading.autograder.grade_submission import Graded, grade
-from grading.autograder.gradebook import load_master
+from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import Master, read
-from grading.course import ROOT
-from grading.sandbox.student_process import Students
+from grading.course import ROOT, Course
+from grading.sandbox.student_process import ForkServerClient
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect
 
-WHY_NOT = sandbox.probe()
-pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
+pytestmark = pytest.mark.sandbox
 
 MASK = "def causal_mask(size):\n    return torch.triu(torch.full((size, size), -torch.inf), 1)\n"
 
@@ -173,17 +172,17 @@ FILES: dict[str, tuple[str, Callable[[str], bytes]]] = {
 
 
 @pytest.fixture(scope="module")
-def students() -> Iterator[Students]:
-    with Students() as made:
+def students() -> Iterator[ForkServerClient]:
+    with ForkServerClient() as made:
         yield made
 
 
 @pytest.fixture(scope="module")
 def master() -> Master:
-    return load_master(ROOT, ASSIGNMENT)
+    return load_master(Course(ROOT), ASSIGNMENT)
 
 
-def _graded(students: Students, master: Master, folder: Path) -> Graded:
+def _graded(students: ForkServerClient, master: Master, folder: Path) -> Graded:
     return grade(students, master, read(folder, master), exercise.load(ASSIGNMENT), "ada")
 
 
@@ -198,7 +197,7 @@ def test_there_are_enough_oddities() -> None:
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_odd_notebooks_keep_full_marks(students: Students, master: Master, tmp_path: Path, name: str) -> None:
+def test_odd_notebooks_keep_full_marks(students: ForkServerClient, master: Master, tmp_path: Path, name: str) -> None:
     notebook = perfect()
     NOTEBOOKS[name](notebook)
     (tmp_path / f"{ASSIGNMENT}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
@@ -206,7 +205,7 @@ def test_odd_notebooks_keep_full_marks(students: Students, master: Master, tmp_p
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_odd_files_keep_full_marks(students: Students, master: Master, tmp_path: Path, name: str) -> None:
+def test_odd_files_keep_full_marks(students: ForkServerClient, master: Master, tmp_path: Path, name: str) -> None:
     file, encoded = FILES[name]
     (tmp_path / file).write_bytes(encoded(nbformat.writes(perfect())))
     (tmp_path / ".ipynb_checkpoints").mkdir()

@@ -27,6 +27,7 @@ VALUES = [
     Model("Classifier", {"n_classes": 3}, training=True, gradients=0.5),
     Optimizer("SGD", 0.1),
 ]
+FULL = Model("A", {"b": 1}, 2, 0.5, tie=("c", "d"), freeze=("e",), spread=0.1, state=True, training=True, gradients=2.0)
 DTYPES = [torch.bool, torch.int64, torch.uint8, torch.float32, torch.float64, torch.bfloat16, torch.complex64]
 
 
@@ -48,6 +49,60 @@ def test_a_tensor_comes_back(dtype: torch.dtype, shape: tuple[int, ...]) -> None
 def test_a_view_comes_back_as_it_looks() -> None:
     tensor = torch.arange(12.0).reshape(3, 4).T[1:]
     assert torch.equal(decode(encode(tensor)), tensor)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "data"),
+    [
+        (Model("A"), {"model": "A", "arguments": {"dict": []}, "seed": 0, "noise": 0.0}),
+        (
+            FULL,
+            {"model": "A", "arguments": {"dict": [["b", 1]]}, "seed": 2, "noise": 0.5, "tie": ["c", "d"],
+             "freeze": ["e"], "spread": 0.1, "state": True, "training": True, "gradients": 2.0},
+        ),
+        (Optimizer("SGD", 0.1), {"optimizer": "SGD", "lr": 0.1}),
+        (plain.Generator(3), {"generator": 3}),
+        (plain.Recorded("f"), {"recorded": "f", "results": None, "stop_at": 0}),
+        (
+            plain.Recorded("f", [([1], 2)], 3),
+            {"recorded": "f", "results": [{"tuple": [[1], 2]}], "stop_at": 3},
+        ),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_a_recipe_has_one_form(recipe: Any, data: dict[str, Any]) -> None:
+    assert json.dumps(encode(recipe)) == json.dumps(data)  # in this order: files of examples hold it
+    assert decode(data) == recipe
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"model": 3},
+        {"arguments": [1]},
+        {"arguments": None},
+        {"seed": "2"},
+        {"seed": True},
+        {"seed": -1},
+        {"seed": 2**63},
+        {"noise": "0.5"},
+        {"noise": {"float": "nan"}},
+        {"tie": "cd"},
+        {"freeze": ["e", 3]},
+        {"state": 1},
+        {"training": "yes"},
+    ],
+    ids=repr,
+)
+def test_a_recipe_with_a_field_of_another_type_is_refused(damage: dict[str, Any]) -> None:
+    with pytest.raises(NotPlain):
+        decode(encode(FULL) | damage)
+
+
+@pytest.mark.parametrize("data", [{"optimizer": "SGD"}, {"optimizer": "SGD", "lr": "1"}, {"generator": 1.5}], ids=repr)
+def test_a_recipe_that_lacks_something_is_refused(data: dict[str, Any]) -> None:
+    with pytest.raises(NotPlain):
+        decode(data)
 
 
 def test_what_is_not_plain_becomes_its_name() -> None:

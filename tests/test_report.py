@@ -1,21 +1,29 @@
 """The report of a class: what it counts, that it names nobody, and that it needs nothing from outside."""
 
 import re
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat import NotebookNode
 
+from grading.autograder.preprocessors import MendCells
+from grading.course import ROOT, Course
 from grading.errors import CourseError
 from grading.pages import report
-from grading.pages.report import Submission
+from grading.pages.anonymise import anonymise
+from grading.pages.report import Mistake, Submission
+from grading.verdicts import RecordedVerdict
+from helpers.checking import verdict as examiners
 
 
-def verdict(earned: float, mistake: str = "", outcome: str = "", seconds: float = 0.1) -> dict[str, object]:
+def verdict(earned: float, mistake: str = "", outcome: str = "") -> RecordedVerdict:
     outcome = outcome or ("right" if earned == 2 else "wrong")
     hint = f"hint for <{mistake}>" if mistake else ""
-    told = {"earned": earned, "points": 2.0, "outcome": outcome, "mistake": mistake, "hint": hint}
-    return told | {"sentence": "", "seconds": seconds}
+    return RecordedVerdict(outcome, "said", "headline", earned, 2.0, mistake, hint)
 
 
 def students() -> list[Submission]:
@@ -24,42 +32,41 @@ def students() -> list[Submission]:
         good = number >= 4
         first = verdict(2) if good else verdict(0.5, "upside down")
         second = verdict(2 if number >= 5 else 0, "" if number >= 5 else "<b>bold</b>")
-        last = verdict(2 if number % 2 == 0 else 0, outcome="" if number % 2 == 0 else "late", seconds=9.0)
+        last = verdict(2 if number % 2 == 0 else 0, outcome="" if number % 2 == 0 else "late")
         sources = {
             "mask": f"def mask(x):  # by student{number}\n    return {number}",
             "weights": "broken (",
             "padding": "y = 1",
         }
         verdicts = {"mask": first, "weights": second, "padding": last}
-        made.append(Submission(f"student{number}", verdicts, sources, ["moved"] if number == 0 else []))
+        seconds = {"mask": 0.1, "weights": 0.1, "padding": 9.0}
+        made.append(Submission(f"student{number}", verdicts, sources, number == 0, seconds))
     return made
 
 
 def test_mistakes_are_counted_with_an_example_that_names_nobody() -> None:
-    ((mistake, hint, count, example),) = report.mistakes(students(), "mask")
-    assert (mistake, hint, count) == ("upside down", "hint for <upside down>", 4)
-    assert "def mask(x):" in example
-    assert "student" not in example
+    (mistake,) = report.count_mistakes(students(), "mask")
+    assert mistake == Mistake("upside down", "hint for <upside down>", 4, "def mask(x):\n    return 0")
 
 
 def test_an_exercise_that_tells_nothing_is_marked() -> None:
-    value = report.discrimination(students(), "weights")
+    value = report.measure_discrimination(students(), "weights")
     assert value is not None
     assert value > 0.25
-    low = report.discrimination(students(), "padding")
+    low = report.measure_discrimination(students(), "padding")
     assert low is not None
     assert low < 0.15
-    assert report.discrimination(students()[:2], "mask") is None
+    assert report.measure_discrimination(students()[:2], "mask") is None
 
 
 def test_the_page_needs_no_network_names_nobody_and_escapes() -> None:
-    page = report.page("01_causal_mask", students())
+    page = report.make_page("01_causal_mask", students())
     assert not re.search(r"(src|href)=\"(?!data:)", page)
     assert not re.search(r"https?:", page)
     assert not re.search(r"student\d", page)
     assert "<b>bold</b>" not in page
     assert "&lt;b&gt;bold&lt;/b&gt;" in page
-    assert page.count('<svg role="img" aria-label="') == 2
+    assert page.count('<div role="img" aria-label="') == 2
     assert "How the 10 students did in each exercise: mask: 6 right, 4 wrong; weights:" in page
     assert "Number of students by share of points: 2 between 0% and 10%" in page
     assert "<strong>40%</strong> (4)" in page
@@ -70,7 +77,7 @@ def test_the_page_needs_no_network_names_nobody_and_escapes() -> None:
 
 
 def test_what_stands_first_is_what_most_got_wrong() -> None:
-    page = report.page("01_causal_mask", students(), ungraded=3, unread=2)
+    page = report.make_page("01_causal_mask", students(), ungraded=3, unread=2)
     first = page.index("<strong>50%</strong> in weights")
     assert first < page.index("<strong>40%</strong> in mask") < page.index("<h2>Marks</h2>")
     assert "Handed in without a mark: 3" in page
@@ -84,36 +91,134 @@ def test_examples_name_nobody_and_stay_python() -> None:
     lovelace_mask = torch.einsum("ij", adaptive[:, None])  # mine
     print("hello, I am Ada")
     return lovelace_mask"""
-    example = report.anonymous(source, ["ada_l", "Ada", "Lovelace"])
+    example = anonymise(source, ["ada_l", "Ada", "Lovelace"])
     assert not re.search(r"lovelace|\bada\b|mine|Written", example, re.IGNORECASE)
     assert 'student_mask = torch.einsum("ij", adaptive[:, None])' in example
     compile(example, "example", "exec")
-    assert "ada" not in report.anonymous("def mask(:\n  # ada\n  x = 'ada'\n  ada = 1", ["ada"])
+    assert "ada" not in anonymise("def mask(:\n  # ada\n  x = 'ada'\n  ada = 1", ["ada"])
 
 
 def test_a_class_that_is_all_right_has_no_mistakes() -> None:
-    perfect = Submission("ada", {"mask": verdict(2)}, {"mask": "x = 1"}, [])
-    page = report.page("01_x", [perfect])
-    assert "<h2>Mistakes</h2>\n<p>None.</p>" in page
+    perfect = Submission("ada", {"mask": verdict(2)}, {"mask": "x = 1"})
+    page = report.make_page("01_x", [perfect])
+    assert re.search(r"<h2>Mistakes</h2>\s*<p>None\.</p>", page)
     assert "Begin here" not in page
+    assert "<li>nothing</li>" in page
 
 
 def test_a_class_that_is_not_graded_is_told(tmp_path: Path) -> None:
     with pytest.raises(CourseError, match="no graded submissions of '01_causal_mask'"):
-        report.run(tmp_path, "01_causal_mask")
+        report.write_report(Course(tmp_path), "01_causal_mask")
 
 
-def test_the_report_reads_what_the_autograder_writes(tmp_path: Path) -> None:
-    notebook = nbformat.v4.new_notebook()
-    for name in ("weights", "mask"):
-        cell = nbformat.v4.new_code_cell(f"def {name}(): return 1")
-        cell.metadata["nbgrader"] = {"grade_id": name}
-        notebook.cells.append(cell)
-    notebook.metadata["grading"] = {"verdicts": {"mask": verdict(2), "weights": verdict(0, "odd")}, "put_right": []}
-    path = tmp_path / "gradebook" / "autograded" / "ada" / "01_x" / "01_x.ipynb"
-    path.parent.mkdir(parents=True)
+# --- what is read -----------------------------------------------------------------------------------------------------
+
+
+def marked(name: str, *, check: bool, source: str = "", outputs: Sequence[NotebookNode] = ()) -> NotebookNode:
+    """Returns a cell as nbgrader marks it: the answer or the check of an exercise."""
+    cell: NotebookNode = nbformat.v4.new_code_cell(source, outputs=list(outputs))
+    grade_id = f"{name}_check" if check else name
+    cell.metadata["nbgrader"] = {"grade_id": grade_id, "grade": check, "locked": check, "solution": not check}
+    cell.metadata["nbgrader"] |= {"points": 2.0} if check else {}
+    return cell
+
+
+def said(name: str, earned: float, mistake: str = "") -> NotebookNode:
+    """Returns an output in which the examiner has said something."""
+    outcome = "right" if earned == 2 else "wrong"
+    verdict = examiners.Verdict(name, outcome, earned, 2.0, [], mistake=mistake, hint="hint", graded=True)
+    output: NotebookNode = nbformat.v4.new_output("display_data", {examiners.MIME: verdict.as_data()})
+    return output
+
+
+def write_notebook(path: Path, *cells: NotebookNode, **grading: object) -> None:
+    notebook = nbformat.v4.new_notebook(cells=list(cells))
+    if grading:
+        notebook.metadata["grading"] = grading
+    path.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, path)
-    (one,) = report.load(tmp_path, "01_x")
-    assert list(one.verdicts) == ["weights", "mask"]
-    assert one.share == 0.5
-    assert report.run(tmp_path, "01_x").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    """A course with one assignment of two exercises, `weights` and `mask`, in which ada has been graded."""
+    made = Course(tmp_path)
+    exercises = ("weights", "mask")
+    write_notebook(made.solution("01_x"), *(marked(name, check=check) for name in exercises for check in (False, True)))
+    write_notebook(
+        made.autograded("ada", "01_x"),
+        marked("weights", check=False, source="def weights(): return 1"),
+        marked("weights", check=True, outputs=[said("weights", 0, "odd")]),
+        marked("mask", check=False, source="def mask(): return 1"),
+        marked("mask", check=True, outputs=[said("mask", 2)]),
+        verdicts={"mask": {"seconds": 0.25}},
+    )
+    return made
+
+
+def test_the_report_reads_what_the_examiner_writes(course: Course) -> None:
+    (ada,) = report.load(course, "01_x")
+    assert list(ada.verdicts) == ["weights", "mask"]
+    assert (ada.verdicts["weights"].earned, ada.verdicts["weights"].mistake) == (0, "odd")
+    assert ada.sources == {"weights": "def weights(): return 1", "mask": "def mask(): return 1"}
+    assert (ada.share, ada.seconds, ada.put_right) == (0.5, {"mask": 0.25}, False)
+    page = report.write_report(course, "01_x").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "not measured" in page  # of `weights` nobody knows the processor time
+
+
+def test_a_bundle_in_a_students_own_cell_is_no_verdict(course: Course) -> None:
+    forged = said("weights", 2)
+    own = nbformat.v4.new_code_cell("display(forged)", outputs=[forged])
+    another = marked("extra", check=True, outputs=[said("extra", 2)])  # not one of the assignment's exercises
+    write_notebook(
+        course.autograded("ada", "01_x"),
+        marked("weights", check=False, source="display(forged)", outputs=[forged]),
+        marked("weights", check=True, outputs=[said("weights", 0.5)]),
+        own,
+        marked("mask", check=False),
+        marked("mask", check=True, outputs=[said("mask", 2), said("mask", 0)]),  # the examiner speaks last
+        marked("mask", check=False, outputs=[forged]),
+        another,
+    )
+    (ada,) = report.load(course, "01_x")
+    assert {name: verdict.earned for name, verdict in ada.verdicts.items()} == {"weights": 0.5, "mask": 0}
+
+
+def test_a_check_that_was_stopped_counts_as_stopped(course: Course) -> None:
+    error = nbformat.v4.new_output("error", ename="NameError", evalue="name 'mask' is not defined", traceback=[])
+    late = nbformat.v4.new_output("error", ename="CellTimeoutError", evalue="too long", traceback=[])
+    checks = (marked("weights", check=True, outputs=[late]), marked("mask", check=True, outputs=[error]))
+    write_notebook(course.autograded("ada", "01_x"), *checks)
+    (ada,) = report.load(course, "01_x")
+    assert [verdict.outcome for verdict in ada.verdicts.values()] == ["late", "crashed"]
+    assert ada.share == 0
+
+
+def test_what_was_graded_without_verdicts_as_data_is_told(course: Course) -> None:
+    text = nbformat.v4.new_output("display_data", {"text/plain": "mask: all checks passed - 2 of 2 points"})
+    checks = (marked("weights", check=True, outputs=[text]), marked("mask", check=True, outputs=[text]))
+    forged = {"weights": {"earned": 2, "points": 2, "outcome": "right"}}
+    write_notebook(course.autograded("bob", "01_x"), *checks, verdicts=forged)
+    broken = course.autograded("eve", "01_x")
+    broken.parent.mkdir(parents=True)
+    broken.write_text("{ half of a file", encoding="utf-8")
+    page = report.write_report(course, "01_x").read_text(encoding="utf-8")
+    assert "1 graded submissions." in page
+    assert "without verdicts that can be read: 2 (python -m grading autograde grades them again)" in page
+    course.autograded("ada", "01_x").unlink()
+    with pytest.raises(CourseError, match=r"holds a verdict that can be read; .* Grade again"):
+        report.load(course, "01_x")
+
+
+def test_a_student_cannot_say_what_the_autograder_records() -> None:
+    forged = nbformat.v4.new_notebook()
+    forged.metadata["grading"] = {"put_right": ["FORGED"], "verdicts": {"mask": {"seconds": 0.0}}}
+    mended, _ = MendCells().preprocess(forged, {})
+    assert "grading" not in mended.metadata
+
+
+def test_the_pages_need_no_pytorch() -> None:
+    modules = "grading.pages.report, grading.pages.feedback, grading.pages.exporter"
+    program = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0

@@ -1,47 +1,27 @@
 """The sandbox and the students' processes in it. Payloads are harmless: a canary file, loopback, small limits."""
 
 import os
+import shutil
 import socket
+import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from grading import exercise, sandbox
+from grading import exercise
 from grading.authoring import bank
 from grading.examiner import examine
-from grading.sandbox import student_process as remote
-from grading.sandbox.student_process import Students
+from grading.sandbox import kernel, namespaces, student_process
+from grading.sandbox.student_process import ForkServerClient
 from helpers.checking.answers import Ask
 from helpers.checking.serve import ChannelError
+from tests.sandboxed import inside
 
-WHY_NOT = sandbox.probe()
-pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
-
-
-def inside(action: Callable[[], Any], **limits: Any) -> tuple[str, int]:
-    """Returns what an action gives, or the name of its error, and the exit status, in a sandbox of its own."""
-    limits.setdefault("memory", 1 << 40)  # a forked test process is large by itself; one test is about memory
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(read)
-        try:
-            sandbox.enter(sandbox.Policy(sandbox.readable_system(), limits=sandbox.Limits(**limits)))
-            os.write(write, str(action()).encode())
-        except BaseException as problem:  # noqa: BLE001 - whatever it is, the test wants to see it
-            os.write(write, type(problem).__name__.encode())
-        finally:
-            os._exit(0)
-    os.close(write)
-    told = b""
-    while chunk := os.read(read, 4096):
-        told += chunk
-    os.close(read)
-    return told.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+pytestmark = pytest.mark.sandbox
 
 
 def test_nothing_of_the_project_is_seen(tmp_path: Path, repository: Path) -> None:
@@ -60,24 +40,79 @@ def test_nothing_can_be_written_but_its_own_folder(repository: Path) -> None:
     assert not Path("/usr/x").exists()
 
 
-def test_what_is_readable_may_lie_in_tmp(tmp_path: Path) -> None:
-    tmp_path.chmod(0o755)  # the student is another user
-    (tmp_path / "shown.txt").write_text("shown")
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            sandbox.enter(sandbox.Policy([*sandbox.readable_system(), tmp_path]))
-            os.write(write, (tmp_path / "shown.txt").read_bytes())
-            (tmp_path / "new.txt").write_text("not here")
-        except OSError as problem:
-            os.write(write, f" {type(problem).__name__}".encode())
-        finally:
-            os._exit(0)
-    os.close(write)
-    os.waitpid(pid, 0)
-    assert os.read(read, 100) == b"shown OSError"
-    os.close(read)
+@pytest.mark.parametrize("place", ["/tmp", "/dev/shm", "/tmp/Übung mit Leerzeichen", "/home/student"])
+def test_a_course_may_lie_where_students_write(place: str) -> None:
+    """Nothing that can be read covers a place where programs expect to be able to write, nor is it covered."""
+    made = [folder for folder in [Path(place).parent, Path(place)] if not folder.exists()]
+    if made and not os.access(made[0].parent, os.W_OK):
+        pytest.skip(f"only root may make {made[0]}")
+    try:
+        Path(place).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=place) as name:
+            course = Path(name)
+            course.chmod(0o755)  # the student is another user
+            (course / "shown.txt").write_text("shown")
+
+            def look() -> list[str]:
+                for folder in (".", "/tmp", "/dev/shm", tempfile.gettempdir(), tempfile.mkdtemp()):
+                    Path(folder, "new.txt").write_text("new")
+                try:
+                    (course / "new.txt").write_text("not here")
+                except OSError as problem:
+                    return [(course / "shown.txt").read_text(), type(problem).__name__, os.environ["TMPDIR"]]
+                return ["written"]
+
+            assert inside(look, readable=[course]) == (str(["shown", "OSError", "/home/student"]), 0)
+            assert os.listdir(course) == ["shown.txt"]
+    finally:
+        for folder in reversed(made):
+            folder.rmdir()
+
+
+def test_the_writable_folders_share_one_limit() -> None:
+    def fill() -> int:
+        for number, folder in enumerate(["/tmp", "/dev/shm", "/home/student"] * 3):
+            Path(folder, f"{number}").write_bytes(bytes(1 << 20))
+        return 0
+
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
+        assert inside(fill, readable=[Path(name)], disk=4 << 20)[0] == "OSError"
+
+
+# An honest cell that works with files and with processes, in a course whose clone lies in a temporary folder.
+FILES_AND_WORKERS = """
+import os, sys, tempfile
+from pathlib import Path
+assert os.listdir('.') == []
+import helpers
+assert helpers.__file__.startswith(PLACE), helpers.__file__
+Path(tempfile.mkdtemp(), 'x').write_text('x'); Path('/tmp/x').write_text('x'); Path('notes.txt').write_text('x')
+import torch
+from torch.utils.data import DataLoader
+assert len(list(DataLoader(torch.arange(8), batch_size=4, num_workers=2))) == 2
+"""
+RUN_A_CELL = r"""
+import sys
+from grading.course import ROOT
+from grading.sandbox.student_process import ForkServerClient
+
+if __name__ == "__main__":
+    with ForkServerClient() as server:
+        student = server.student()
+        print(student.run(f"PLACE = {str(ROOT)!r}\n{sys.argv[1]}", 60) or "it works")
+"""
+
+
+def test_a_clone_in_a_temporary_folder_grades_as_any_other(tmp_path: Path, repository: Path) -> None:
+    clone = tmp_path / "a clone"
+    for name in ("grading", "helpers", "data"):
+        shutil.copytree(repository / name, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
+    assert clone.is_relative_to("/tmp"), "pytest's temporary folder lies elsewhere: run it without --basetemp"
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_A_CELL, FILES_AND_WORKERS],
+        env=os.environ | {"PYTHONPATH": str(clone)}, cwd=tmp_path, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout == "it works\n", done.stderr[-2000:]
 
 
 def test_there_is_no_network() -> None:
@@ -90,13 +125,15 @@ def test_it_is_nobody_and_alone() -> None:
     assert inside(os.getpid) == ("2", 0)
     assert inside(lambda: sum(name.isdigit() for name in os.listdir("/proc"))) == ("2", 0)
     told = int(inside(os.geteuid)[0])
-    assert told in sandbox.UNUSED_IDS if os.geteuid() == 0 else told == os.geteuid()
+    assert told in namespaces.UNUSED_IDS if os.geteuid() == 0 else told == os.geteuid()
 
 
 @pytest.mark.parametrize("call", ["unshare", "mount", "chroot"])
 def test_the_way_out_is_closed(call: str) -> None:
-    arguments = {"unshare": (sandbox.NEWUSER,), "mount": (b"x", b"/tmp", b"tmpfs", 0, b""), "chroot": (b"/tmp",)}[call]
-    assert inside(lambda: sandbox._call(call, *arguments))[0] == "SandboxError"
+    arguments = {"unshare": (namespaces.NEWUSER,), "mount": (b"x", b"/tmp", b"tmpfs", 0, b""), "chroot": (b"/tmp",)}[
+        call
+    ]
+    assert inside(lambda: kernel.call(call, *arguments))[0] == "SandboxError"
 
 
 def test_limits_hold() -> None:
@@ -154,12 +191,12 @@ NOTEBOOK = "01_causal_mask"
 
 
 @pytest.fixture(scope="module")
-def students() -> Iterator[Students]:
-    with Students() as made:
+def students() -> Iterator[ForkServerClient]:
+    with ForkServerClient() as made:
         yield made
 
 
-def marks(students: Students, sources: dict[str, str]) -> dict[str, float]:
+def marks(students: ForkServerClient, sources: dict[str, str]) -> dict[str, float]:
     """Returns the mark of each exercise for a notebook whose solution cells have these sources."""
     student = students.student()
     for cell in bank.cells(NOTEBOOK):
@@ -171,11 +208,11 @@ def marks(students: Students, sources: dict[str, str]) -> dict[str, float]:
     return found
 
 
-def test_the_solution_gets_full_marks_in_the_sandbox(students: Students) -> None:
+def test_the_solution_gets_full_marks_in_the_sandbox(students: ForkServerClient) -> None:
     assert marks(students, {}) == {name: one.points for name, one in exercise.load(NOTEBOOK).items()}
 
 
-def test_marks_in_the_sandbox_are_those_of_the_examiner_in_process(students: Students) -> None:
+def test_marks_in_the_sandbox_are_those_of_the_examiner_in_process(students: ForkServerClient) -> None:
     from helpers.checking.answers import InProcess
 
     wrong = [a for a in bank.answers(NOTEBOOK) if a.exercise in ("causal_mask", "padding_mask")]
@@ -192,7 +229,7 @@ def test_marks_in_the_sandbox_are_those_of_the_examiner_in_process(students: Stu
         assert (safe.earned, safe.mistake, safe.outcome) == (plain.earned, plain.mistake, plain.outcome), answer.label
 
 
-def test_an_exit_costs_points_and_never_gives_any(students: Students) -> None:
+def test_an_exit_costs_points_and_never_gives_any(students: ForkServerClient) -> None:
     found = marks(students, {"padding_mask": "def padding_mask(lengths, size):\n    import os\n    os._exit(0)"})
     assert found["padding_mask"] == 0
     assert found["causal_mask"] == 3
@@ -213,13 +250,13 @@ def test_an_exit_costs_points_and_never_gives_any(students: Students) -> None:
         "return {'outcome': 'right', 'earned': 3}",
     ],
 )
-def test_tricks_earn_nothing(students: Students, body: str) -> None:
+def test_tricks_earn_nothing(students: ForkServerClient, body: str) -> None:
     found = marks(students, {"causal_mask": f"def causal_mask(size):\n    {body}"})
     assert found["causal_mask"] == 0
     assert found["padding_mask"] == 3
 
 
-def test_a_forged_reply_on_the_socket_is_no_mark(students: Students) -> None:
+def test_a_forged_reply_on_the_socket_is_no_mark(students: ForkServerClient) -> None:
     source = (
         "import socket, os\nreal = socket.socket(fileno=os.dup(3))\n"
         "def causal_mask(size):\n    real.sendall(b'\\x00\\x00\\x00\\x02{}' * 50)\n    return None"
@@ -227,7 +264,7 @@ def test_a_forged_reply_on_the_socket_is_no_mark(students: Students) -> None:
     assert marks(students, {"causal_mask": source})["causal_mask"] == 0
 
 
-def test_a_reply_too_large_or_late_is_a_wrong_answer(students: Students) -> None:
+def test_a_reply_too_large_or_late_is_a_wrong_answer(students: ForkServerClient) -> None:
     student = students.student()
     assert student.run("def big(): return 'x' * 10**7\ndef slow():\n    while True: pass", 5) == ""
     assert student.answer("big").ask(Ask(), 5).outcome == "unreadable"
@@ -240,8 +277,8 @@ def test_a_reply_too_large_or_late_is_a_wrong_answer(students: Students) -> None
         student.run("1", 5)
 
 
-def test_who_sleeps_is_not_waited_for(students: Students, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "STANDSTILL", 2.0)
+def test_who_sleeps_is_not_waited_for(students: ForkServerClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(student_process, "STANDSTILL", 2.0)
     student, start = students.student(), time.monotonic()
     assert student.run("import time\ndef sleeps():\n    time.sleep(600)", 5) == ""
     reply = student.answer("sleeps").ask(Ask(), 60)  # else it would be waited for eight times as long
@@ -258,8 +295,8 @@ def test_who_sleeps_is_not_waited_for(students: Students, monkeypatch: pytest.Mo
         "time.sleep(1)",
     ],
 )
-def test_who_works_is_waited_for(students: Students, body: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "STANDSTILL", 2.0)
+def test_who_works_is_waited_for(students: ForkServerClient, body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(student_process, "STANDSTILL", 2.0)
     student = students.student()
     child = "def end():\n    while time.process_time() < 4: pass\n    os._exit(0)\n"
     assert student.run(f"import os, time\n{child}def works():\n    {body}\n    return 1", 5) == ""
@@ -268,7 +305,7 @@ def test_who_works_is_waited_for(students: Students, body: str, monkeypatch: pyt
     student.close()
 
 
-def test_students_do_not_see_each_other(students: Students) -> None:
+def test_students_do_not_see_each_other(students: ForkServerClient) -> None:
     first, second = students.student(), students.student()
     assert first.run("secret = 1; open('mine', 'w').write('mine')", 5) == ""
     assert "NameError" in second.run("secret", 5)

@@ -1,7 +1,7 @@
 """Make notebooks from their text sources: `solutions/NN_name.py` -> solution notebook -> released notebook.
 
-`grading.source` says how a source is written. Everything made is the same, byte for byte, in every run: fixed ids and
-metadata, no times.
+`grading.authoring.source` says how a source is written. Everything made is the same, byte for byte, in every run: fixed
+ids and metadata, no times.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ from __future__ import annotations
 import argparse
 import copy
 import json
-import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -25,11 +24,6 @@ from grading.authoring.source import BuildError, Cell, grade_id, read, validate
 from grading.cells import BEGIN_HIDDEN, END_HIDDEN
 from grading.course import ROOT, Course
 from grading.files import write_whole
-
-if TYPE_CHECKING:  # importing PyTorch takes seconds, which a mistyped name need not wait for
-    from torch import Tensor
-
-    from grading.exercise import Exercise, Stage
 
 CELL_SECONDS = 300
 
@@ -190,81 +184,6 @@ def inputs(notebook: NotebookNode) -> str:
     return text(bare)
 
 
-def examples(exercise: Exercise) -> dict[str, Any]:
-    """Returns what `helpers/check_examples/` holds of an exercise: results, never code."""
-    from helpers.checking import fingerprints, plain
-    from helpers.checking.judging import Raised
-
-    made = exercise.public_examples()
-
-    def told(stage: Stage, case: Any, value: Any) -> Any:
-        if isinstance(value, Raised):
-            more = {"changed": value.changed, "said": value.said}
-            return {"raised": value.error_type} | {name: part for name, part in more.items() if part}
-        if stage.sealed and value is not None:
-            return {"sealed": fingerprints.seal(value, case.ask.at, exercise.name)}
-        return _short(plain.encode(fingerprints.evaluated(value, case.ask.at)))  # numbers, not formulas
-
-    return {
-        "signature": made.signature,
-        "hints": dict(made.hints),
-        "stages": [
-            {
-                "name": cases.name,
-                "look": cases.look,
-                "points": cases.points,
-                "view": cases.view,
-                "tolerance": cases.tolerance,
-                **({"measure": cases.measure} if cases.measure else {}),
-                "cases": [
-                    {
-                        "ask": {name: _short(value) for name, value in case.ask.encode().items()},
-                        "wanted": told(stage, case, case.wanted),
-                        "mistakes": {name: told(stage, case, value) for name, value in case.mistakes.items()},
-                    }
-                    for case in cases.cases
-                ],
-            }
-            for stage, cases in zip(exercise.stages, made.stages, strict=True)
-        ],
-    }
-
-
-def _short(data: Any) -> Any:
-    """Returns encoded data with tensors as lists of numbers of seven digits."""
-    from helpers.checking import plain
-
-    if isinstance(data, dict) and "tensor" in data:
-        tensor: Tensor = plain.decode(data)
-        if tensor.is_complex():
-            return data
-        return {
-            "tensor": data["tensor"],
-            "shape": data["shape"],
-            "values": [_digits(v) for v in tensor.flatten().tolist()],
-        }
-    if isinstance(data, dict):
-        return {key: _short(value) for key, value in data.items()}
-    return [_short(value) for value in data] if isinstance(data, list) else data
-
-
-def _digits(value: float | int | bool) -> Any:
-    if isinstance(value, float):
-        return float(f"{value:.7g}") if math.isfinite(value) else str(value)
-    return int(value)
-
-
-def _same_examples(first: Any, second: Any) -> bool:
-    """Compares two examples; numbers may differ in the last digits, as they do from one processor to another."""
-    if isinstance(first, dict) and isinstance(second, dict):
-        return first.keys() == second.keys() and all(_same_examples(first[key], second[key]) for key in first)
-    if isinstance(first, list) and isinstance(second, list):
-        return len(first) == len(second) and all(map(_same_examples, first, second))
-    if isinstance(first, float) and isinstance(second, float | int):
-        return math.isclose(first, second, rel_tol=1e-4, abs_tol=1e-5)
-    return bool(first == second)
-
-
 def sources(selected: Iterable[str] = ()) -> list[Path]:
     """Returns the sources of all notebooks, or of those whose name starts with one of `selected`.
 
@@ -305,10 +224,11 @@ def products(path: Path) -> dict[Path, str]:
 
 
 def _examples(notebook: str) -> Iterator[tuple[str, str]]:
+    from grading.authoring import examples
     from grading.exercise import load
 
     for name, exercise in load(notebook).items() if notebook in exercises.notebooks() else ():
-        yield name, json.dumps(examples(exercise), separators=(",", ":")) + "\n"
+        yield name, json.dumps(examples.encode(exercise), separators=(",", ":")) + "\n"
 
 
 def _examples_file(notebook: str, exercise: str) -> Path:
@@ -327,8 +247,10 @@ def agrees(file: Path, content: str) -> bool:
         return False
     stored = file.read_text(encoding="utf-8")
     if file.suffix == ".json":
+        from grading.authoring import examples
+
         try:
-            return _same_examples(json.loads(stored), json.loads(content))
+            return examples.same(json.loads(stored), json.loads(content))
         except json.JSONDecodeError:
             return False
     if file == Course(ROOT).solution(file.stem):

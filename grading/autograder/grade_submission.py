@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from grading.autograder.submission import Master, Work, exercise_of, plan
+from grading.autograder.submission import Master, Work, plan
+from grading.cells import exercise_of
 from grading.examiner import examine
 from grading.exercise import Exercise
-from grading.sandbox.student_process import Student, Students
+from grading.sandbox.student_process import ForkServerClient, Student
+from helpers.checking.answers import Ask, Reply
 from helpers.checking.serve import ChannelError, ProcessEnded
 from helpers.checking.verdict import Verdict
 
@@ -45,22 +47,40 @@ class Graded:
     spent: dict[str, float] = field(default_factory=dict)
     left: float = math.inf  # of the notebook's time
 
+    def lacks_a_name(self, exercise: str) -> bool:
+        """Says whether an answer has stopped because it uses what nobody has defined."""
+        return "NameError" in self.errors.get(exercise, "") or self.verdicts[exercise].error_type == "NameError"
+
+
+@dataclass(frozen=True)
+class DeadAnswer:
+    """An `Answer` that is never asked, and why."""
+
+    reason: str
+
+    def ask(self, question: Ask, seconds: float) -> Reply:
+        """Returns the reason in place of a result."""
+        return Reply("late", error=self.reason)
+
+    def spent(self) -> float:
+        """Returns no time."""
+        return 0.0
+
 
 def grade(
-    students: Students,
+    students: ForkServerClient,
     master: Master,
     work: Work,
-    exercises: dict[str, Exercise],
+    exercises: Mapping[str, Exercise],
     student: str,
     budget: Budget = Budget(),
 ) -> Graded:
     """Returns the verdicts on a submission; never raises for anything that a submission can do."""
-    graded = Graded(put_right=list(work.put_right), left=budget.notebook * (1 + len(exercises)))
-    _grade(students, master, work, exercises, student, graded, budget, everything=False)
+    grading = _Grading(students, master, work, exercises, student, budget)
+    graded = grading.run(budget.notebook * (1 + len(exercises)))
     extra = any(not name for name, _ in work.code)
-    if extra and any(_name_missing(graded, name) for name in exercises):
-        before, graded = graded, Graded(put_right=list(work.put_right), left=graded.left)
-        _grade(students, master, work, exercises, student, graded, budget, everything=True)
+    if extra and any(graded.lacks_a_name(name) for name in exercises):
+        before, graded = graded, grading.run(graded.left, everything=True)
         for name, verdict in before.verdicts.items():
             if verdict.earned > graded.verdicts[name].earned:
                 graded.verdicts[name] = verdict
@@ -68,79 +88,85 @@ def grade(
     return graded
 
 
-def _name_missing(graded: Graded, name: str) -> bool:
-    return "NameError" in graded.errors.get(name, "") or graded.verdicts[name].error_type == "NameError"
+class _Grading:
+    """Runs one submission's cells in a student's process and examines its answers there, once or more often."""
 
+    def __init__(
+        self,
+        students: ForkServerClient,
+        master: Master,
+        work: Work,
+        exercises: Mapping[str, Exercise],
+        student: str,
+        budget: Budget,
+    ) -> None:
+        self._students, self._master, self._work = students, master, work
+        self._exercises, self._student, self._budget = exercises, student, budget
 
-def _grade(
-    students: Students,
-    master: Master,
-    work: Work,
-    exercises: dict[str, Exercise],
-    name: str,
-    graded: Graded,
-    budget: Budget,
-    *,
-    everything: bool,
-) -> None:
-    cells, culprits = plan(master, work, everything=everything), Counter[int]()
-    process = _started(students, cells, culprits, graded, budget)
-    for check in master.cells("check"):
-        exercise = exercises[exercise_of(check)]
-        start = time.perf_counter()
-        if exercise.name not in work.answers:
-            graded.errors.setdefault(exercise.name, "its cell is missing")
-        for again in (False, True):
-            answer = process.answer(exercise.name)
-            before = answer.spent()
-            if graded.left <= 0:
-                answer.dead = USED_UP
-            verdict = examine(exercise, answer, name, min(budget.exercise, max(graded.left, 0.1)))
-            graded.spent[exercise.name] = answer.spent() - before
-            if not answer.dead:
-                break
-            verdict = replace(verdict, earned=0.0)
+    def run(self, seconds: float, *, everything: bool = False) -> Graded:
+        """Returns the verdicts, after about `seconds` at most; with `everything` the further cells are run too."""
+        self._cells = plan(self._master, self._work, everything=everything)
+        self._culprits = Counter[int]()  # cells that have ended the process, and how often
+        self._graded = graded = Graded(put_right=list(self._work.put_right), left=seconds)
+        self._process = self._started()
+        for check in self._master.cells("check"):
+            exercise = self._exercises[exercise_of(check)]
+            start = time.perf_counter()
+            if exercise.name not in self._work.answers:
+                graded.errors.setdefault(exercise.name, "its cell is missing")
+            graded.verdicts[exercise.name] = self._verdict(exercise)
+            self._add("examiner and answers", start)
+        graded.left -= self._process.close()
+        return graded
+
+    def _verdict(self, exercise: Exercise, *, again: bool = False) -> Verdict:
+        """Returns the verdict on one answer. One that ends the process earns nothing; the others get a new process."""
+        graded = self._graded
+        if graded.left <= 0:
+            return replace(examine(exercise, DeadAnswer(USED_UP), self._student, 0.1), earned=0.0)
+        answer = self._process.answer(exercise.name)
+        before = answer.spent()
+        verdict = examine(exercise, answer, self._student, min(self._budget.exercise, max(graded.left, 0.1)))
+        graded.spent[exercise.name] = answer.spent() - before
+        if not answer.dead:
+            return verdict
+        graded.left -= self._process.close()
+        if graded.left > 0:
+            self._process = self._started()
+        if answer.ended and not again:  # somebody else may have ended it, for want of memory perhaps
+            return self._verdict(exercise, again=True)
+        return replace(verdict, earned=0.0)
+
+    def _started(self) -> Student:
+        """Returns a process in which all cells have run, but those that block or twice end it, while there is time."""
+        graded = self._graded
+        while True:
+            start = time.perf_counter()
+            process = self._students.student()
+            self._add("fork", start)
+            start = time.perf_counter()
+            for index, (name, source) in enumerate(self._cells):
+                if self._culprits[index] >= 2:
+                    continue
+                if process.used() > graded.left:
+                    graded.errors[name] = USED_UP
+                    continue
+                try:
+                    error = process.run(source, self._budget.cell)
+                except ChannelError as problem:
+                    self._culprits[index] += 1 if isinstance(problem, ProcessEnded) else 2
+                    graded.errors[name] = f"the cell ended its process: {problem}"
+                    break
+                if error:
+                    graded.errors[name] = error
+                elif self._culprits[index]:
+                    graded.errors.pop(name, None)  # it was not the cell that ended the process
+            else:
+                self._add("cells", start)
+                return process
             graded.left -= process.close()
-            if graded.left > 0:  # this exercise ended the process: the others get a new one
-                process = _started(students, cells, culprits, graded, budget)
-            if again or not answer.ended:
-                break  # else somebody else may have ended it, for want of memory perhaps: it gets a second chance
-        graded.verdicts[exercise.name] = verdict
-        _add(graded, "examiner and answers", start)
-    graded.left -= process.close()
+            self._add("cells", start)
 
-
-def _started(
-    students: Students, cells: Sequence[tuple[str, str]], culprits: Counter[int], graded: Graded, budget: Budget
-) -> Student:
-    """Returns a process in which all cells have run, but those that block it or end it twice, while there is time."""
-    while True:
-        start = time.perf_counter()
-        process = students.student()
-        _add(graded, "fork", start)
-        start = time.perf_counter()
-        for index, (name, source) in enumerate(cells):
-            if culprits[index] >= 2:
-                continue
-            if process.used() > graded.left:
-                graded.errors[name] = USED_UP
-                continue
-            try:
-                error = process.run(source, budget.cell)
-            except ChannelError as problem:
-                culprits[index] += 1 if isinstance(problem, ProcessEnded) else 2
-                graded.errors[name] = f"the cell ended its process: {problem}"
-                break
-            if error:
-                graded.errors[name] = error
-            elif culprits[index]:
-                graded.errors.pop(name, None)  # it was not the cell that ended the process
-        else:
-            _add(graded, "cells", start)
-            return process
-        graded.left -= process.close()
-        _add(graded, "cells", start)
-
-
-def _add(graded: Graded, part: str, start: float) -> None:
-    graded.seconds[part] = graded.seconds.get(part, 0.0) + time.perf_counter() - start
+    def _add(self, part: str, start: float) -> None:
+        seconds = self._graded.seconds
+        seconds[part] = seconds.get(part, 0.0) + time.perf_counter() - start

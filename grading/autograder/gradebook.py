@@ -4,112 +4,48 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import fcntl
-import html
-import json
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import nbformat
 from nbformat import NotebookNode
 from sqlalchemy.exc import SAWarning
 
-from grading.authoring import build
-from grading.autograder.grade_submission import Graded
-from grading.autograder.submission import Master, Work, exercise_of, kind_of, rebuilt
+from grading.autograder.submission import Master
+from grading.cells import grade_id, kind
+from grading.course import Course
 from grading.errors import CourseError
-from helpers.checking.verdict import MIME
+from grading.files import locked
+from grading.text import one_line
 
 T = TypeVar("T")
 WAIT = 60.0  # seconds to wait for a database that somebody else is writing
 
 
-@contextlib.contextmanager
-def only_run(folder: Path) -> Iterator[None]:
+def only_run(course: Course) -> contextlib.AbstractContextManager[None]:
     """Holds the lock of a class's gradebook folder; the kernel frees it however this process ends.
 
     Raises:
         CourseError: when another run holds it.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".grading.lock").open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as problem:
-            raise CourseError(
-                f"another run is grading {folder}; wait until it has ended (one run at a time keeps marks whole)."
-            ) from problem
-        yield
-
-
-def graded_notebook(master: Master, work: Work, graded: Graded, key: str) -> NotebookNode:
-    """Returns the notebook that nbgrader shows: the student's answers, and our verdicts as outputs of the checks."""
-    notebook = rebuilt(master, work)
-    for cell in notebook.cells:
-        if kind_of(cell) == "solution":
-            error = graded.errors.get(cell.metadata.nbgrader.grade_id, "")
-            cell.outputs = [_shown("text/plain", f"When this cell was run: {error}")] if error else []
-        elif kind_of(cell) == "check":
-            verdict = graded.verdicts[exercise_of(cell)]
-            page = {"text/plain": str(verdict), "text/html": verdict._repr_html_(), MIME: verdict.as_data()}
-            mark = {"text/plain": repr(round(verdict.earned, 4))}
-            cell.execution_count = 1
-            cell.outputs = [
-                nbformat.v4.new_output("display_data", page),
-                nbformat.v4.new_output("execute_result", mark, execution_count=1),
-            ]
-    if graded.put_right:
-        lines = "".join(f"<li>{html.escape(line)}</li>" for line in graded.put_right)
-        note = nbformat.v4.new_markdown_cell(f"**Put right before grading**\n<ul>{lines}</ul>")
-        note.id = "put-right"
-        notebook.cells.insert(0, note)
-    verdicts = {name: _recorded(graded, name) for name in graded.verdicts}
-    notebook.metadata["grading"] = {"key": key, "verdicts": verdicts, "put_right": graded.put_right}
-    return notebook
-
-
-def _recorded(graded: Graded, name: str) -> dict[str, Any]:
-    """Returns what the report of a class needs of a verdict."""
-    verdict = graded.verdicts[name]
-    kept = ("earned", "points", "outcome", "mistake", "hint", "sentence")
-    return {key: getattr(verdict, key) for key in kept} | {"seconds": round(graded.spent.get(name, 0.0), 3)}
-
-
-def _shown(kind: str, text: str) -> NotebookNode:
-    output: NotebookNode = nbformat.v4.new_output("display_data", {kind: text})
-    return output
-
-
-def recorded_key(path: Path) -> str:
-    """Returns the fingerprint of what an autograded notebook was made from, "" when there is none."""
-    try:
-        key = json.loads(path.read_text(encoding="utf-8"))["metadata"]["grading"]["key"]
-    except (OSError, ValueError, RecursionError, KeyError, TypeError):
-        return ""  # missing, or left by something else: it is graded again
-    return str(key)
+    folder = course.class_folder
+    told = f"another run is grading {folder}; wait until it has ended (one run at a time keeps marks whole)."
+    return locked(folder / ".grading.lock", told)
 
 
 class Writer:
     """Writes marks into nbgrader's gradebook with one connection, one transaction for each submission."""
 
-    def __init__(self, course: Path, course_id: str = "transformers") -> None:
-        from nbgrader.api import Gradebook
-
+    def __init__(self, course: Course) -> None:
         self.course = course
-        address = f"sqlite:///{course / 'gradebook' / 'gradebook.db'}"
-        self._gradebook = _patiently(lambda: Gradebook(address, course_id))
+        self._gradebook = _patiently(course.gradebook)
 
     def close(self) -> None:
         """Ends the connection."""
         self._gradebook.close()
-
-    def autograded(self, assignment: str, student: str) -> Path:
-        """Returns the path of an autograded notebook."""
-        return self.course / "gradebook" / "autograded" / student / assignment / f"{assignment}.ipynb"
 
     def knows(self, assignment: str, master: Master) -> bool:
         """Says whether the gradebook has the assignment with the very cells of the master."""
@@ -123,8 +59,8 @@ class Writer:
         except MissingEntry:
             return False
         stored = {cell.name: cell.source for cell in notebook.source_cells}
-        wanted = [cell for cell in master.notebook.cells if kind_of(cell)]
-        return all(stored.get(cell.metadata.nbgrader.grade_id) == cell.source for cell in wanted)
+        wanted = [cell for cell in master.notebook.cells if kind(cell)]
+        return all(stored.get(grade_id(cell)) == cell.source for cell in wanted)
 
     def write(
         self,
@@ -139,7 +75,7 @@ class Writer:
 
         The notebook's file comes last and holds the fingerprint: a run that is killed in between grades it again.
         """
-        path = self.autograded(assignment, student)
+        path = self.course.autograded(student, assignment)
         temporary = path.with_name(f".{path.name}.half")
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_text(nbformat.v4.writes(notebook), encoding="utf-8")
@@ -156,7 +92,7 @@ class Writer:
         from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution
 
         book, session = self._gradebook, self._gradebook.db
-        extra: dict[str, Any] = {} if received is None else {"timestamp": received}
+        extra: dict[str, Any] = {} if received is None else {"timestamp": received.replace(tzinfo=None)}  # it is UTC
         book.db = _Flushing(session)  # nbgrader commits after each of its steps; here they are one transaction
         try:
             with warnings.catch_warnings():
@@ -165,7 +101,7 @@ class Writer:
                 submission = book.update_or_create_submission(assignment, student, **extra)
         finally:
             book.db = session
-        cells = {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if "nbgrader" in cell.metadata}
+        cells = {grade_id(cell): cell for cell in notebook.cells if "nbgrader" in cell.metadata}
         if only:
             cells = {name: cell for name, cell in cells.items() if name == f"{only}_check"}
         with session.no_autoflush:
@@ -213,21 +149,9 @@ def _patiently(action: Callable[[], T], undo: Callable[[], None] = lambda: None)
         except (OperationalError, InvalidEntry) as problem:  # nbgrader gives some of the former as the latter
             undo()
             if "locked" not in str(problem) or time.monotonic() > end:
-                told = " ".join(str(problem).splitlines()[0].split())[:200]
+                told = one_line(str(problem).splitlines()[0], 200)
                 raise CourseError(
                     f"the gradebook cannot be written: {told}; close what uses it, or make room."
                 ) from problem
             time.sleep(pause)
             pause = min(1.0, 2 * pause)
-
-
-def load_master(course: Path, assignment: str) -> Master:
-    """Returns the master of an assignment, with checksums as nbgrader computes them for a release."""
-    path = course / "solutions" / assignment / f"{assignment}.ipynb"
-    source = nbformat.read(path, as_version=4)
-    released = {cell.id: cell for cell in build.release(source).cells}
-    for cell in source.cells:
-        if kind_of(cell) in ("solution", "essay"):
-            cell.metadata = released[cell.id].metadata
-            cell.source = released[cell.id].source
-    return Master(assignment, source)

@@ -13,8 +13,14 @@ class MendCells(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no 
 
     A copied cell is left by nbgrader with empty metadata, and the whole run then stops: here it becomes a plain
     cell. A check cell with a tag that skips it would have no output, which nbgrader takes for full marks: graded
-    and locked cells lose their tags.
+    and locked cells lose their tags. Nor may a student say what `python -m grading autograde` records of a notebook.
     """
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        """Returns the notebook, mended in place."""
+        nb.metadata.pop("grading", None)
+        mended: tuple[NotebookNode, Any] = super().preprocess(nb, resources)
+        return mended
 
     def preprocess_cell(self, cell: NotebookNode, resources: Any, cell_index: int) -> tuple[NotebookNode, Any]:
         """Returns the cell, mended in place."""

@@ -9,20 +9,24 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from grading.autograder.run import Outcome
+from grading.autograder.outcome import FAILED, GRADED, Outcome
+from grading.course import Course
+from grading.text import one_line, printable
 
 KEPT = 30  # log files; older ones are removed
-FAILED = "could not be graded"
+LONGEST = 2000  # signs of the notes on one submission
 
 
 class Log:
-    """A file in `gradebook/logs/`, one for each run; every line is on disk when it is said."""
+    """A file in `gradebook/logs/`, one for each run; every line is on disk when it is said.
+
+    As a context manager it also holds what has stopped the run.
+    """
 
     def __init__(self, course: Path, command: str) -> None:
-        folder = course / "gradebook" / "logs"
+        folder = Course(course).class_folder / "logs"
         now = datetime.datetime.now(datetime.timezone.utc)
         self.path = folder / f"{command}-{now:%Y%m%d-%H%M%S-%f}.log"
         self._file: Any = None
@@ -34,13 +38,21 @@ class Log:
         except OSError as problem:  # a full disk must not stop a run that needs no log
             print(f"no log file: {problem}", file=sys.stderr)
 
+    def __enter__(self) -> Log:
+        return self
+
+    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
+        if problem is not None:
+            self.say(f"stopped: {problem or type(problem).__name__}")
+        self.close()
+
     def say(self, text: str) -> None:
         """Writes a line with the time."""
         if self._file is None:
             return
         try:
-            line = " ".join(text.split())
-            self._file.write(f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M:%S} {line}\n")
+            now = datetime.datetime.now(datetime.timezone.utc)
+            self._file.write(f"{now:%Y-%m-%d %H:%M:%S} {one_line(text, 10 * LONGEST)}\n")
         except OSError as problem:
             print(f"the log file ends here: {problem}", file=sys.stderr)
             self._file = None
@@ -48,7 +60,7 @@ class Log:
     def outcome(self, one: Outcome) -> None:
         """Writes what became of a submission."""
         mark = "" if one.score is None else f" {one.score:g}"
-        notes = "; ".join(filter(None, [one.reason, *one.put_right]))
+        notes = _notes(one)
         parts = ", ".join(f"{part} {seconds:.3f} s" for part, seconds in one.seconds.items())
         self.say(f"{one.assignment} {one.student}: {one.state}{mark}{f' ({notes})' if notes else ''} {parts}")
 
@@ -61,16 +73,19 @@ class Log:
                 print(f"the log file lacks its end: {problem}", file=sys.stderr)
 
 
-def strays(course: Path, known: Sequence[str]) -> list[tuple[str, str]]:
-    """Returns (student, folder) of what lies among the submissions under the name of no assignment."""
-    submitted = course / "gradebook" / "submitted"
-    found = sorted(path for path in submitted.glob("[!.]*/[!.]*") if path.is_dir() and path.name not in known)
-    return [(path.parent.name, path.name) for path in found]
+def strays(course: Course) -> list[Outcome]:
+    """Returns what lies among the submissions under the name of no assignment: nobody gets a mark for it."""
+    reason = f"no assignment is called so; expected one of: {', '.join(course.assignments)}"
+    folders = sorted(path for path in course.submissions.glob("[!.]*/[!.]*") if path.is_dir())
+    return [
+        Outcome(path.parent.name, path.name, FAILED, reason=reason)
+        for path in folders
+        if path.name not in course.assignments
+    ]
 
 
-def shown(text: str) -> str:
-    """Returns text that a student may have chosen, without what a terminal would obey."""
-    return "".join(sign if sign.isprintable() else "?" for sign in text)
+def _notes(one: Outcome) -> str:
+    return "; ".join(filter(None, [one.reason, *one.put_right]))
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
@@ -84,7 +99,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
     for one in sorted(outcomes, key=lambda one: (one.assignment, one.student)):
         mark = "" if one.score is None else f"{one.score:g}"
         took = f"{sum(one.seconds.values()):.2f} s" if one.seconds else ""
-        notes = shown("; ".join(filter(None, [one.reason, *one.put_right])))
+        notes = printable(_notes(one), LONGEST)
         left = f"{one.assignment:<{long}}  {one.student:<{wide}}  {one.state:<{len(FAILED)}}"
         lines.append(f"{left}  {mark:>6}  {took:>7}  {notes}".rstrip())
     return "\n".join(lines)
@@ -93,15 +108,15 @@ def table(outcomes: Sequence[Outcome]) -> str:
 def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
     """Returns how many were graded, put right, unchanged, and not graded and why, with time and rate."""
     counts = Counter(one.state for one in outcomes)
-    put_right = sum(bool(one.put_right) for one in outcomes if one.state == "graded")
-    rate = f", {60 * counts['graded'] / seconds:.0f} a minute" if counts["graded"] and seconds > 0 else ""
+    put_right = sum(bool(one.put_right) for one in outcomes if one.state == GRADED)
+    rate = f", {60 * counts['graded'] / seconds:.0f} a minute" if counts[GRADED] and seconds > 0 else ""
     lines = [
         f"{counts['graded']} graded ({put_right} put right), {counts['unchanged']} unchanged, "
         f"{counts[FAILED]} {FAILED}, in {seconds:.1f} s{rate}."
     ]
     for one in outcomes:
         if one.state == FAILED:
-            lines.append(f"  no mark: {one.student} {one.assignment}: {shown(one.reason)}")
+            lines.append(f"  no mark: {one.student} {one.assignment}: {printable(one.reason, LONGEST)}")
     if any("damaged" in one.reason for one in outcomes):
         lines.append("  A damaged file can often be saved: python -m grading doctor FILE")
     return "\n".join(lines)

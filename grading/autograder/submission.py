@@ -9,8 +9,6 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,8 +16,10 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from grading.authoring.build import BEGIN_HIDDEN
-from helpers.checking import plain
+from grading.answers import read_cells
+from grading.cells import cells_of, exercise_of, grade_id, kind, text
+from grading.files import read_bounded
+from grading.text import printable
 
 MAX_BYTES = 50 << 20  # a notebook with many pictures has 5 MB
 MAX_PARTS = 2_000_000  # commas and brackets; the longest notebook of the course has 30 000
@@ -54,22 +54,9 @@ class Master:
     assignment: str
     notebook: NotebookNode
 
-    def cells(self, kind: str) -> list[NotebookNode]:
+    def cells(self, wanted: str) -> list[NotebookNode]:
         """Returns the cells of a kind: "setup", "solution", "check" or "essay"."""
-        return [cell for cell in self.notebook.cells if kind_of(cell) == kind]
-
-
-def kind_of(cell: NotebookNode) -> str:
-    """Returns "setup", "solution", "check", "essay" or "" from a cell's nbgrader metadata."""
-    told = cell.metadata.get("nbgrader", {})
-    if told.get("solution"):
-        return "essay" if told.get("grade") else "solution"
-    return "check" if told.get("grade") else "setup" if told.get("locked") and cell.cell_type == "code" else ""
-
-
-def exercise_of(check: NotebookNode) -> str:
-    """Returns the exercise that a check cell is for."""
-    return str(check.metadata.nbgrader.grade_id).removesuffix("_check")
+        return [cell for cell in self.notebook.cells if kind(cell) == wanted]
 
 
 def read(folder: Path, master: Master) -> Work:
@@ -83,28 +70,26 @@ def read(folder: Path, master: Master) -> Work:
         path = _notebook_file(folder, master.assignment, work)
     except OSError as problem:
         raise UnreadableError(f"its folder cannot be read ({problem.strerror}); ask for the file again.") from problem
-    work.code, essays = _cells(path, _load(path), master, work)
-    wanted = [exercise_of(cell) for cell in master.cells("check")]
-    untouched = {_bare(cell.source) for cell in master.cells("solution")}
-    for name in wanted:
-        sources = [source for identifier, source in work.code if identifier == name]
-        if len(sources) > 1:
-            work.put_right.append(f"the cell of {name} stands {len(sources)} times; they were run one after the other")
-        if not any(_defines(source, name) and _bare(source) not in untouched for source in sources):
-            others = [source for identifier, source in work.code if not identifier and _defines(source, name)]
-            if others:
-                work.put_right.append(f"{name} was found in another cell than its own")
-                sources += others[-1:]
-        if sources:
-            work.answers[name] = "\n\n".join(sources)
-        else:
+    found = _load(path)
+    cells = [cell for cell in found if isinstance(cell, dict)]
+    if len(cells) < len(found):
+        work.put_right.append(f"{len(found) - len(cells)} cells that are no cells were left out")
+    reading = read_cells(cells, master.notebook.cells)
+    work.code = [(name, text(cell)) for name, cell in reading.code]
+    retyped = [name for name, cell in reading.code if name and cell.get("cell_type") != "code"]
+    work.put_right += [f"the cell of {name} is not a code cell; it was run as one" for name in retyped]
+    names = [exercise_of(cell) for cell in master.cells("check")]
+    for name in [*names, *(grade_id(cell) for cell in master.cells("essay"))]:
+        copies = len(reading.own.get(name, []))
+        if copies > 1 and name in names:
+            work.put_right.append(f"the cell of {name} stands {copies} times; they were run one after the other")
+        if name in reading.elsewhere:
+            work.put_right.append(f"{name} was found in another cell than its own")
+        answer = reading.answer(name)
+        if answer is None:
             work.put_right.append(f"the cell of {name} is missing")
-    for cell in master.cells("essay"):
-        identifier = cell.metadata.nbgrader.grade_id
-        if identifier in essays:
-            work.answers[identifier] = essays[identifier]
         else:
-            work.put_right.append(f"the cell of {identifier} is missing")
+            work.answers[name] = answer
     return work
 
 
@@ -120,29 +105,19 @@ def _notebook_file(folder: Path, assignment: str, work: Work) -> Path:
     if expected in found:
         return expected
     if len(found) == 1:
-        work.put_right.append(f"the file is called {shown(found[0].name)!r} in place of {expected.name!r}")
+        work.put_right.append(f"the file is called {printable(found[0].name)!r} in place of {expected.name!r}")
         return found[0]
     others = sorted(path.name for path in folder.iterdir() if path.name != "timestamp.txt")
-    names = ", ".join(shown(name) for name in others)[:200]
+    names = ", ".join(printable(name) for name in others)[:200]
     raise UnreadableError(
         f"no {expected.name} in the submission (found: {names or 'nothing'}); ask for the file again."
     )
 
 
-def start_of(path: Path, size: int) -> bytes:
-    """Returns the first bytes of a student's file: never through a link, never waiting, as it would for a pipe.
-
-    Raises:
-        OSError: when it is missing, or no file.
-    """
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    with os.fdopen(handle, "rb") as file:
-        return file.read(size)
-
-
-def _load(path: Path) -> dict[str, Any]:
+def _load(path: Path) -> list[Any]:
+    """Returns the cells of a notebook file."""
     try:
-        data = start_of(path, MAX_BYTES + 1)
+        data = read_bounded(path, MAX_BYTES + 1)
     except OSError as problem:
         raise UnreadableError(f"{path.name} cannot be read ({problem.strerror}); ask for the file again.") from problem
     if len(data) > MAX_BYTES:
@@ -156,66 +131,10 @@ def _load(path: Path) -> dict[str, Any]:
             f"{path.name} is damaged: it is not a notebook (not valid JSON); ask for it again, "
             "or see what `python -m grading doctor` can save of it."
         ) from problem
-    if isinstance(notebook, dict) and isinstance(notebook.get("worksheets"), list):  # format 3, of 2013
-        sheets = [sheet.get("cells") for sheet in notebook["worksheets"] if isinstance(sheet, dict)]
-        notebook["cells"] = [cell for cells in sheets if isinstance(cells, list) for cell in cells]
-    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
+    cells = cells_of(notebook)
+    if cells is None:
         raise UnreadableError(f"{path.name} is damaged: it has no cells; ask for it again.")
-    return notebook
-
-
-def _cells(
-    path: Path, notebook: dict[str, Any], master: Master, work: Work
-) -> tuple[list[tuple[str, str]], dict[str, str]]:
-    """Returns the student's code cells with their ids ("" for cells of their own), and the essays by id."""
-    solutions = {cell.metadata.nbgrader.grade_id for cell in master.cells("solution")}
-    essays = {cell.metadata.nbgrader.grade_id for cell in master.cells("essay")}
-    given = {_bare(cell.source) for cell in master.notebook.cells}
-    code, texts = list[tuple[str, str]](), dict[str, str]()
-    cells = [cell for cell in notebook["cells"] if isinstance(cell, dict)]
-    if len(cells) < len(notebook["cells"]):
-        work.put_right.append(f"{len(notebook['cells']) - len(cells)} cells that are no cells were left out")
-    for cell in cells:
-        source = _text(cell.get("source", cell.get("input")))
-        identifier = _grade_id(cell)
-        if identifier in essays:
-            texts[identifier] = f"{texts[identifier]}\n\n{source}" if identifier in texts else source
-        elif identifier in solutions:
-            if cell.get("cell_type") != "code":
-                work.put_right.append(f"the cell of {identifier} is not a code cell; it was run as one")
-            code.append((identifier, source))
-        elif cell.get("cell_type") == "code" and not identifier and source.strip() and _bare(source) not in given:
-            code.append(("", source))
-    return code, texts
-
-
-def _grade_id(cell: dict[str, Any]) -> str:
-    value: Any = cell
-    for key in ("metadata", "nbgrader", "grade_id"):
-        value = value.get(key) if isinstance(value, dict) else None
-    return value if isinstance(value, str) else ""
-
-
-def _text(source: Any) -> str:
-    parts = source if isinstance(source, list) else [source]
-    text = "".join(part for part in parts if isinstance(part, str))
-    return plain.clean(text.replace("\r\n", "\n").replace("\r", "\n"))
-
-
-def shown(name: str) -> str:
-    """Returns the name of a file as it can be shown: a name may hold anything, commands to a terminal too."""
-    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in name)[:200]
-
-
-def _bare(source: str) -> str:
-    return "".join(source.split(BEGIN_HIDDEN)[0].split())
-
-
-def _defines(source: str, name: str) -> bool:
-    return (
-        re.search(rf"^(?:async\s+def|def|class)\s+{re.escape(name)}\b|^{re.escape(name)}\s*=", source, re.MULTILINE)
-        is not None
-    )
+    return cells
 
 
 def rebuilt(master: Master, work: Work) -> NotebookNode:
@@ -224,8 +143,8 @@ def rebuilt(master: Master, work: Work) -> NotebookNode:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-        if kind_of(cell) in ("solution", "essay"):
-            cell.source = work.answers.get(cell.metadata.nbgrader.grade_id, "")
+        if kind(cell) in ("solution", "essay"):
+            cell.source = work.answers.get(grade_id(cell), "")
     return notebook
 
 

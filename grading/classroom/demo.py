@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import copy
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,12 +12,13 @@ import nbformat
 from nbformat import NotebookNode
 
 from grading.authoring import bank
-from grading.classroom import plain_grading as classroom
-from grading.course import ROOT
+from grading.cells import grade_id
+from grading.classroom import plain_grading
+from grading.classroom.placing import MARKER
+from grading.course import ROOT, Course
 from grading.errors import CourseError
 
 ASSIGNMENT = "01_causal_mask"
-MARKER = ".made_by_demo"  # a gradebook folder with this file may be made anew
 ESSAY = (
     "Without the mask the model copies the next word from its own input during training. When it generates, the mask "
     "keeps the earlier states as they were, so keys and values can be kept."
@@ -30,9 +31,8 @@ def fill(released: NotebookNode, sources: dict[str, str]) -> NotebookNode:
     """Returns a released notebook with the source of some cells replaced, by grade id."""
     notebook = copy.deepcopy(released)
     for cell in notebook.cells:
-        identifier = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if identifier in sources:
-            cell.source = sources[identifier]
+        if grade_id(cell) in sources:
+            cell.source = sources[grade_id(cell)]
     return notebook
 
 
@@ -70,33 +70,27 @@ def make(course: Path, assignment: str = ASSIGNMENT) -> None:
     Raises:
         CourseError: when a class is there that the demo has not made.
     """
-    gradebook = course / "gradebook"
-    if gradebook.exists() and any(gradebook.iterdir()) and not (gradebook / MARKER).exists():
+    paths = Course(course)
+    folder = paths.class_folder
+    if folder.exists() and any(folder.iterdir()) and not (folder / MARKER).exists():
         raise CourseError(
-            f"{gradebook} holds a class that the demo has not made; expected an empty folder. Move it away, or say "
+            f"{folder} holds a class that the demo has not made; expected an empty folder. Move it away, or say "
             "--folder OTHER."
         )
-    released = nbformat.read(ROOT / "notebooks" / assignment / f"{assignment}.ipynb", as_version=4)
-    made = submissions(released, assignment)
-    shutil.rmtree(gradebook, ignore_errors=True)
-    gradebook.mkdir(parents=True)
-    (gradebook / MARKER).write_text("`make demo` may delete this folder.\n", encoding="utf-8")
+    made = submissions(nbformat.read(Course().released(assignment), as_version=4), assignment)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / MARKER).write_text("`make demo` may delete this folder.\n", encoding="utf-8")
     if course != ROOT:
         shutil.copy(ROOT / "nbgrader_config.py", course)
-        source = f"solutions/{assignment}/{assignment}.ipynb"
-        (course / source).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / source, course / source)
+        paths.solution(assignment).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(Course().solution(assignment), paths.solution(assignment))
     for student, content in made.items():
-        folder = gradebook / "submitted" / student / assignment
-        folder.mkdir(parents=True)
-        (folder / "timestamp.txt").write_text(RECEIVED, encoding="utf-8")
+        submission = paths.submitted(student, assignment)
+        submission.mkdir(parents=True)
+        (submission / "timestamp.txt").write_text(RECEIVED, encoding="utf-8")
         if content:
-            (folder / f"{assignment}.ipynb").write_text(content, encoding="utf-8")
-
-
-def submissions_of(course: Path) -> list[str]:
-    """Returns the students who have submitted something."""
-    return sorted(path.name for path in (course / "gradebook" / "submitted").iterdir())
+            (submission / f"{assignment}.ipynb").write_text(content, encoding="utf-8")
 
 
 def _name(student: str) -> tuple[str, str]:
@@ -105,24 +99,19 @@ def _name(student: str) -> tuple[str, str]:
     return first.title(), rest.replace("_", " ").title()
 
 
-def run(folder: str | None = None) -> int:
+def command(options: argparse.Namespace) -> int:
     """Makes the class, grades it with plain nbgrader, and prints the table. The broken submissions have no mark."""
-    course = Path(folder).resolve() if folder else ROOT
+    course = Path(options.folder).resolve() if options.folder else ROOT
     try:
         course.mkdir(parents=True, exist_ok=True)
         make(course)
-        classroom.name_students(course, {name: _name(name) for name in submissions_of(course)})
-        rows = classroom.grade(course, ASSIGNMENT)
-    except CourseError as problem:
-        print(problem, file=sys.stderr)
-        return 2
     except OSError as problem:
-        print(f"the class could not be written: {problem}", file=sys.stderr)
-        return 2
-    classroom.print_table(rows)
+        raise CourseError(f"the class could not be written: {problem}") from problem
+    students = [folder.parent.name for folder in Course(course).submitted_folders(ASSIGNMENT)]
+    plain_grading.name_students(Course(course), {student: _name(student) for student in students})
+    plain_grading.print_table(plain_grading.grade(Course(course), ASSIGNMENT))
     print(
-        f"\nFeedback pages: {course / 'gradebook' / 'feedback'}. The same class in the browser: make formgrader."
-        if course == ROOT
-        else f"\nFeedback pages: {course / 'gradebook' / 'feedback'}."
+        f"\nFeedback pages: {Course(course).class_folder / 'feedback'}."
+        + (" The same class in the browser: make formgrader." if course == ROOT else "")
     )
     return 0

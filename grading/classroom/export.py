@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from grading.classroom import roster
-from grading.classroom.plain_grading import refuse_damaged_gradebook
-from grading.classroom.roster import Person, Roster
+from grading.classroom.roster import CANVAS_COLUMNS, Person, Roster
+from grading.course import ROOT, Course
 from grading.errors import CourseError
-
-FORMATS = ("csv", "canvas", "moodle")
+from grading.files import write_whole
 
 
 @dataclass(frozen=True)
@@ -38,43 +39,52 @@ def harmless(value: str) -> str:
     return f"'{value}" if bare[:1] in tuple("=+-@|%＝＋－＠") or value[:1] in ("\t", "\r", "\n") else value
 
 
-def marks(course: Path, assignments: Sequence[str] = ()) -> tuple[list[Mark], dict[str, Person]]:
+def marks(course: Course, assignments: Sequence[str] = ()) -> tuple[list[Mark], dict[str, Person]]:
     """Returns all marks of nbgrader's gradebook, and its students' names; who handed in without a mark is in it.
 
     Raises:
         CourseError: when there is no gradebook, or an assignment is not in it.
     """
-    from nbgrader.api import Gradebook
-
-    database = course / "gradebook" / "gradebook.db"
-    if not database.exists():
-        raise CourseError(f"there is no {database}; grade first (python -m grading autograde).")
-    refuse_damaged_gradebook(course)
-    with Gradebook(f"sqlite:///{database}", "transformers") as book:
-        there = {one.name: float(one.max_score) for one in book.assignments}
-        unknown = [name for name in assignments if name not in there]
+    if not course.database.exists():
+        raise CourseError(f"there is no {course.database}; grade first (python -m grading autograde).")
+    course.refuse_damaged_gradebook()
+    found = list[Mark]()
+    with course.gradebook() as book:
+        points = {one.name: float(one.max_score) for one in book.assignments}
+        unknown = [name for name in assignments if name not in points]
         if unknown:
             raise CourseError(
-                f"the gradebook has no assignment {unknown[0]!r}; expected one of: {', '.join(sorted(there))}."
+                f"the gradebook has no assignment {unknown[0]!r}; expected one of: {', '.join(sorted(points))}."
             )
         people = {one.id: Person(one.id, one.first_name or "", one.last_name or "") for one in book.students}
-        found = []
-        for name in sorted(assignments or there):
-            for submission in book.assignment_submissions(name):
-                graded = [grade for part in submission.notebooks for grade in part.grades]
-                unread = sum(grade.needs_manual_grade and grade.cell.cell_type == "markdown" for grade in graded)
-                automatic = [grade for grade in graded if grade.cell.cell_type != "markdown"]
-                has_mark = all(g.auto_score is not None or g.manual_score is not None for g in automatic)
-                score = max(0.0, float(submission.score) - float(submission.late_submission_penalty or 0))
-                received = f"{submission.timestamp:%Y-%m-%d %H:%M:%S} UTC" if submission.timestamp else ""
-                unread = unread if has_mark else 0
-                found.append(
-                    Mark(submission.student_id, name, score if has_mark else None, there[name], unread, received)
-                )
-            graded_ones = {mark.student for mark in found if mark.assignment == name}
-            handed_in = {path.parent.name for path in (course / "gradebook" / "submitted").glob(f"[!.]*/{name}")}
-            found += [Mark(student, name, None, there[name], 0, "") for student in handed_in - graded_ones]
+        for name in assignments or points:
+            graded = list(_recorded(book, name, points[name]))
+            handed_in = {folder.parent.name for folder in course.submissions.glob(f"[!.]*/{name}")}
+            found += graded
+            found += [
+                Mark(student, name, None, points[name], 0, "")
+                for student in handed_in - {mark.student for mark in graded}
+            ]
     return sorted(found, key=lambda mark: (mark.student, mark.assignment)), people
+
+
+def _recorded(book: Any, assignment: str, points: float) -> Iterator[Mark]:
+    """Yields the marks that nbgrader's gradebook has for an assignment."""
+    for submission in book.assignment_submissions(assignment):
+        grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+        automatic = [grade for grade in grades if grade.cell.cell_type != "markdown"]
+        has_mark = all(grade.auto_score is not None or grade.manual_score is not None for grade in automatic)
+        unread = sum(grade.needs_manual_grade and grade.cell.cell_type == "markdown" for grade in grades)
+        score = max(0.0, float(submission.score) - float(submission.late_submission_penalty or 0))
+        received = f"{submission.timestamp:%Y-%m-%d %H:%M:%S} UTC" if submission.timestamp else ""
+        yield Mark(
+            submission.student_id,
+            assignment,
+            score if has_mark else None,
+            points,
+            unread if has_mark else 0,
+            received,
+        )
 
 
 def number(value: float | None) -> str:
@@ -89,12 +99,7 @@ def rows(kind: str, found: Sequence[Mark], people: dict[str, Person], listed: Ro
     """
     everybody = {**people, **{mark.student: people.get(mark.student, Person(mark.student)) for mark in found}}
     everybody |= {one: listed.people[one] for one in everybody if one in listed.people}
-    table = {
-        "csv": _plain_rows,
-        "canvas": _canvas_rows,
-        "moodle": _moodle_rows,
-    }[kind](found, everybody)
-    return [[harmless(value) for value in row] for row in table]
+    return [[harmless(value) for value in row] for row in FORMATS[kind](found, everybody)]
 
 
 def _plain_rows(found: Sequence[Mark], people: dict[str, Person]) -> list[list[str]]:
@@ -122,7 +127,7 @@ def _canvas_rows(found: Sequence[Mark], people: dict[str, Person]) -> list[list[
     for student, own in table.items():
         person = people[student]
         full = f"{person.last}, {person.first}" if person.last and person.first else person.last or person.first
-        canvas = person.columns if {"sis login id", "sis user id"} & set(person.columns) else {}
+        canvas = person.columns if CANVAS_COLUMNS & set(person.columns) else {}
         ids = [
             canvas.get("id", "") or person.get("lms_user_id", "canvas id"),
             person.get("sis user id", "id number"),
@@ -153,6 +158,9 @@ def _scores(own: dict[str, Mark], names: Sequence[str]) -> list[str]:
     return [number(own[name].score) if name in own else "" for name in names]
 
 
+FORMATS = {"csv": _plain_rows, "canvas": _canvas_rows, "moodle": _moodle_rows}
+
+
 def text(table: Sequence[Sequence[str]]) -> str:
     """Returns lines as CSV, with commas and the line ends of RFC 4180."""
     made = io.StringIO(newline="")
@@ -160,18 +168,23 @@ def text(table: Sequence[Sequence[str]]) -> str:
     return made.getvalue()
 
 
-def run(course: Path, kind: str, out: str | None, assignments: Sequence[str] = ()) -> int:
+def command(options: argparse.Namespace) -> int:
     """Writes the marks into a file (or, for "-", to standard output), and says what in them is not final."""
-    found, people = marks(course, assignments)
-    own = course / "gradebook" / "students.csv"
-    listed = roster.load(own) if own.exists() else Roster()
-    content = text(rows(kind, found, people, listed))
-    if out == "-":
+    course = Course((options.course or ROOT).resolve())
+    found, people = marks(course, options.assignment)
+    listed = roster.load(course.roster) if course.roster.exists() else Roster()
+    content = text(rows(options.format, found, people, listed))
+    if options.out == "-":
         sys.stdout.write(content)
     else:
-        path = Path(out) if out else course / "gradebook" / f"marks_{kind}.csv"
-        # Excel takes a file without this mark for its own old alphabet, and spoils accents.
-        _write(path, "\ufeff" + content if kind == "csv" else content)
+        path = Path(options.out) if options.out else course.class_folder / f"marks_{options.format}.csv"
+        try:
+            # Excel takes a file without this mark for its own old alphabet, and spoils accents.
+            write_whole(path, "\ufeff" + content if options.format == "csv" else content)
+        except OSError as problem:
+            raise CourseError(
+                f"{path} cannot be written ({problem.strerror}); say --out with another place."
+            ) from problem
         print(f"{len(found)} marks of {len({mark.student for mark in found})} students: {path}", file=sys.stderr)
     unread = sum(mark.unread > 0 for mark in found)
     none = sum(mark.score is None for mark in found)
@@ -180,12 +193,3 @@ def run(course: Path, kind: str, out: str | None, assignments: Sequence[str] = (
     if none:
         print(f"handed in, but without a mark (their places are empty): {none}", file=sys.stderr)
     return 0
-
-
-def _write(path: Path, content: str) -> None:
-    from grading.authoring.build import write
-
-    try:
-        write(path, content)
-    except OSError as problem:
-        raise CourseError(f"{path} cannot be written ({problem.strerror}); say --out with another place.") from problem

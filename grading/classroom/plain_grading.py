@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
+import glob
 import json
-import os
 import re
-import sqlite3
-import subprocess
-import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import nbformat
-
-from grading.course import ROOT
+from grading import cells
+from grading.autograder.nbgrader_commands import nbgrader
+from grading.course import ROOT, Course
 from grading.errors import CourseError
+from grading.verdicts import read_verdict
 
 
 @dataclass(frozen=True)
@@ -28,137 +28,69 @@ class Row:
     why: str
 
 
-def nbgrader(course: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs one nbgrader command in a course folder and returns what it printed.
-
-    nbgrader calls `alembic` by name when it makes the gradebook, so the folder of this Python goes onto PATH.
-    """
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    command = [sys.executable, "-m", "nbgrader", *arguments]
-    return subprocess.run(
-        command,
-        cwd=course,
-        env=os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"},
-        text=True,
-        capture_output=True,
-    )
-
-
-def submissions(course: Path, assignment: str) -> list[Path]:
-    """Returns the submission folders of an assignment.
-
-    Raises:
-        CourseError: when the assignment is unknown, or nothing was submitted.
-    """
-    known = sorted(path.stem for path in (course / "solutions").glob("*/*.ipynb"))
-    if not known:
-        raise CourseError(f"{course} is no course folder: expected solutions/NN_name/NN_name.ipynb in it.")
-    if assignment not in known:
-        raise CourseError(f"no assignment is called {assignment!r}; expected one of: {', '.join(known)}.")
-    submitted = course / "gradebook" / "submitted"
-    found = sorted(path for path in submitted.glob(f"*/{assignment}") if path.is_dir())
-    if not found:
-        raise CourseError(
-            f"nothing was submitted for {assignment}: expected folders {submitted}/STUDENT/{assignment}/ with a "
-            "notebook; put the collected files there."
-        )
-    return found
-
-
-def refuse_damaged_gradebook(course: Path) -> None:
-    """Raises CourseError for a gradebook that a failed run left half made, or that cannot be written."""
-    database = course / "gradebook" / "gradebook.db"
-    folder = database if database.exists() else next(p for p in database.parents if p.exists())
-    if not os.access(folder, os.W_OK):
-        raise CourseError(f"{folder} cannot be written; expected write permission. Change its owner or its mode.")
-    if not database.exists():
-        return
-    try:
-        with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
-            tables = {name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")}
-    except sqlite3.OperationalError:
-        return  # another process is writing it; whoever writes next waits
-    except sqlite3.DatabaseError as problem:
-        raise CourseError(f"{database} is not a gradebook ({problem}); move it away and grade again.") from problem
-    if tables and "alembic_version" not in tables:
-        raise CourseError(
-            f"{database} was left half made by an interrupted run: expected a table alembic_version. It holds no "
-            "marks yet; delete it and grade again."
-        )
-
-
-def name_students(course: Path, names: dict[str, tuple[str, str]]) -> None:
+def name_students(course: Course, names: Mapping[str, tuple[str, str]]) -> None:
     """Writes students' first and last names into the gradebook, which formgrader shows."""
-    from nbgrader.api import Gradebook
-
-    path = os.environ.get("PATH", "")
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), path])  # nbgrader calls alembic by name
-    try:
-        with Gradebook(f"sqlite:///{course / 'gradebook' / 'gradebook.db'}", "transformers") as gradebook:
-            for student, (first, last) in names.items():
-                gradebook.update_or_create_student(student, first_name=first, last_name=last)
-    finally:
-        os.environ["PATH"] = path
+    with course.gradebook() as gradebook:
+        for student, (first, last) in names.items():
+            gradebook.update_or_create_student(student, first_name=first, last_name=last)
 
 
-def grade(course: Path, assignment: str, *, say: bool = True, cell_seconds: int | None = None) -> list[Row]:
+def grade(course: Course, assignment: str, *, say: bool = True, cell_seconds: int | None = None) -> list[Row]:
     """Autogrades all submissions of an assignment, writes feedback, and returns the table.
+
+    Each student is graded by an nbgrader of its own, so that what it reports is of that student.
 
     Raises:
         CourseError: when grading cannot start. A broken submission costs that student only.
     """
-    found = submissions(course, assignment)
-    refuse_damaged_gradebook(course)
-    limit = [f"--Execute.timeout={cell_seconds}"] if cell_seconds else []
-    reported = ""
+    students = [folder.parent.name for folder in course.submitted_folders(assignment)]
+    course.refuse_damaged_gradebook()
+    reported = {}
     for step in (
         ("generate_assignment", assignment, "--force"),
-        ("autograde", assignment, *limit),
+        ("autograde", assignment, *([f"--Execute.timeout={cell_seconds}"] if cell_seconds else [])),
         ("generate_feedback", assignment, "--force"),
     ):
         if say:
             print(f"$ nbgrader {' '.join(step)}", flush=True)
-        done = nbgrader(course, *step)
-        reported += done.stderr
+        if step[0] == "autograde":
+            for student in students:
+                reported[student] = nbgrader(course.root, *step, f"--student={glob.escape(student)}").stderr
+            continue
+        done = nbgrader(course.root, *step)
         if done.returncode and step[0] == "generate_assignment":
-            raise CourseError(f"nbgrader {step[0]} failed: {_last_line(done.stderr)}")
-    return [row(course, assignment, folder.parent.name, reported) for folder in found]
+            raise CourseError(f"nbgrader {step[0]} failed: {_told(done.stderr)}")
+    return [row(course, assignment, student, reported[student]) for student in students]
 
 
-def row(course: Path, assignment: str, student: str, reported: str = "") -> Row:
-    """Returns the line of one student: the mark from nbgrader's gradebook, the reasons from the graded notebook."""
-    from nbgrader.api import Gradebook, MissingEntry
+def row(course: Course, assignment: str, student: str, reported: str = "") -> Row:
+    """Returns the line of one student: the mark from nbgrader's gradebook, the reasons from the graded notebook.
 
-    address = f"sqlite:///{course / 'gradebook' / 'gradebook.db'}"
-    with Gradebook(address, "transformers") as gradebook:
+    Args:
+        course: the folder of the course.
+        assignment: its full name.
+        student: the student's id.
+        reported: what nbgrader printed when it graded this student.
+    """
+    from nbgrader.api import MissingEntry
+
+    graded = course.autograded(student, assignment)
+    with course.gradebook() as gradebook:
         points = float(gradebook.find_assignment(assignment).max_score)
-        graded = course / "gradebook" / "autograded" / student / assignment / f"{assignment}.ipynb"
         if not graded.exists():
-            return Row(
-                student,
-                None,
-                points,
-                f"could not be graded: {_why_not(course, assignment, student, reported)}",
-            )
+            reason = _why_not(course.submitted(student, assignment), assignment, reported)
+            return Row(student, None, points, f"could not be graded: {reason}")
         try:
-            submission = gradebook.find_submission(assignment, student)
+            score = float(gradebook.find_submission(assignment, student).score)
         except MissingEntry:
-            return Row(
-                student,
-                None,
-                points,
-                "could not be graded: nbgrader has no entry for it; grade again",
-            )
-        return Row(
-            student,
-            float(submission.score),
-            points,
-            "; ".join(reasons(graded)) or "all checks passed",
-        )
+            return Row(student, None, points, "could not be graded: nbgrader has no entry for it; grade again")
+    return Row(student, score, points, "; ".join(reasons(graded)) or "all checks passed")
 
 
-def _why_not(course: Path, assignment: str, student: str, reported: str) -> str:
-    folder = course / "gradebook" / "submitted" / student / assignment
+def _why_not(folder: Path, assignment: str, reported: str) -> str:
+    """Returns why a submission has no graded notebook, from its folder and from what nbgrader said of it."""
+    import nbformat
+
     expected = folder / f"{assignment}.ipynb"
     if not expected.exists():
         others = sorted(path.name for path in folder.iterdir() if path.name != "timestamp.txt")
@@ -171,51 +103,51 @@ def _why_not(course: Path, assignment: str, student: str, reported: str) -> str:
         return f"{expected.name} is damaged: {' '.join(str(problem).split())[:120]}"
     if "DeadKernelError" in reported or "Kernel died" in reported:
         return "its code ended the kernel"
-    return f"nbgrader says: {_last_line(reported)}"
+    return f"nbgrader says: {_told(reported)}"
 
 
-def _last_line(text: str) -> str:
-    lines = [line for line in text.splitlines() if "ERROR" in line]
+def _told(reported: str) -> str:
+    """Returns the reason in what nbgrader printed: the error of its last traceback, else its last line of an error."""
+    *_, last = reported.split("Traceback (most recent call last):\n")
+    errors = [line for line in last.splitlines() if re.match(r"[\w.]+(Error|Exception|Entry)\b", line)]
+    lines = [line for line in reported.splitlines() if "ERROR" in line]
+    if errors and last != reported:
+        return errors[0][:200]
     return re.sub(r"^\[.*?\]\s*", "", lines[-1])[:200] if lines else "no reason given; see its log"
 
 
 def reasons(graded: Path) -> list[str]:
     """Returns one sentence for each check cell of a graded notebook that lost marks, and for unread essays."""
-    from nbgrader.utils import determine_grade, is_grade, is_solution
+    import nbformat
+    from nbgrader.utils import determine_grade
 
     told = []
     for cell in nbformat.read(graded, as_version=4).cells:
-        if not is_grade(cell):
-            continue
-        name = cell.metadata.nbgrader.grade_id.removesuffix("_check")
-        if is_solution(cell):
-            if determine_grade(cell)[0] is None:
-                told.append(f"{name}: to be read")
+        kind, name = cells.kind(cell), cells.exercise_of(cell)
+        if kind not in ("check", "essay"):
             continue
         mark, points = determine_grade(cell)
-        if mark != points:
-            told.append(f"{name} {mark:g}/{points:g}: {_reason(cell.outputs)}")
+        if kind == "essay":
+            told += [f"{name}: to be read"] if mark is None else []
+        elif mark != points:
+            told.append(f"{name} {mark:g}/{points:g}: {_reason(cell)}")
     return told
 
 
-def _reason(outputs: Sequence[nbformat.NotebookNode]) -> str:
-    for output in outputs:
-        if output.output_type == "error":
-            if output.ename == "CellTimeoutError":
+def _reason(check: Mapping[str, Any]) -> str:
+    """Returns why a check gave less than full marks: the mistake that the examiner recognised, or what it said."""
+    for output in check["outputs"]:
+        if output["output_type"] == "error":
+            if output["ename"] == "CellTimeoutError":
                 return "the cell ran too long and was stopped"
-            if output.ename == "NameError":
+            if output["ename"] == "NameError":
                 return "its cell was not run or failed, so there is nothing to check"
-            return f"{output.ename}: {output.evalue}"[:120]
-    for output in outputs:
-        text = str(output.get("data", {}).get("text/plain", ""))
-        looks = re.search(r"This looks like: (.*?)\. ", text)
-        if looks:
-            return looks.group(1)
-        headline = re.match(r"\w+: (.*?) - ", text)
-        if headline:
-            failed = re.search(r"\[failed\] (.*)", text)
-            return f"{headline.group(1)}{f' ({failed.group(1)})' if failed else ''}"
-    return "no reason given"
+            return f"{output['ename']}: {output['evalue']}"[:120]
+    verdict = read_verdict(check)
+    if verdict is None:
+        return "no reason given"
+    failed = next((f" ({line.text})" for line in verdict.lines if line.kind == "failed"), "")
+    return verdict.mistake or f"{verdict.said}{failed}"
 
 
 def print_table(rows: Sequence[Row]) -> None:
@@ -230,15 +162,12 @@ def print_table(rows: Sequence[Row]) -> None:
             print(f"{'':<{width}}  {'':>7}  {line}")
 
 
-def run(assignment: str, course: Path = ROOT) -> int:
+def command(options: argparse.Namespace) -> int:
     """Grades an assignment and prints the table; returns 0 only when every submission has a mark."""
-    try:
-        rows = grade(course, assignment)
-    except CourseError as problem:
-        print(problem, file=sys.stderr)
-        return 2
+    course = Course((options.course or ROOT).resolve())
+    rows = grade(course, options.assignment)
     print_table(rows)
     missing = [entry.student for entry in rows if entry.mark is None]
-    feedback = course / "gradebook" / "feedback"
+    feedback = course.class_folder / "feedback"
     print(f"\n{len(rows) - len(missing)} of {len(rows)} submissions have a mark; feedback is in {feedback}.")
     return 1 if missing else 0

@@ -20,7 +20,6 @@ ID_COLUMNS = (
 FIRST_COLUMNS = ("first_name", "first name", "firstname", "given name")
 LAST_COLUMNS = ("last_name", "last name", "lastname", "surname", "family name")
 FULL_COLUMNS = ("full name", "fullname", "full_name", "name", "student")
-EMAIL_COLUMNS = ("email", "email address", "e-mail")
 NUMBER_COLUMNS = ("lms_user_id", "identifier", "participant", "canvas id", "moodle id")  # not a university's own
 CANVAS_COLUMNS = {"sis login id", "sis user id"}  # beside them, a column "id" holds Canvas's own numbers
 MAX_BYTES = 20 << 20

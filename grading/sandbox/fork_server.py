@@ -8,9 +8,11 @@ import socket
 import subprocess
 import sys
 from dataclasses import asdict
+from enum import Enum
 
 from grading.course import ROOT
-from grading.sandbox import Limits
+from grading.sandbox.limits import Limits
+from grading.sandbox.system_calls import DEBUG
 
 # An isolated Python finds what this one finds, this course before any other that is installed.
 _START = (
@@ -19,7 +21,15 @@ _START = (
 )
 
 
-class Zygote:
+class Message(bytes, Enum):
+    """What is said on the sockets of a fork server, one byte each; the first two come with a socket of their own."""
+
+    NEW_SERVER = b"s"
+    NEW_STUDENT = b"f"
+    READY = b"r"
+
+
+class ForkServer:
     """The process that all students' processes descend from; a context manager that leaves none behind.
 
     Its constructor returns at once: `server` can be asked at any time, and the answer comes when the imports are done.
@@ -29,9 +39,9 @@ class Zygote:
         self._control, theirs = socket.socketpair()
         places = json.dumps([str(ROOT), *(folder for folder in sys.path if os.path.isabs(folder))])
         mode = "protected" if protected else "unprotected"
-        told = json.dumps(asdict(limits or Limits()))
+        allowed = json.dumps(asdict(limits or Limits()))
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-c", _START, places, str(theirs.fileno()), mode, told],
+            [sys.executable, "-I", "-c", _START, places, str(theirs.fileno()), mode, allowed],
             pass_fds=[theirs.fileno()],
             env={
                 "PATH": "/usr/bin:/bin",
@@ -39,13 +49,14 @@ class Zygote:
                 "USER": "student",
                 "LANG": "C.UTF-8",
                 "OMP_NUM_THREADS": "1",
+                **{name: os.environ[name] for name in (DEBUG,) if name in os.environ},
             },
             cwd="/",
             stdin=subprocess.DEVNULL,
         )
         theirs.close()
 
-    def __enter__(self) -> Zygote:
+    def __enter__(self) -> ForkServer:
         return self
 
     def __exit__(self, *problem: object) -> None:
@@ -58,12 +69,12 @@ class Zygote:
         self._process.wait()
 
     def server(self) -> socket.socket:
-        """Returns a socket on which a fork server of its own says `r` once it is ready. For forked processes too.
+        """Returns a socket on which a server of its own says `READY` when it is so. For forked processes too.
 
         Raises:
             OSError: when the process has ended.
         """
         ours, theirs = socket.socketpair()
-        socket.send_fds(self._control, [b"s"], [theirs.fileno()])
+        socket.send_fds(self._control, [Message.NEW_SERVER], [theirs.fileno()])
         theirs.close()
         return ours

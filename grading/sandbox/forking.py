@@ -1,9 +1,9 @@
 """The warm parent of all students' processes: it has imported what notebooks need, and runs no student's code.
 
-Started by `grading.zygote`. For each socket that arrives with "s" it forks a server, which says "r" on that socket;
-for each that arrives there with "f" the server forks a student's process, which locks itself into the sandbox and
-serves that socket. These processes hold no exercise, no solution and no gradebook, so nothing of the kind can be found
-in their children's memory.
+Started by `grading.sandbox.fork_server`. For each socket that arrives with NEW_SERVER it forks a server, which says
+READY on that socket; for each that arrives there with NEW_STUDENT the server forks a student's process, which locks
+itself into the sandbox and serves that socket. These processes hold no exercise, no solution and no gradebook, so
+nothing of the kind can be found in their children's memory.
 """
 
 from __future__ import annotations
@@ -14,12 +14,19 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from grading import sandbox
 from grading.course import ROOT
+from grading.sandbox import system_calls
+from grading.sandbox.fork_server import Message
+from grading.sandbox.namespaces import PACKAGES
 
 SHOWN = ("helpers", "data")  # what students have too
+CHANNEL, LOG = 3, 4  # file descriptors of a student's process, until it is locked in
 
 
 def policy(limits: sandbox.Limits) -> sandbox.Policy:
@@ -29,14 +36,22 @@ def policy(limits: sandbox.Limits) -> sandbox.Policy:
     """
     system = sandbox.readable_system()
     mine = [ROOT / name for name in SHOWN if (ROOT / name).is_dir()]
-    within = any(folder in ROOT.parents for folder in system) and ROOT.name not in sandbox.PACKAGES
+    within = any(folder in ROOT.parents for folder in system) and ROOT.name not in PACKAGES
     course = [ROOT] if within else []
     installed = [Path(folder) / "grading" for folder in sys.path if folder]
     return sandbox.Policy([*system, *mine], [*course, *installed], limits=limits)
 
 
-def main(control: socket.socket, limits: sandbox.Limits, protected: bool) -> None:
-    """Forks for each socket that arrives, until the other side ends; returns in each of the servers too."""
+@dataclass(frozen=True)
+class Warm:
+    """What every student's process starts with: an IPython shell, and its sandbox (None: unprotected)."""
+
+    shell: object
+    policy: sandbox.Policy | None
+
+
+def warm_up(limits: sandbox.Limits, protected: bool) -> Warm:
+    """Imports and makes once what no student then has to wait for."""
     import matplotlib as mpl
     import numpy  # noqa: F401 - imported here once, so that no student has to
     import pandas  # noqa: F401
@@ -56,56 +71,82 @@ def main(control: socket.socket, limits: sandbox.Limits, protected: bool) -> Non
 
     torch.set_num_threads(1)  # a fork of a process that has used two threads would hang
     torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.1)  # the first optimizer imports for a second
-    shell = serve.make_shell()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended children leave no zombies
-    allowed = policy(limits)
-    while True:
-        try:
-            kind, handles, _, _ = socket.recv_fds(control, 1, 1)
-        except ConnectionError:  # the other side was killed
-            return
-        if not kind:
-            return
-        me = os.getpid()
+    if protected:
+        system_calls.build_filter(_debug())
+    return Warm(serve.make_shell(), policy(limits) if protected else None)
+
+
+def _debug() -> bool:
+    return bool(os.environ.get(system_calls.DEBUG))
+
+
+def serve_servers(control: socket.socket, warm: Warm) -> None:
+    """Forks a server for each socket that arrives, until the other side ends."""
+    for channel in _arriving(control, Message.NEW_SERVER):
+        if os.fork() == 0:
+            control.close()
+            serve_students(channel, warm)
+        channel.close()
+
+
+def serve_students(control: socket.socket, warm: Warm) -> NoReturn:
+    """Forks a student's process for each socket that arrives and tells its id, until the other side ends."""
+    server = os.getpid()
+    control.sendall(Message.READY)
+    for channel in _arriving(control, Message.NEW_STUDENT):
         pid = os.fork()
         if pid == 0:
-            if kind != b"s":
-                _student(socket.socket(fileno=handles[0]), allowed if protected else None, shell, me)
-            control.close()
-            control = socket.socket(fileno=handles[0])
-            control.sendall(b"r")  # ready
-            continue
-        for handle in handles:
-            os.close(handle)
-        if kind == b"f":
-            control.sendall(array.array("q", [pid]).tobytes())
+            _become_student(channel, warm, server)
+        channel.close()
+        control.sendall(array.array("q", [pid]).tobytes())
+    os._exit(0)
 
 
-def _student(channel: socket.socket, allowed: sandbox.Policy | None, shell: object, server: int) -> None:
-    """Becomes one student's process: locked in, then serving. Never returns."""
+def _arriving(control: socket.socket, expected: Message) -> Iterator[socket.socket]:
+    """Yields the sockets that arrive, until the other side ends.
+
+    Raises:
+        ValueError: when one comes with another message than the expected one.
+    """
+    while True:
+        try:
+            message, handles, _, _ = socket.recv_fds(control, 1, 1)
+        except ConnectionError:  # the other side was killed
+            return
+        if not message:
+            return
+        if Message(message) is not expected:
+            raise ValueError(f"the fork server was sent {Message(message).name}; expected {expected.name}")
+        yield socket.socket(fileno=handles[0])
+
+
+def _become_student(channel: socket.socket, warm: Warm, server: int) -> NoReturn:
+    """Becomes one student's process: locked in, then serving."""
     import torch
 
     from helpers.checking import serve
 
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        channel = socket.socket(fileno=os.dup2(channel.detach(), 3))
-        os.closerange(4, 4096)
+        channel = socket.socket(fileno=os.dup2(channel.detach(), CHANNEL))
+        log = os.dup2(2, LOG) if warm.policy and _debug() else -1
+        os.closerange(max(CHANNEL, log) + 1, 4096)
         nothing = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
             os.dup2(nothing, number)
         os.close(nothing)
-        if allowed is not None:
-            sandbox.enter(allowed, server)
+        if warm.policy is not None:
+            sandbox.enter(warm.policy, server, log)
         # After a fork PyTorch makes its pool of threads anew at the first use. Threads of a student that come
         # there together would find it half made ("Invalid thread pool!"), so it is made before there are any.
         torch.set_num_threads(1)
-        os.environ["TMPDIR"] = os.getcwd()
-        serve.serve(channel, shell)
+        serve.serve(channel, warm.shell)
     finally:
         os._exit(0)
 
 
 if __name__ == "__main__":
     with socket.socket(fileno=int(sys.argv[1])) as parent:
-        main(parent, sandbox.Limits(**json.loads(sys.argv[3])), protected=sys.argv[2] == "protected")
+        ready = warm_up(sandbox.Limits(**json.loads(sys.argv[3])), protected=sys.argv[2] == "protected")
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended children leave no zombies
+        serve_servers(parent, ready)

@@ -11,8 +11,9 @@ import socket
 import time
 from typing import Any
 
-from grading.sandbox import Limits, at_work
-from grading.sandbox.fork_server import Zygote
+from grading.sandbox.fork_server import ForkServer, Message
+from grading.sandbox.limits import Limits
+from grading.sandbox.supervision import at_work
 from helpers.checking import plain
 from helpers.checking.answers import Ask, Reply
 from helpers.checking.serve import ChannelError, ProcessEnded, decode_reply, receive, send
@@ -22,23 +23,28 @@ STANDSTILL = 10.0  # seconds in which an asked process does nothing at all: then
 IDLE = 4.0  # a process that waits uses up a notebook's time too, this many times more slowly
 
 
-class Students:
-    """A fork server and the students' processes that it has made; a context manager that leaves none behind."""
+class ForkServerClient:
+    """Where students' processes come from: a server of one's own; a context manager that leaves none behind.
 
-    def __init__(self, zygote: Zygote | None = None, *, protected: bool = True, limits: Limits | None = None) -> None:
-        self._own = None if zygote else Zygote(protected=protected, limits=limits)
-        source = zygote or self._own
+    Without a `fork_server` that runs already it starts one, with `protected` and `limits` as told.
+    """
+
+    def __init__(
+        self, fork_server: ForkServer | None = None, *, protected: bool = True, limits: Limits | None = None
+    ) -> None:
+        self._own = None if fork_server else ForkServer(protected=protected, limits=limits)
+        source = fork_server or self._own
         assert source is not None
         self._control = source.server()
         try:
-            ready = self._control.recv(1)
+            answer = self._control.recv(1)
         except OSError:
-            ready = b""
-        if ready != b"r":
+            answer = b""
+        if answer != Message.READY:
             self.__exit__()
             raise ChannelError("the fork server did not start; its message stands above.")
 
-    def __enter__(self) -> Students:
+    def __enter__(self) -> ForkServerClient:
         return self
 
     def __exit__(self, *problem: object) -> None:
@@ -51,7 +57,7 @@ class Students:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                socket.send_fds(self._control, [b"f"], [theirs.fileno()])
+                socket.send_fds(self._control, [Message.NEW_STUDENT], [theirs.fileno()])
             (pid,) = array.array("q", _exactly(self._control, 8))
         except ChannelError:
             raise

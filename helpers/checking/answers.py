@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any, Protocol
 
-from helpers.checking import model_probes, plain, recipes
+from helpers.checking import model_probes, plain
+from helpers.checking.building import build, build_inputs
 from helpers.checking.limits import TooSlow, output_kept, state_kept, time_limit
-from helpers.checking.takes import TAKES, Call, take
+from helpers.checking.takes import TAKES, prepare, take
 
 STUB = "Replace this line by your answer"  # what the unanswered cells of a released notebook raise
 
@@ -124,14 +125,14 @@ class InProcess:
         question = Ask.decode(question.encode())  # fresh copies, and proof that the question is plain
         printed, inputs, before = StringIO(), list[Any](), list[Any]()
         try:
-            inputs = recipes.build_inputs(question.inputs)
-            keywords = {name: recipes.build(value) for name, value in question.keywords.items()}
+            inputs = build_inputs(question.inputs)
+            keywords = {name: build(value) for name, value in question.keywords.items()}
             before = [plain.encode(model_probes.view_of(value)) for value in inputs]
             with ExitStack() as stack:
                 stack.enter_context(state_kept())
                 stack.enter_context(output_kept(printed))
                 stack.enter_context(time_limit(seconds, self.clock))
-                data = plain.encode(take(Call(question, self.answer, inputs, keywords, before)))
+                data = plain.encode(take(prepare(question, self.answer, inputs, keywords, before)))
             changed = _changed(question, inputs, before)
             return Reply("value", plain.decode(data), printed=_shortened(printed), changed_inputs=changed)
         except TooSlow:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
 from helpers.checking import model_probes, plain, spies
-from helpers.checking.recipes import build, build_inputs, first_model
+from helpers.checking.building import build, build_inputs, first_model
 
 if TYPE_CHECKING:
     from helpers.checking.answers import Ask
@@ -18,47 +18,26 @@ if TYPE_CHECKING:
 DRAWS = 600  # enough to tell shares to 5 %
 
 
-@dataclass
+@dataclass(frozen=True)
 class Call:
-    """A call that is to be made: the question, the answer, and its inputs, built from their recipes.
+    """A call that is to be made: the question, what is called, and its inputs, built from their recipes.
 
-    `before` holds what `model_probes.view_of` gives for each input, encoded. `module` is what a class was built to,
-    with its weights: then that is called, and not the answer. `memory` are the tensors of the inputs that must stay as
-    they were, held so that their memory is not given to others.
+    `before` holds what `model_probes.view_of` gives for each input, encoded. `memory` are the tensors of the inputs
+    that must stay as they were, held so that their memory is not given to others. `module` is what the answer, a class,
+    was built to: then that is the function.
     """
 
     question: Ask
-    answer: Callable[..., Any]
+    function: Callable[..., Any]
     inputs: list[Any]
     keywords: dict[str, Any]
     before: list[Any]
-    module: nn.Module | None = field(init=False)
-    memory: list[Tensor] = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Builds the module when the question says how.
-
-        Raises:
-            TypeError: when the answer is no class of `nn.Module`.
-        """
-        stay = [value for number, value in enumerate(self.inputs) if number not in self.question.changes]
-        self.memory = [tensor for value in stay for tensor in model_probes.weights_of(value).values()]
-        self.module = None if self.question.build is None else self._built(self.question.build)
-
-    def _built(self, arguments: dict[str, Any]) -> nn.Module:
-        module, weights = self.answer(**arguments), self.question.weights
-        if not isinstance(module, nn.Module):
-            raise TypeError(f"expected a class of nn.Module, got one that makes a {type(module).__name__}")
-        if self.question.take == "parameters":
-            return module  # it is only looked at
-        if weights is not None:
-            module.load_state_dict(build(weights))
-        module.train(isinstance(weights, plain.Model) and weights.training)
-        return module
+    memory: list[Tensor]
+    module: nn.Module | None
 
     def act(self) -> Any:
         """Makes the call; returns its result."""
-        return (self.answer if self.module is None else self.module)(*self.inputs, **self.keywords)
+        return self.function(*self.inputs, **self.keywords)
 
     def output(self, model: Any) -> Any:
         """Returns what a model, or its submodule `part`, gives for the inputs `then`."""
@@ -67,6 +46,32 @@ class Call:
     def seen(self, look: Callable[[nn.Module], Any]) -> Any:
         """Makes the call; returns what `look` sees of the model that comes back, or of its submodule `part`."""
         return model_probes.see(self.act(), self.question.part, look)
+
+
+def prepare(
+    question: Ask, answer: Callable[..., Any], inputs: list[Any], keywords: dict[str, Any], before: list[Any]
+) -> Call:
+    """Returns the call that a question asks for; builds the module where it says how.
+
+    Raises:
+        TypeError: when a module is to be built, and the answer is no class of `nn.Module`.
+    """
+    stay = [value for number, value in enumerate(inputs) if number not in question.changes]
+    memory = [tensor for value in stay for tensor in model_probes.weights_of(value).values()]
+    module = None if question.build is None else _built(question, answer, question.build)
+    return Call(question, answer if module is None else module, inputs, keywords, before, memory, module)
+
+
+def _built(question: Ask, answer: Callable[..., Any], arguments: dict[str, Any]) -> nn.Module:
+    module, weights = answer(**arguments), question.weights
+    if not isinstance(module, nn.Module):
+        raise TypeError(f"expected a class of nn.Module, got one that makes a {type(module).__name__}")
+    if question.take == "parameters":
+        return module  # it is only looked at
+    if weights is not None:
+        module.load_state_dict(build(weights))
+    module.train(isinstance(weights, plain.Model) and weights.training)
+    return module
 
 
 def take(call: Call) -> Any:
@@ -147,7 +152,7 @@ def _seeds(call: Call) -> dict[str, str] | None:
         inputs = build_inputs([_shifted(value, shift) for value in call.question.inputs])
         keywords = {name: build(value) for name, value in call.question.keywords.items()}
         for _ in range(times):
-            result = call.answer(*inputs, **keywords)
+            result = call.function(*inputs, **keywords)
         return "the same result" if plain.encode(result) == plain.encode(first) else "another result"
 
     return {"the same seed again": same(0), "another seed": same(1), "the same generator once more": same(0, 2)}

@@ -13,6 +13,7 @@ from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from grading.authoring import bank
 from grading.classroom import plain_grading as classroom
+from grading.course import Course
 from tests.browser.lab import Server, Witness, follow, hard_to_read, open_formgrader
 
 ASSIGNMENT = "01_causal_mask"
@@ -88,7 +89,7 @@ def test_the_class_is_graded(
 
 def test_an_essay_is_marked_by_hand(page: Page, instructor_lab: Server, graded_course: Path) -> None:
     student = "fatou_endless_loop"
-    mark = classroom.row(graded_course, ASSIGNMENT, student).mark
+    mark = classroom.row(Course(graded_course), ASSIGNMENT, student).mark
     assert mark is not None
     formgrader = open_formgrader(page, instructor_lab)
     open_for_manual_grading(formgrader, f"{mark:g} / 16")
@@ -128,6 +129,6 @@ def test_feedback_names_the_mistakes(page: Page, graded_course: Path) -> None:
         assert hard_to_read(panel) == []
     hint = "This looks like: the diagonal is blocked too. A token may look at itself"
     expect(panels.first).to_contain_text(hint)
-    mark = classroom.row(graded_course, ASSIGNMENT, student).mark
+    mark = classroom.row(Course(graded_course), ASSIGNMENT, student).mark
     expect(page.locator(".total")).to_have_text(f"{mark:g} of 16 points")
     assert page.locator("img:not([alt]), img[alt='']").count() == 0

@@ -12,14 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from grading.autograder import run as autograde
+from grading.autograder.fingerprint import environment_key
+from grading.course import Course
 from grading.errors import CourseError
-from grading.sandbox.fork_server import Zygote
+from grading.sandbox.fork_server import ForkServer
 
 
-def graded(told: dict[str, Any], zygote: Zygote) -> int:
+def graded(told: dict[str, Any], fork_server: ForkServer) -> int:
     """Grades a class; returns 0, 3 for an error that was foreseen and 4 for another."""
     try:
-        done = autograde.run(course=Path(told["course"]), workers=2, progress=False, zygote=zygote, force=told["force"])
+        settings = autograde.Settings(Course(Path(told["course"])), workers=2, progress=False, force=told["force"])
+        done = autograde.run(settings, fork_server)
         Path(told["out"]).write_text(json.dumps([dataclasses.asdict(one) for one in done]))
         return 0
     except (CourseError, OSError) as problem:
@@ -31,8 +34,8 @@ def graded(told: dict[str, Any], zygote: Zygote) -> int:
 
 
 if __name__ == "__main__":
-    autograde.environment_key(sys.argv[1])  # looked up once, for all runs
-    with Zygote() as zygote:
+    environment_key(sys.argv[1])  # looked up once, for all runs
+    with ForkServer() as fork_server:
         for line in sys.stdin:
             told = json.loads(line)
             if "wait" in told:
@@ -41,5 +44,5 @@ if __name__ == "__main__":
             pid = os.fork()
             if pid == 0:
                 os.dup2(os.open(os.devnull, os.O_RDWR), 1)
-                os._exit(graded(told, zygote))
+                os._exit(graded(told, fork_server))
             print(pid, flush=True)

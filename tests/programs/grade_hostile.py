@@ -7,13 +7,15 @@ from pathlib import Path
 
 from grading.autograder import run as autograde
 from grading.autograder.grade_submission import Budget
+from grading.course import Course
 from grading.sandbox import Limits
-from grading.sandbox.fork_server import Zygote
+from grading.sandbox.fork_server import ForkServer
 
 if __name__ == "__main__":
     told = json.loads(sys.argv[1])
-    with Zygote(limits=Limits(**told["limits"])) as zygote:
-        done = autograde.run(
-            course=Path(told["course"]), workers=2, progress=False, zygote=zygote, budget=Budget(**told["budget"])
+    with ForkServer(limits=Limits(**told["limits"])) as fork_server:
+        settings = autograde.Settings(
+            Course(Path(told["course"])), workers=2, progress=False, budget=Budget(**told["budget"])
         )
+        done = autograde.run(settings, fork_server)
     print(json.dumps([dataclasses.asdict(one) for one in done]))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 from ._common import INF, causal_mask
@@ -28,7 +28,7 @@ def _masked(*shape: int, seed: int = 0) -> Ask:
     return Ask((_scores(*shape, seed=seed), causal_mask(shape[-1])))
 
 
-def _draw_masked(*leading: int) -> Any:
+def _draw_masked(*leading: int) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         size = rng.randint(3, 9)
         return [_masked(*leading, size + step, size + step, seed=rng.randrange(10**6)) for step in range(2)]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 from ._common import INF, causal_mask
 
 
-def _sizes(low: int, high: int, count: int) -> Any:
+def _sizes(low: int, high: int, count: int) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         return [Ask((size,)) for size in rng.sample(range(low, high + 1), count)]
 

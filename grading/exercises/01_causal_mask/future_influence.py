@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask, InProcess
 from helpers.checking.plain import Model
 
@@ -129,7 +130,7 @@ def _two_words(causal: bool, seed: int) -> Ask:
     return _asked(_sometimes_less, causal, 2, 4, seed)
 
 
-def _draw_influence(causal: bool, two_words: bool = False) -> Any:
+def _draw_influence(causal: bool, two_words: bool = False) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         vocab_size, size, seed = rng.randint(10, 40), rng.randint(4, 6), rng.randrange(10**6)
         first = _asked(_plain, causal, vocab_size, size, seed)

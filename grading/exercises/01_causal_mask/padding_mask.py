@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 
@@ -16,7 +16,7 @@ def padding_mask(lengths: Tensor, size: int) -> Tensor:
     return torch.arange(size) >= lengths.clamp(min=1).unsqueeze(1)
 
 
-def _draw_lengths(low: int, high: int) -> Any:
+def _draw_lengths(low: int, high: int) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         size = high + rng.randint(0, 3)
         rows = rng.choice([count for count in range(5, 9) if count != size])  # a transposed mask has another shape

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 L = sympy.Symbol("L", positive=True, integer=True)
@@ -16,7 +15,7 @@ def wasted_scores() -> sympy.Expr:
     return L * (L - 1) / 2
 
 
-def _at(symbol: str, low: int, high: int, count: int) -> Any:
+def _at(symbol: str, low: int, high: int, count: int) -> Draw:
     return lambda rng: [Ask(at={symbol: value}) for value in rng.sample(range(low, high + 1), count)]
 
 

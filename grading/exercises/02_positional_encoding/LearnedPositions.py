@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 from ._common import _numbers, sinusoidal_encoding
@@ -148,7 +149,7 @@ def _fixed(b: int, n: int, d: int, max_len: int, seed: int) -> Ask:
     return Ask((_numbers(b, n, d, seed=seed),), build={"max_len": max_len, "d_model": d, "fixed": table})
 
 
-def _draw_sizes(make: Any) -> Any:
+def _draw_sizes(make: Any) -> Draw:
     return lambda rng: [make(rng.randint(8, 20), 2 * rng.randint(1, 3))]
 
 

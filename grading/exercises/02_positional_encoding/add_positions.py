@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import random
-from typing import Any
 
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 from ._common import _numbers
@@ -27,7 +27,7 @@ def _placed(b: int, n: int, d: int, max_len: int, seed: int = 0) -> Ask:
     return Ask((_numbers(b, n, d, seed=seed), _numbers(max_len, d, seed=seed + 1)))
 
 
-def _draw_placed(*kinds: tuple[int, int, int]) -> Any:
+def _draw_placed(*kinds: tuple[int, int, int]) -> Draw:
     """Draws for each kind (b, n, spare rows) one question, narrower than long; b and n may be 0 for "any"."""
 
     def draw(rng: random.Random) -> list[Ask]:

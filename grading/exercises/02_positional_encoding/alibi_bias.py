@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 INF = float("inf")
@@ -31,7 +30,7 @@ def _sloped(slopes: Tensor, size: int, future: float | None = -INF) -> Tensor:
     return bias if future is None else bias.masked_fill(_distances(size) < 0, future)
 
 
-def _draw_heads(*counts: int) -> Any:
+def _draw_heads(*counts: int) -> Draw:
     return lambda rng: [Ask((count, rng.randint(4, 9))) for count in counts]
 
 

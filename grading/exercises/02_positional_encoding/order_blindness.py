@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask, InProcess
 from helpers.checking.plain import Model
 
@@ -84,7 +85,7 @@ def _seeing(b: int, n: int, seed: int, positions: str = "none", causal: bool = F
         seed += 1
 
 
-def _draw_blind(*sizes: tuple[int, int], see: bool = False, **options: Any) -> Any:
+def _draw_blind(*sizes: tuple[int, int], see: bool = False, **options: Any) -> Draw:
     make = _seeing if see else _blind
     return lambda rng: [make(b, n, rng.randrange(10**6), **options) for b, n in sizes]
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 from ._common import _numbers, _speeds
@@ -94,7 +95,7 @@ def _places(n: int, rng: random.Random) -> Tensor:
             return torch.tensor(places)
 
 
-def _draw_rotary(*sizes: tuple[int, int, int, int]) -> Any:
+def _draw_rotary(*sizes: tuple[int, int, int, int]) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         return [Ask((_qkv(b, h, n, d, rng.randrange(10**6)), _places(n, rng))) for b, h, n, d in sizes]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 from ._common import _exponents, _sinusoids, _speeds, sinusoidal_encoding
@@ -47,7 +47,7 @@ def _shift(offset: int, d_model: int) -> Ask:
     return Ask((offset, d_model), beside={"rows": torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)})
 
 
-def _draw_offsets(*widths: int) -> Any:
+def _draw_offsets(*widths: int) -> Draw:
     """Draws offsets to both sides for each width, none of which turns the columns back to their places."""
 
     def draw(rng: random.Random) -> list[Ask]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 from ._common import _exponents, _sinusoids, sinusoidal_encoding
@@ -22,7 +21,7 @@ def _pair_number_only(max_len: int, d_model: int) -> Tensor:
     return _sinusoids(max_len, torch.arange(d_model) // 2 / d_model)
 
 
-def _draw_tables(*widths: int) -> Any:
+def _draw_tables(*widths: int) -> Draw:
     return lambda rng: [Ask((rng.randint(5, 30), width)) for width in widths]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 from ._common import (
@@ -133,7 +134,7 @@ def _decoder(
     return Ask((x, memory, mask, memory_mask), build=build, weights=_weights(DecoderLayer, build, seed, silent))
 
 
-def _draw_decoder(kind: str) -> Callable[[random.Random], list[Ask]]:
+def _draw_decoder(kind: str) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
         for norm_first in {"post": (False, False), "pre": (True, True)}.get(kind, (False, True)):

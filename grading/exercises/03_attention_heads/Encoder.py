@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor, nn
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 from ._common import EncoderLayer, _causal, _numbers, _parameter_stage, _weights, _with
@@ -76,7 +76,7 @@ def _stack_build(n_layers: int, d: int = 4, h: int = 2, f: int = 3) -> dict[str,
     return {"d_model": d, "n_heads": h, "d_feedforward": f, "n_layers": n_layers}
 
 
-def _draw_stack(low: int, high: int, masked: bool = False) -> Callable[[random.Random], list[Ask]]:
+def _draw_stack(low: int, high: int, masked: bool = False) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
         for layers in rng.sample(range(low, high + 1), min(2, high - low + 1)):

@@ -9,6 +9,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 from ._common import (
@@ -73,7 +74,7 @@ def _layer(seed: int, b: int, n: int, build: dict[str, Any], mask: Tensor | None
     return Ask((_numbers(b, n, build["d_model"], seed=seed), mask), build=build, weights=weights)
 
 
-def _draw_layer(kind: str) -> Callable[[random.Random], list[Ask]]:
+def _draw_layer(kind: str) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
         for norm_first in {"post": (False, False), "pre": (True, True)}.get(kind, (False, True)):

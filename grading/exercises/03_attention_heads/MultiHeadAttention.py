@@ -10,6 +10,7 @@ from typing import Any
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 from ._common import (
@@ -108,7 +109,7 @@ def _heads(seed: int, b: int, n: int, m: int, d: int, h: int, mask: Tensor | Non
     return Ask((x, source, mask), build=build, weights=_weights(MultiHeadAttention, build, seed))
 
 
-def _draw_heads(kind: str = "") -> Callable[[random.Random], list[Ask]]:
+def _draw_heads(kind: str = "") -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
         for d, h in rng.sample(HEAD_SIZES, 2):

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 from ._common import Pair, _attended, _blocked, _numbers, _zero_blocks, scaled_dot_product_attention
@@ -67,7 +68,7 @@ def _bias(n: int, m: int) -> Tensor:
     return -0.5 * (torch.arange(n)[:, None] - torch.arange(m)).abs().float()
 
 
-def _draw_attention(*leading: int, masks: str = "", one_key: bool = False) -> Callable[[random.Random], list[Ask]]:
+def _draw_attention(*leading: int, masks: str = "", one_key: bool = False) -> Draw:
     """Draws sizes that all differ, so that a scale with any other of them is seen."""
 
     def draw(rng: random.Random) -> list[Ask]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 from ._common import _counted, _split_reshaped, split_heads
@@ -31,7 +31,7 @@ def _split_into_batch(x: Tensor, n_heads: int) -> Tensor:
     return split_heads(x, n_heads).flatten(0, 1)
 
 
-def _draw_split(one_token: bool = False) -> Callable[[random.Random], list[Ask]]:
+def _draw_split(one_token: bool = False) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         b, n, h, width = rng.sample(range(2, 8), 4)
         side = rng.randint(2, 4)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 Shapes = dict[str, tuple[int, ...]]
@@ -61,7 +61,7 @@ def _key_not_turned(b: int, n: int, d: int, h: int) -> Shapes:
     return _shapes(b, n, d, h, key_heads_turned=(b, h, n, d // h))
 
 
-def _draw_shapes(*entries: str, take: str = "result") -> Callable[[random.Random], list[Ask]]:
+def _draw_shapes(*entries: str, take: str = "result") -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
         for _ in range(2):

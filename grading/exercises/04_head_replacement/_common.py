@@ -43,10 +43,6 @@ def _other_options(rng: random.Random) -> dict[str, Any]:
     return rng.choice(OTHER_OPTIONS)
 
 
-def _seed(rng: random.Random) -> int:
-    return rng.randrange(10**6)
-
-
 def _classifier_with_head(model: Any, inputs: int, outputs: int, bias: bool = True) -> nn.Module:
     changed = Classifier(copy.deepcopy(model.base), outputs)  # the new head comes after it, as in most answers:
     changed.head = nn.Linear(inputs, outputs, bias)  # so it has the random numbers that theirs has

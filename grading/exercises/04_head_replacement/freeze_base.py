@@ -8,11 +8,12 @@ from typing import Any
 from torch import nn
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import seed_from
 from helpers.checking.answers import Ask
 from helpers.checking.plain import Model
 from helpers.models import Classifier
 
-from ._common import THEN, _classifier, _classifier_with_head, _other_options, _seed
+from ._common import THEN, _classifier, _classifier_with_head, _other_options
 
 
 def freeze_base(model: Classifier) -> Classifier:
@@ -67,7 +68,7 @@ EXERCISE = Exercise(
             0.5,
             "head.weight and head.bias must keep requires_grad=True.",
             [_freeze_ask(_classifier(1, 3), then=THEN, take="learns", entries=("head.*",))],
-            lambda rng: [_freeze_ask(_classifier(_seed(rng), 3), then=THEN, take="learns", entries=("head.*",))],
+            lambda rng: [_freeze_ask(_classifier(seed_from(rng), 3), then=THEN, take="learns", entries=("head.*",))],
         ),
         Stage(
             "nothing else learns",
@@ -75,7 +76,7 @@ EXERCISE = Exercise(
             "Print the names of all parameters with requires_grad=True: only those of the head may be left.",
             [_freeze_ask(_classifier(1, 3), then=THEN, take="learns")],
             lambda rng: [
-                _freeze_ask(_classifier(_seed(rng), rng.randint(2, 5), n_layers=2), then=THEN, take="learns"),
+                _freeze_ask(_classifier(seed_from(rng), rng.randint(2, 5), n_layers=2), then=THEN, take="learns"),
             ],
         ),
         Stage(
@@ -83,21 +84,21 @@ EXERCISE = Exercise(
             0.5,
             "The head is a Linear from 200 numbers to 2: 2 * 200 weights and 2 biases.",
             [_freeze_ask(_large(1), then=THEN, take="learns")],
-            lambda rng: [_freeze_ask(_large(_seed(rng)), then=THEN, take="learns")],
+            lambda rng: [_freeze_ask(_large(seed_from(rng)), then=THEN, take="learns")],
         ),
         Stage(
             "also where positions are learned and a last norm follows",
             0.5,
             "Not every parameter of the base belongs to a layer: base.position and base.norm exist in some models.",
             [_freeze_ask(_classifier(2, 2, **LEARNED), then=THEN, take="learns")],
-            lambda rng: [_freeze_ask(_classifier(_seed(rng), 4, **LEARNED), then=THEN, take="learns")],
+            lambda rng: [_freeze_ask(_classifier(seed_from(rng), 4, **LEARNED), then=THEN, take="learns")],
         ),
         Stage(
             "no weight changes its value",
             0.5,
             "Freezing says what training may change later. It changes no number: every weight stays 'as in input 1'.",
             [_freeze_ask(_classifier(3, 2), take="origins")],
-            lambda rng: [_freeze_ask(_classifier(_seed(rng), 3, **_other_options(rng)), take="origins")],
+            lambda rng: [_freeze_ask(_classifier(seed_from(rng), 3, **_other_options(rng)), take="origins")],
         ),
     ],
     [

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 
@@ -21,7 +22,7 @@ def _hidden(b: int, n: int, d: int, seed: int) -> Tensor:
     return (100 * numbers).round() / 100  # two decimals, to be read in the picture
 
 
-def _draw_padded(low: int, texts: tuple[int, int], spare: int) -> Callable[[random.Random], list[Ask]]:
+def _draw_padded(low: int, texts: tuple[int, int], spare: int) -> Draw:
     """Returns what draws a batch of texts of at least `low` tokens; `spare` columns at most are padding for all."""
 
     def draw(rng: random.Random) -> list[Ask]:

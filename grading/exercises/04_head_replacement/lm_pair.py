@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 from helpers.data import EOS, SOS
 
@@ -14,7 +14,7 @@ def lm_pair(tokens: list[int]) -> tuple[list[int], list[int]]:
     return [SOS, *tokens], [*tokens, EOS]
 
 
-def _draw_sentences(low: int, high: int, count: int) -> Callable[[random.Random], list[Ask]]:
+def _draw_sentences(low: int, high: int, count: int) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         return [Ask((rng.sample(range(4, 1000), rng.randint(low, high)),)) for _ in range(count)]
 

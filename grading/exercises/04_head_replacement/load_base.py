@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, seed_from
 from helpers.checking.answers import Ask
 from helpers.checking.plain import Model
 from helpers.models import Classifier
 
-from ._common import THEN, _base, _classifier, _language_model, _other_options, _seed
+from ._common import THEN, _base, _classifier, _language_model, _other_options
 
 Weights = dict[str, Tensor]
 
@@ -36,11 +36,11 @@ def _checkpoint(seed: int, **options: Any) -> Model:
     return replace(_language_model(seed, **options), state=True)
 
 
-def _load_asks(*, n_classes: int = 3, **settings: Any) -> Callable[[random.Random], list[Ask]]:
+def _load_asks(*, n_classes: int = 3, **settings: Any) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
         for options in ({}, _other_options(rng)):
-            inputs = _classifier(_seed(rng), n_classes, **options), _checkpoint(_seed(rng), **options)
+            inputs = _classifier(seed_from(rng), n_classes, **options), _checkpoint(seed_from(rng), **options)
             asks.append(Ask(inputs, changes=(0,), **settings))
         return asks
 
@@ -55,7 +55,7 @@ def _other_width(rng: random.Random) -> list[Ask]:
     """Returns bases of other shapes; of the last, the first weights fit and only later ones do not."""
     sizes = {"d_model": rng.choice([4, 12, 16]), "vocab_size": rng.choice([6, 9]), "d_feedforward": rng.choice([6, 12])}
     return [
-        Ask((_classifier(_seed(rng)), _checkpoint(_seed(rng), **{name: size})), changes=(0, 1))
+        Ask((_classifier(seed_from(rng)), _checkpoint(seed_from(rng), **{name: size})), changes=(0, 1))
         for name, size in sizes.items()
     ]
 
@@ -63,9 +63,9 @@ def _other_width(rng: random.Random) -> list[Ask]:
 def _other_names(rng: random.Random) -> list[Ask]:
     few, many = rng.choice([(1, 2), (1, 3), (2, 3)])
     return [
-        Ask((_classifier(_seed(rng), n_layers=many), _checkpoint(_seed(rng), n_layers=few)), changes=(0, 1)),
-        Ask((_classifier(_seed(rng), n_layers=few), _checkpoint(_seed(rng), n_layers=many)), changes=(0, 1)),
-        Ask((_classifier(_seed(rng)), replace(_base(_seed(rng)), spread=0.3, state=True)), changes=(0, 1)),
+        Ask((_classifier(seed_from(rng), n_layers=many), _checkpoint(seed_from(rng), n_layers=few)), changes=(0, 1)),
+        Ask((_classifier(seed_from(rng), n_layers=few), _checkpoint(seed_from(rng), n_layers=many)), changes=(0, 1)),
+        Ask((_classifier(seed_from(rng)), replace(_base(seed_from(rng)), spread=0.3, state=True)), changes=(0, 1)),
     ]
 
 

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, seed_from
 from helpers.checking.answers import Ask
 from helpers.data import PAD, SOS
 from helpers.models import Classifier, LanguageModel, TransformerBase
 
-from ._common import OTHER_OPTIONS, THEN, _classifier_with_head, _language_model, _seed
+from ._common import OTHER_OPTIONS, THEN, _classifier_with_head, _language_model
 
 
 def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
     return Classifier(copy.deepcopy(model.base), n_classes)
 
 
-def _swap_asks(**settings: Any) -> Callable[[random.Random], list[Ask]]:
+def _swap_asks(**settings: Any) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
-        first = Ask((_language_model(_seed(rng)), rng.choice([3, 4, 5])), **settings)
-        second = Ask((_language_model(_seed(rng), n_layers=2, d_model=12), rng.choice([2, 6])), **settings)
+        first = Ask((_language_model(seed_from(rng)), rng.choice([3, 4, 5])), **settings)
+        second = Ask((_language_model(seed_from(rng), n_layers=2, d_model=12), rng.choice([2, 6])), **settings)
         return [first, second]
 
     return draw
@@ -98,7 +98,7 @@ EXERCISE = Exercise(
             "of the base, and do not build one anew.",
             [Ask((_language_model(3, n_heads=4, positions="alibi"), 3), then=THEN, part="base")],
             lambda rng: [
-                Ask((_language_model(_seed(rng), **options), rng.choice([2, 3, 6])), then=THEN, part="base")
+                Ask((_language_model(seed_from(rng), **options), rng.choice([2, 3, 6])), then=THEN, part="base")
                 for options in OTHER_OPTIONS
             ],
         ),
@@ -107,7 +107,7 @@ EXERCISE = Exercise(
             0.5,
             "The head must read the last real token of each text, found by its length: Classifier does it.",
             [Ask((_language_model(4), 3), then=ALIKE)],
-            lambda rng: [Ask((_language_model(_seed(rng), n_layers=2), rng.randint(2, 5)), then=ALIKE)],
+            lambda rng: [Ask((_language_model(seed_from(rng), n_layers=2), rng.randint(2, 5)), then=ALIKE)],
             measure="rows alike",
         ),
         Stage(

@@ -11,6 +11,7 @@ import sympy
 from sympy import Expr
 
 from grading.exercise import Mistake
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 from helpers.checking.plain import Model
 
@@ -35,7 +36,7 @@ def _draw_small(rng: random.Random) -> list[Ask]:
     return [Ask(at=_point(V=v, D=d, M=m, C=c, A=4)) for v, d, m, c in sizes]
 
 
-def _draw_points(count: int, *free: str, symbols: str = "VDFMACL") -> Callable[[random.Random], list[Ask]]:
+def _draw_points(count: int, *free: str, symbols: str = "VDFMACL") -> Draw:
     """Draws points; of F and C only those in `free` are chosen apart from D and V."""
 
     def draw(rng: random.Random) -> list[Ask]:
@@ -93,7 +94,7 @@ def _shape(rng: random.Random) -> dict[str, Any]:
     }
 
 
-def _draw_models(make: Callable[[random.Random], list[tuple[Any, ...]]]) -> Any:
+def _draw_models(make: Callable[[random.Random], list[tuple[Any, ...]]]) -> Draw:
     return lambda rng: [Ask(inputs) for inputs in make(rng)]
 
 

@@ -10,6 +10,7 @@ import sympy
 from sympy import Expr, Integer
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 from ._common import A, C, D, L, M, V, _draw_points, _point
@@ -94,7 +95,7 @@ def _repairs(*claims: dict[str, Expr]) -> list[Ask]:
     return [Ask((claim,), at=_point("VDMACL", V=977, D=30, M=6, A=3, C=5)) for claim in claims]
 
 
-def _draw_repairs(*claims: dict[str, Expr]) -> Any:
+def _draw_repairs(*claims: dict[str, Expr]) -> Draw:
     return lambda rng: _repairs_at_drawn_points(rng, *claims)
 
 

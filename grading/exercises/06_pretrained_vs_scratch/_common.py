@@ -16,10 +16,6 @@ from helpers.data import EOS, IGNORE, PAD, SOS, scored_places
 Record = dict[str, Any]
 
 
-def _seed(rng: random.Random) -> int:
-    return rng.randrange(10**6)
-
-
 def _wanted(answer: Callable[..., Any], ask: Ask) -> Any:
     """Returns what an answer of this file makes of a question."""
     return InProcess(answer).ask(ask, 5).value
@@ -58,10 +54,6 @@ def _batch(texts: Sequence[Sequence[int]], labels: Sequence[int] = ()) -> Model:
 
 def _texts(rng: random.Random, lengths: Sequence[int]) -> list[list[int]]:
     return [[rng.randrange(4, V) for _ in range(length)] for length in lengths]
-
-
-def _drawn(draw: Callable[[random.Random], list[Ask]], seed: int) -> list[Ask]:
-    return draw(random.Random(seed))
 
 
 WAYS = ["scratch", "frozen", "pretrained"]

@@ -7,15 +7,17 @@ import random
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, fixed, seed_from
 from helpers.checking.answers import Ask
 from helpers.data import Batch
 
-from ._common import _batch, _classifier, _drawn, _seed, _texts, _wanted
+from ._common import _batch, _classifier, _texts, _wanted
 
 
 def accuracy(model: Any, loader: Sequence[Batch]) -> float:
@@ -52,14 +54,9 @@ def _share_right(
     return math.fsum(share * count for share, count in zip(shares, counts, strict=True)) / sum(counts)
 
 
-def _measuring(**options: Any) -> Callable[..., Any]:
-    """Returns a measurement that goes wrong in these ways."""
-    return lambda model, loader: _share_right(model, loader, **options)
-
-
 def _draw_loader(
     sizes: Sequence[int], differs_from: Sequence[Callable[..., Any]], padded: bool = True, **model: Any
-) -> Callable[[random.Random], list[Ask]]:
+) -> Draw:
     """Returns what draws a question with batches of these sizes, on which these wrong answers are seen to be wrong."""
 
     def draw(rng: random.Random) -> list[Ask]:
@@ -68,7 +65,7 @@ def _draw_loader(
             for size in sizes:
                 lengths = [rng.randint(1, 8) if padded else 5 for _ in range(size)]
                 loader.append(_batch(_texts(rng, lengths), [rng.randrange(3) for _ in range(size)]))
-            classifier = _classifier(_seed(rng), 3, 1.0, **{k: v for k, v in model.items() if k != "training"})
+            classifier = _classifier(seed_from(rng), 3, 1.0, **{k: v for k, v in model.items() if k != "training"})
             ask = Ask((replace(classifier, training=model.get("training", False)), loader))
             wanted = _wanted(accuracy, ask)
             if not 0.3 < wanted < 0.95 or abs(1 - 2 * wanted) < 0.02:
@@ -80,12 +77,14 @@ def _draw_loader(
     return draw
 
 
-_TWO_CLASSES = _measuring(classes=2)
-_LAST_ROW, _MEANS = _measuring(lengths=False), _measuring(means=True)
+_TWO_CLASSES = partial(_share_right, classes=2)
+_LAST_ROW, _MEANS = partial(_share_right, lengths=False), partial(_share_right, means=True)
 _NO_PADDING = _draw_loader([6], [], padded=False)
 _PADDED = _draw_loader([12], [_LAST_ROW])
-_UNEVEN = _draw_loader([10, 6, 2], [_LAST_ROW, _MEANS, _measuring(last_only=True)])
-_DROPOUT = _draw_loader([8, 4], [_LAST_ROW, _measuring(mode=None), _measuring(mode=True)], dropout=1.0, training=True)
+_UNEVEN = _draw_loader([10, 6, 2], [_LAST_ROW, _MEANS, partial(_share_right, last_only=True)])
+_DROPOUT = _draw_loader(
+    [8, 4], [_LAST_ROW, partial(_share_right, mode=None), partial(_share_right, mode=True)], dropout=1.0, training=True
+)
 
 
 def _modes(rng: random.Random) -> list[Ask]:
@@ -101,28 +100,28 @@ EXERCISE = Exercise(
             "one batch without padding",
             0.5,
             "The class with the largest logit is the answer; count how many answers are the target, and divide.",
-            _drawn(_NO_PADDING, 1),
+            fixed(_NO_PADDING, 1),
             _NO_PADDING,
         ),
         Stage(
             "the last real token of each text",
             0.5,
             "The classifier finds the last real token by the lengths: model(batch.tokens, batch.lengths).",
-            _drawn(_PADDED, 2),
+            fixed(_PADDED, 2),
             _PADDED,
         ),
         Stage(
             "batches of different sizes",
             1,
             "Count right answers and texts over all batches, and divide once, at the end.",
-            _drawn(_UNEVEN, 3),
+            fixed(_UNEVEN, 3),
             lambda rng: [*_UNEVEN(rng), *_UNEVEN(rng)],
         ),
         Stage(
             "in evaluation mode",
             0.5,
             "The model may come in training mode, with dropout: call model.eval() before you ask it.",
-            _drawn(_DROPOUT, 4),
+            fixed(_DROPOUT, 4),
             _DROPOUT,
         ),
         Stage(
@@ -130,7 +129,7 @@ EXERCISE = Exercise(
             0.5,
             "Keep model.training before, and put it back at the end with model.train(before): a model left in "
             "evaluation mode would train on without dropout.",
-            _drawn(_modes, 5),
+            fixed(_modes, 5),
             _modes,
         ),
     ],
@@ -138,17 +137,17 @@ EXERCISE = Exercise(
         Mistake(
             "measured in training mode",
             "Dropout is on, and the answers are noise in part. Call model.eval() before you measure.",
-            _measuring(mode=None),
+            partial(_share_right, mode=None),
         ),
         Mistake(
             "the model is left in evaluation mode",
             "The next training step would run without dropout, and no error says so. Put the mode back as it was.",
-            _measuring(after=False),
+            partial(_share_right, after=False),
         ),
         Mistake(
             "the model is always left in training mode",
             "It may have come in evaluation mode: keep model.training, and put back what it was.",
-            _measuring(after=True),
+            partial(_share_right, after=True),
         ),
         Mistake(
             "the last row in place of the last real token",
@@ -159,7 +158,7 @@ EXERCISE = Exercise(
         Mistake(
             "the last row, and the model is left in evaluation mode",
             "Two mistakes: pass batch.lengths on, and put the mode back as it was.",
-            _measuring(lengths=False, after=False),
+            partial(_share_right, lengths=False, after=False),
         ),
         Mistake(
             "the mean of the batches' means",
@@ -169,12 +168,12 @@ EXERCISE = Exercise(
         Mistake(
             "the mean of the batches' means, and the model is left in evaluation mode",
             "Count over all batches and divide once; and put the mode back as it was.",
-            _measuring(means=True, after=False),
+            partial(_share_right, means=True, after=False),
         ),
         Mistake(
             "only the last batch",
             "Counts must go on from batch to batch: set them to 0 before the loop.",
-            _measuring(last_only=True),
+            partial(_share_right, last_only=True),
         ),
         Mistake(
             "the share of wrong answers",

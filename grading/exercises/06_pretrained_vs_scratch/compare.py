@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 import statistics
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, fixed
 from helpers.checking.answers import Ask
 
-from ._common import WAYS, Record, _drawn
+from ._common import WAYS, Record
 
 
 def compare(records: list[Record]) -> dict[str, dict[str, Any]]:
@@ -57,11 +59,6 @@ def _compared(
         test = summary([choose(run)["test"] for run in runs.values()])
         found[way] = {"mean": mean, "low": low, "high": high, "test": test}
     return found
-
-
-def _comparing(**options: Any) -> Callable[..., Any]:
-    """Returns a comparison that goes wrong in these ways."""
-    return lambda records: _compared(records, **options)
 
 
 def _one_epoch_for_all(records: list[Record]) -> dict[str, dict[str, Any]]:
@@ -124,7 +121,7 @@ def _shuffled(rng: random.Random, records: list[Record]) -> list[Record]:
     return first + sorted(rest, key=lambda record: (-record["epoch"], rng.random()))
 
 
-def _draw_records(ways: int, seeds: int, epochs: int, **settings: Any) -> Callable[[random.Random], list[Ask]]:
+def _draw_records(ways: int, seeds: int, epochs: int, **settings: Any) -> Draw:
     shuffle = settings.pop("shuffle", False)
 
     def draw(rng: random.Random) -> list[Ask]:
@@ -146,14 +143,14 @@ EXERCISE = Exercise(
             0.5,
             "For each way: three lists with one number per epoch (mean, lowest and highest of valid over the seeds), "
             "and the mean of test.",
-            _drawn(_ONE_EPOCH, 1),
+            fixed(_ONE_EPOCH, 1),
             _ONE_EPOCH,
         ),
         Stage(
             "one seed, several epochs: validation chooses the epoch, test says how good it is",
             0.5,
             "Find the record with the best valid, and take the test of that same record.",
-            _drawn(_ONE_RUN, 2),
+            fixed(_ONE_RUN, 2),
             _ONE_RUN,
         ),
         Stage(
@@ -161,21 +158,21 @@ EXERCISE = Exercise(
             1,
             "Every run chooses an epoch of its own; the result is the mean of their test accuracies. One way may have "
             "other seeds, and more epochs, than another.",
-            _drawn(_draw_records(3, 2, 3, uneven=True), 3),
+            fixed(_draw_records(3, 2, 3, uneven=True), 3),
             _ALL,
         ),
         Stage(
             "records in any order",
             0.5,
             "Place each number by its epoch, not by where it stands in the list.",
-            _drawn(_SHUFFLED, 4),
+            fixed(_SHUFFLED, 4),
             _SHUFFLED,
         ),
         Stage(
             "two epochs as good as each other: the earlier one",
             0.5,
             "Of several epochs with the best valid take the first, as somebody would who stops when it gets no better.",
-            _drawn(_TIED, 5),
+            fixed(_TIED, 5),
             _TIED,
         ),
     ],
@@ -184,27 +181,27 @@ EXERCISE = Exercise(
             "validates on test",
             "The epoch was chosen by its test accuracy, so that luck on the test set counts as skill. Choose by valid, "
             "then report test, and never look back.",
-            _comparing(choose=_first_best("test")),
+            partial(_compared, choose=_first_best("test")),
         ),
         Mistake(
             "one seed",
             "Only the first run of each way is used. One run says as much about the seed as about the way: use all.",
-            _comparing(seeds=_only_first),
+            partial(_compared, seeds=_only_first),
         ),
         Mistake(
             "the luckiest seed",
             "Only the best run of each way is used. Whoever tries more seeds would win: use all.",
-            _comparing(seeds=_only_luckiest),
+            partial(_compared, seeds=_only_luckiest),
         ),
         Mistake(
             "the highest test accuracy of all seeds",
             "This reports the luckiest run. Take the mean over the seeds.",
-            _comparing(summary=max),
+            partial(_compared, summary=max),
         ),
         Mistake(
             "always the last epoch",
             "The last epoch need not be the best. Choose by validation, in each run.",
-            _comparing(choose=lambda run: run[-1]),
+            partial(_compared, choose=lambda run: run[-1]),
         ),
         Mistake(
             "one epoch for all seeds",
@@ -214,22 +211,22 @@ EXERCISE = Exercise(
         Mistake(
             "the curve of the test accuracy",
             "The curve is there to choose by, so it shows validation. Test appears once, at the end.",
-            _comparing(column="test"),
+            partial(_compared, column="test"),
         ),
         Mistake(
             "the band is a standard deviation",
             "The band goes from the lowest to the highest run.",
-            _comparing(spread=True),
+            partial(_compared, spread=True),
         ),
         Mistake(
             "records are taken in the order in which they come",
             "The list is in any order: sort each run by its epoch.",
-            _comparing(ordered=False),
+            partial(_compared, ordered=False),
         ),
         Mistake(
             "the later of two equal epochs",
             "Of several epochs with the best validation accuracy take the first.",
-            _comparing(choose=_last_best),
+            partial(_compared, choose=_last_best),
         ),
     ],
 )

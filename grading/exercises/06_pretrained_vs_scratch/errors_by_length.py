@@ -11,9 +11,8 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, fixed, seed_from
 from helpers.checking.answers import Ask
-
-from ._common import _drawn, _seed
 
 
 def errors_by_length(logits: Tensor, labels: Tensor, lengths: Tensor, edges: list[int]) -> Tensor:
@@ -67,13 +66,13 @@ def _classified(rng: random.Random, lengths: list[int], wrong: list[int], edges:
     """
     start = rng.randrange(3)
     labels = torch.tensor([rng.choice([0, 2]) if n in wrong else (start + n) % 3 for n in range(len(lengths))])
-    logits = (10 * torch.randn(len(lengths), 3, generator=torch.Generator().manual_seed(_seed(rng)))).round() / 10
+    logits = (10 * torch.randn(len(lengths), 3, generator=torch.Generator().manual_seed(seed_from(rng)))).round() / 10
     best = torch.tensor([(int(label) + (n in wrong)) % 3 for n, label in enumerate(labels)])
     logits[torch.arange(len(lengths)), best] = 4.0
     return Ask((logits, labels, torch.tensor(lengths), edges))
 
 
-def _draw_errors(*, on_edges: bool = False, empty: bool = False) -> Callable[[random.Random], list[Ask]]:
+def _draw_errors(*, on_edges: bool = False, empty: bool = False) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         edges = sorted(rng.sample(range(10, 90, 10), 4))
         lengths, wrong = list[int](), list[int]()
@@ -103,7 +102,7 @@ EXERCISE = Exercise(
             "a floating point tensor with one number for each bin",
             0.5,
             "k + 1 edges make k bins: the result has shape (k,).",
-            _drawn(_INSIDE, 1),
+            fixed(_INSIDE, 1),
             _INSIDE,
             view="shape",
         ),
@@ -111,7 +110,7 @@ EXERCISE = Exercise(
             "of the texts in a bin, the share that is wrong",
             0.5,
             "Divide the errors of a bin by the texts of the same bin.",
-            _drawn(_INSIDE, 2),
+            fixed(_INSIDE, 2),
             _INSIDE,
         ),
         Stage(
@@ -119,7 +118,7 @@ EXERCISE = Exercise(
             0.5,
             "A bin holds its lower edge and not its upper one: low <= length < high. Texts that are shorter than the "
             "first edge, or not shorter than the last, are in no bin.",
-            _drawn(_ON_EDGES, 3),
+            fixed(_ON_EDGES, 3),
             _ON_EDGES,
         ),
         Stage(
@@ -127,7 +126,7 @@ EXERCISE = Exercise(
             0.5,
             "0 errors of 0 texts is not 0 %: nobody was asked. The mean of an empty tensor is NaN, which is what we "
             "want.",
-            _drawn(_EMPTY, 4),
+            fixed(_EMPTY, 4),
             _EMPTY,
         ),
     ],

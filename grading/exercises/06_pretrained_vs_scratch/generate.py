@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import fixed, seed_from
 from helpers.checking.answers import Ask
 from helpers.checking.plain import Model
 from helpers.data import EOS, OOV, SOS, Vocabulary
 
-from ._common import WORDS, _drawn, _language_model, _seed, _wanted
+from ._common import WORDS, _language_model, _wanted
 
 
 def generate(model: Any, vocabulary: Vocabulary, prompt: str, max_len: int, temperature: float) -> list[int]:
@@ -64,13 +66,6 @@ def _write(
     return tokens[given:] if new_only else tokens[start - keep_sos :]
 
 
-def _writing(**options: Any) -> Callable[..., Any]:
-    """Returns a way to write that goes wrong in these ways."""
-    return lambda model, vocabulary, prompt, max_len, temperature: _write(
-        model, vocabulary, prompt, max_len, temperature, **options
-    )
-
-
 def _new_words_counted(model: Any, vocabulary: Vocabulary, prompt: str, max_len: int, temperature: float) -> list[int]:
     return _write(model, vocabulary, prompt, max_len, temperature, extra=len(vocabulary.encode(prompt)))
 
@@ -92,14 +87,14 @@ def _write_ask(model: Model, prompt: str, max_len: int, temperature: float = 0.0
 
 
 def _writes(ask: Ask, **options: Any) -> list[int]:
-    found: list[int] = _wanted(_writing(**options), ask)
+    found: list[int] = _wanted(partial(_write, **options), ask)
     return found
 
 
 def _telling(rng: random.Random, prompts: Sequence[str], max_len: int) -> Ask:
     """Returns a question whose greedy text does not end with <eos>, and that is not too simple."""
     while True:
-        ask = _write_ask(_language_model(_seed(rng), 0.6), rng.choice(prompts), max_len)
+        ask = _write_ask(_language_model(seed_from(rng), 0.6), rng.choice(prompts), max_len)
         text = _writes(ask)
         varied = len(set(text[len(ask.inputs[2].split()) :])) > 1
         if varied and EOS not in _writes(ask, stop=False, extra=8) and _told_apart(ask, text):
@@ -116,7 +111,7 @@ def _ending(rng: random.Random, max_len: int, prompts: Sequence[str]) -> Ask:
     """Returns a question whose greedy text ends with <eos> before `max_len`, after two words at least."""
     while True:
         prompt = rng.choice(prompts)
-        model = _language_model(_seed(rng), 0.6, vocab_size=7)
+        model = _language_model(seed_from(rng), 0.6, vocab_size=7)
         ask = _write_ask(model, prompt, max_len, words=FEW)
         if len(prompt.split()) + 1 < len(_writes(ask)) < max_len - 2:
             return ask
@@ -165,7 +160,7 @@ def _repeating(rng: random.Random, spread: float, temperature: float) -> Ask:
     options = {"vocab_size": 4 + len(MANY.arguments["words"]), "positions": "none"}
     while True:
         prompt = " ".join(rng.sample(MANY.arguments["words"], 3))  # three words are many even if <eos> comes at once
-        ask = _write_ask(_language_model(_seed(rng), spread, **options), prompt, 24, temperature, MANY)
+        ask = _write_ask(_language_model(seed_from(rng), spread, **options), prompt, 24, temperature, MANY)
         text = _writes(ask, greedy=True)
         if len(text) == 24 and len(set(text)) < 8:
             return ask
@@ -178,7 +173,7 @@ EXERCISE = Exercise(
             "temperature 0: the most probable word, again and again",
             1,
             "Read <sos>, the prompt and all that is written so far; the last row of logits scores the next word.",
-            _drawn(lambda rng: [_telling(rng, PROMPTS[1:], 7), _telling(rng, PROMPTS[1:], 5)], 1),
+            fixed(lambda rng: [_telling(rng, PROMPTS[1:], 7), _telling(rng, PROMPTS[1:], 5)], 1),
             lambda rng: [_telling(rng, PROMPTS[1:], 8), _telling(rng, PROMPTS[1:], 6)],
         ),
         Stage(
@@ -186,28 +181,28 @@ EXERCISE = Exercise(
             0.5,
             "The list that you return has at most max_len numbers, those of the prompt counted and <sos> not; a prompt "
             "that is longer comes back as it is.",
-            _drawn(lambda rng: _longer(rng, ["un style", "roman très long"]), 2),
+            fixed(lambda rng: _longer(rng, ["un style", "roman très long"]), 2),
             _longer,
         ),
         Stage(
             "<eos> ends the text, and is no part of it",
             1,
             "When the model writes <eos>, the text is over: stop, and leave <eos> out. The prompt may be empty.",
-            _drawn(_endings, 3),
+            fixed(_endings, 3),
             _endings,
         ),
         Stage(
             "a prompt with a word that nobody knows",
             0.5,
             "vocabulary.encode gives <oov> for it, and so should you.",
-            _drawn(_unknown, 4),
+            fixed(_unknown, 4),
             _unknown,
         ),
         Stage(
             "temperature near 0: nearly certainly the most probable word",
             0.5,
             "Divide the logits by the temperature before the softmax: a small one makes the largest stand out.",
-            _drawn(_cold, 5),
+            fixed(_cold, 5),
             _cold,
         ),
         Stage(
@@ -215,7 +210,7 @@ EXERCISE = Exercise(
             0.5,
             "Wherever the temperature is not 0, draw from the probabilities; torch.multinomial does it. At temperature "
             "1000 all words are about as likely, and at 0.5 those whose logits are alike.",
-            _drawn(_hot, 6),
+            fixed(_hot, 6),
             _hot,
             measure="variety",
         ),
@@ -225,23 +220,23 @@ EXERCISE = Exercise(
             "it never stops at <eos>",
             "The model has written <eos>, which means that the text is over, and you went on. Look at each word before "
             "you go on.",
-            _writing(stop=False),
+            partial(_write, stop=False),
         ),
         Mistake(
             "<eos> is kept",
             "<eos> is a sign for us, not a word of the text: stop without it.",
-            _writing(keep_eos=True),
+            partial(_write, keep_eos=True),
         ),
         Mistake(
             "<sos> is kept",
             "<sos> is there so that the model can begin. It is no part of the text that you return.",
-            _writing(keep_sos=True),
+            partial(_write, keep_sos=True),
         ),
         Mistake(
             "the model does not read <sos>",
             "Every text that the model has learned from began with <sos>; without it the first word cannot be asked "
             "for.",
-            _writing(start=False),
+            partial(_write, start=False),
         ),
         Mistake(
             "max_len counts the new words only",
@@ -251,59 +246,59 @@ EXERCISE = Exercise(
         Mistake(
             "one word too many",
             "The text may have max_len words and has one more: look at when the loop ends.",
-            _writing(extra=1),
+            partial(_write, extra=1),
         ),
         Mistake(
             "one word too few",
             "The text may have max_len words and has one less. <sos> is not counted.",
-            _writing(extra=-1),
+            partial(_write, extra=-1),
         ),
         Mistake(
             "the prompt is not returned",
             "The text begins with the words of the prompt; you return only what follows them.",
-            _writing(new_only=True),
+            partial(_write, new_only=True),
         ),
         Mistake(
             "a word that nobody knows is an error",
             "vocabulary.numbers has no entry for it. vocabulary.encode gives <oov> for unknown words.",
-            _writing(encode=_unknown_crash),
+            partial(_write, encode=_unknown_crash),
         ),
         Mistake(
             "a word that nobody knows is left out",
             "The model should know that there is a word, even if it does not know which: <oov> stands for it.",
-            _writing(encode=_unknown_dropped),
+            partial(_write, encode=_unknown_dropped),
         ),
         Mistake(
             "temperature 0 divides by zero",
             "At temperature 0 there is nothing to draw: take the most probable word, argmax.",
-            _writing(zero=False, scale=lambda logits, temperature: logits / temperature),
+            partial(_write, zero=False, scale=lambda logits, temperature: logits / temperature),
         ),
         Mistake(
             "always the most probable word",
             "The temperature has no effect. Where it is not 0, divide the logits by it, take the softmax, and draw.",
-            _writing(greedy=True),
+            partial(_write, greedy=True),
         ),
         Mistake(
             "the logits are multiplied by the temperature",
             "A high temperature must make the words more alike: divide.",
-            _writing(scale=lambda logits, temperature: logits * temperature),
+            partial(_write, scale=lambda logits, temperature: logits * temperature),
         ),
         Mistake(
             "the temperature is ignored where it is not 0",
             "Dividing probabilities, or not dividing at all, leaves the odds as they are. Divide the logits, before "
             "the softmax.",
-            _writing(scale=lambda logits, temperature: logits),
+            partial(_write, scale=lambda logits, temperature: logits),
         ),
         Mistake(
             "what is written is not read again",
             "The logits are those of the prompt, for every word. Each new word depends on the words before it: call "
             "the model inside the loop, with all that is written so far.",
-            _writing(again=False),
+            partial(_write, again=False),
         ),
         Mistake(
             "the first row of the logits",
             "Row 0 knows <sos> only. The last row has read the whole text so far.",
-            _writing(row=0),
+            partial(_write, row=0),
         ),
     ],
 )

@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import fixed
 from helpers.checking.answers import Ask
 
-from ._common import WAYS, Record, _drawn
+from ._common import WAYS, Record
 
 
 def label_efficiency(records: list[Record], wanted: float) -> dict[str, dict[str, Any]]:
@@ -106,28 +107,28 @@ EXERCISE = Exercise(
             0.5,
             "The smallest number of labels with at least the wanted accuracy: reaching it exactly is enough. More "
             "labels are not always better, so look at all numbers one by one.",
-            _drawn(_one_run, 1),
+            fixed(_one_run, 1),
             _one_run,
         ),
         Stage(
             "several seeds",
             0.5,
             "Take the mean over the seeds first, and compare the mean with what is wanted.",
-            _drawn(lambda rng: _label_records(rng, ["pretrained"], 3), 2),
+            fixed(lambda rng: _label_records(rng, ["pretrained"], 3), 2),
             lambda rng: _label_records(rng, ["pretrained"], 3),
         ),
         Stage(
             "never reached: None",
             0.5,
             "Where no number of labels was enough, say so: None. The largest number tried would be a claim.",
-            _drawn(lambda rng: _label_records(rng, ["scratch"], 3, never=True), 3),
+            fixed(lambda rng: _label_records(rng, ["scratch"], 3, never=True), 3),
             lambda rng: _label_records(rng, ["scratch"], 3, never=True),
         ),
         Stage(
             "several ways, records in any order",
             0.5,
             "Group by way, then by number of labels, and sort the numbers. Not all ways have the same ones.",
-            _drawn(_several_ways, 4),
+            fixed(_several_ways, 4),
             _several_ways,
         ),
     ],

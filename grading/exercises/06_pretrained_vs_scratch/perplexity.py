@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, seed_from
 from helpers.checking.answers import Ask
-
-from ._common import _seed
 
 
 def perplexity(losses: Tensor, token_counts: Tensor) -> float:
@@ -32,13 +30,13 @@ def _counts(*numbers: int) -> Tensor:
     return torch.tensor(numbers)
 
 
-def _draw_losses(texts: int, spare: int, different: bool) -> Callable[[random.Random], list[Ask]]:
+def _draw_losses(texts: int, spare: int, different: bool) -> Draw:
     """Returns what draws `texts` texts of the same or of `different` lengths, with `spare` columns of padding."""
 
     def draw(rng: random.Random) -> list[Ask]:
         n = rng.randint(texts + 3, texts + 7)
         counts = rng.sample(range(1, n), texts) if different else [n] * texts
-        return [Ask((_losses(texts, n + spare, _seed(rng)), torch.tensor(counts)))]
+        return [Ask((_losses(texts, n + spare, seed_from(rng)), torch.tensor(counts)))]
 
     return draw
 
@@ -69,7 +67,7 @@ EXERCISE = Exercise(
             0.5,
             "Row k holds token_counts[k] losses; what follows them belongs to the padding and means nothing.",
             [Ask((_losses(2, 6, 3), _counts(4, 4)))],
-            lambda rng: [Ask((_losses(3, n + 3, _seed(rng)), torch.tensor([n] * 3))) for n in (rng.randint(3, 6),)],
+            lambda rng: [Ask((_losses(3, n + 3, seed_from(rng)), torch.tensor([n] * 3))) for n in (rng.randint(3, 6),)],
         ),
         Stage(
             "every token counts the same, in a short text and in a long one",

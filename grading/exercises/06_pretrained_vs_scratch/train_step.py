@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,11 +13,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import seed_from
 from helpers.checking.answers import Ask
 from helpers.checking.plain import Model, Optimizer
 from helpers.data import IGNORE, PAD, SOS, Batch
 
-from ._common import _batch, _classifier, _language_model, _seed, _texts, _wanted
+from ._common import _batch, _classifier, _language_model, _texts, _wanted
 
 
 def train_step(model: Any, batch: Batch, optimizer: torch.optim.Optimizer) -> float:
@@ -57,11 +59,6 @@ def _step(
     for _ in range(steps):
         optimizer.step()
     return value.item()
-
-
-def _with(**options: Any) -> Callable[..., Any]:
-    """Returns a training step that goes wrong in these ways."""
-    return lambda model, batch, optimizer: _step(model, batch, optimizer, **options)
 
 
 def _mean_over_all_places(logits: Tensor, target: Tensor) -> Tensor:
@@ -113,7 +110,7 @@ def _step_ask(model: Model, batch: Model, optimizer: str = "SGD", **settings: An
 def _with_gradient(rng: random.Random, low: float, high: float, spread: float) -> tuple[Model, Model]:
     """Returns a language model and a batch with a gradient of a length between `low` and `high`."""
     while True:
-        model = _language_model(_seed(rng), spread)
+        model = _language_model(seed_from(rng), spread)
         batch = _batch(_texts(rng, rng.sample(range(2, 8), 3)))
         if low < _norm(model, batch) < high:
             return model, batch
@@ -138,14 +135,14 @@ EXERCISE = Exercise(
             0.5,
             "cross_entropy takes the logits as they are, (k, V), and k targets: flatten both to k = b * n rows.",
             [_step_ask(_language_model(1), _batch([[4, 5, 6], [7, 8, 9]]))],
-            lambda rng: [_step_ask(_language_model(_seed(rng)), _batch(_texts(rng, [5, 5, 5])))],
+            lambda rng: [_step_ask(_language_model(seed_from(rng)), _batch(_texts(rng, [5, 5, 5])))],
         ),
         Stage(
             "padding does not count",
             0.5,
             "Where the target is IGNORE nothing is asked: the mean runs over the other places only.",
             [_step_ask(_language_model(2), _batch([[4, 5, 6, 7, 8, 9], [7, 8]]))],
-            lambda rng: [_step_ask(_language_model(_seed(rng)), _batch(_texts(rng, [8, rng.randint(1, 3), 5])))],
+            lambda rng: [_step_ask(_language_model(seed_from(rng)), _batch(_texts(rng, [8, rng.randint(1, 3), 5])))],
         ),
         Stage(
             "it returns the loss of a classifier",
@@ -155,7 +152,7 @@ EXERCISE = Exercise(
             [_step_ask(_classifier(3, 3), _batch([[4, 5, 6, 7, 8, 9], [7, 8], [5, 6, 4]], [2, 0, 1]))],
             lambda rng: [
                 _step_ask(
-                    _classifier(_seed(rng), 3),
+                    _classifier(seed_from(rng), 3),
                     _batch(_texts(rng, [7, rng.randint(1, 3), 4, 2]), rng.sample([0, 1, 2, rng.randrange(3)], 4)),
                 )
             ],
@@ -191,7 +188,7 @@ EXERCISE = Exercise(
             "Whoever measured the model before may have left it in evaluation mode, without dropout: call "
             "model.train() at the beginning of every step.",
             [_step_ask(_language_model(4, dropout=1.0), _batch([[4, 5, 6], [7, 8, 9]]))],
-            lambda rng: [_step_ask(_language_model(_seed(rng), dropout=1.0), _batch(_texts(rng, [5, 5])))],
+            lambda rng: [_step_ask(_language_model(seed_from(rng), dropout=1.0), _batch(_texts(rng, [5, 5])))],
         ),
     ],
     [
@@ -199,70 +196,70 @@ EXERCISE = Exercise(
             "softmax before cross-entropy",
             "cross_entropy takes the logits and does the softmax itself. Done twice, all probabilities come close to "
             "each other, and the model hardly learns.",
-            _with(loss=_softmax_first),
+            partial(_step, loss=_softmax_first),
         ),
         Mistake(
             "gradients are not cleared",
             "backward() adds to what the steps before have left: the model follows the sum of all old gradients. Call "
             "optimizer.zero_grad() before backward().",
-            _with(clear="never"),
+            partial(_step, clear="never"),
         ),
         Mistake(
             "no step is made, or gradients are cleared before they are used",
             "The weights stay as they were. optimizer.step() must come after backward(), and no zero_grad() between "
             "them.",
-            _with(clear="late"),
+            partial(_step, clear="late"),
         ),
         Mistake(
             "the mean runs over the padding too",
             "The losses of padding are 0, but they are counted: the more padding, the smaller the loss. Divide by the "
             "number of targets that are not IGNORE; cross_entropy does so by itself.",
-            _with(loss=_mean_over_all_places),
+            partial(_step, loss=_mean_over_all_places),
         ),
         Mistake(
             "padding is learned as a word",
             "IGNORE has been replaced by a word of the vocabulary: the model learns to write padding.",
-            _with(loss=_padding_is_a_word),
+            partial(_step, loss=_padding_is_a_word),
         ),
         Mistake(
             "PAD is ignored in the target, not IGNORE",
             "In the target a padded place holds IGNORE, -100; PAD stands in the tokens. With ignore_index=PAD "
             "cross_entropy takes -100 for the number of a word. IGNORE is its default.",
-            _with(loss=_padding_ignored),
+            partial(_step, loss=_padding_ignored),
         ),
         Mistake(
             "the sum of the losses in place of the mean",
             "A batch with more tokens would make a larger step. Take the mean, which cross_entropy does unless told.",
-            _with(loss=_sum_over_places),
+            partial(_step, loss=_sum_over_places),
         ),
         Mistake(
             "the gradient is not clipped, or too late",
             "One batch with a very long gradient can throw the model far away. Scale it down to length 1 when it is "
             "there and not yet used: backward(), clip, step().",
-            _with(clip=None),
+            partial(_step, clip=None),
         ),
         Mistake(
             "each number is clipped on its own",
             "clip_grad_value_ cuts single numbers and changes the direction. clip_grad_norm_ keeps the direction and "
             "makes the whole gradient shorter.",
-            _with(clip=lambda model: nn.utils.clip_grad_value_(model.parameters(), 1.0)),
+            partial(_step, clip=lambda model: nn.utils.clip_grad_value_(model.parameters(), 1.0)),
         ),
         Mistake(
             "the classifier reads the last row",
             "Without the lengths the classifier takes the last row of the batch, which is padding for most texts: "
             "model(batch.tokens, batch.lengths).",
-            _with(lengths=False),
+            partial(_step, lengths=False),
         ),
         Mistake(
             "the model is not in training mode",
             "The loss is right but dropout is off: the model may have come from a measurement. Call model.train() "
             "first.",
-            _with(mode=False),
+            partial(_step, mode=False),
         ),
         Mistake(
             "two steps are made",
             "optimizer.step() is called twice with the same gradients.",
-            _with(steps=2),
+            partial(_step, steps=2),
         ),
         Mistake(
             "another optimizer makes the step",

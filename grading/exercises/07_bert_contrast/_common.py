@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import torch
@@ -12,10 +11,6 @@ from helpers.checking.plain import Model
 from helpers.data import EOS, MASK, SOS
 
 SPECIALS = MASK + 1
-
-
-def _seed(rng: random.Random) -> int:
-    return rng.randrange(10**6)
 
 
 V = 30

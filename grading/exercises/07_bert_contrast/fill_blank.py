@@ -9,10 +9,11 @@ from typing import Any
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, seed_from
 from helpers.checking.answers import Ask
 from helpers.data import MASK
 
-from ._common import SPECIALS, _model, _seed, _sentence
+from ._common import SPECIALS, _model, _sentence
 
 
 def fill_blank(model: Any, tokens: Tensor, position: int) -> int:
@@ -52,13 +53,11 @@ def _public_few(where: str, number: int) -> list[Ask]:
     return [_few_words(seeds[number], where) for seeds in (BEST_IS_MASK, BEST_IS_OOV, BELOW_ZERO)]
 
 
-def _draw_blanks(
-    low: int, high: int, where: str, place: Callable[[random.Random, int], int]
-) -> Callable[[random.Random], list[Ask]]:
+def _draw_blanks(low: int, high: int, where: str, place: Callable[[random.Random, int], int]) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         sizes = [rng.randint(low, high) for _ in range(5)]
         few = [_few_words(rng.choice(seeds), where) for seeds in (BEST_IS_MASK, BEST_IS_OOV, BELOW_ZERO)]
-        return [_blank(n, place(rng, n), _seed(rng)) for n in sizes] + few
+        return [_blank(n, place(rng, n), seed_from(rng)) for n in sizes] + few
 
     return draw
 
@@ -106,7 +105,7 @@ EXERCISE = Exercise(
             0.5,
             "Write <mask> into a copy: tokens.clone().",
             [_blank(6, 2, 31)],
-            lambda rng: [_blank(rng.randint(6, 9), 2, _seed(rng)) for _ in range(3)],
+            lambda rng: [_blank(rng.randint(6, 9), 2, seed_from(rng)) for _ in range(3)],
             measure="inputs kept",
         ),
     ],

@@ -9,11 +9,12 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, seed_from
 from helpers.checking.answers import Ask
 from helpers.checking.plain import Generator
 from helpers.data import EOS, IGNORE, MASK, OOV, PAD, SOS
 
-from ._common import SPECIALS, _seed
+from ._common import SPECIALS
 
 Pair = tuple[Tensor, Tensor]
 
@@ -74,8 +75,8 @@ def _hide(of: str, size: tuple[int, int, int], seed: int, share: float | None = 
     return Ask((_texts(*size, seed), size[2], Generator(seed)), keywords, beside=beside, **settings)
 
 
-def _drawn(of: str, size: tuple[int, int, int], share: float | None = None, **settings: Any) -> Any:
-    return lambda rng: [_hide(of, size, _seed(rng), share, **settings)]
+def _drawn(of: str, size: tuple[int, int, int], share: float | None = None, **settings: Any) -> Draw:
+    return lambda rng: [_hide(of, size, seed_from(rng), share, **settings)]
 
 
 def _all_scored(tokens: Tensor, vocab_size: int, generator: torch.Generator, share: float = 0.15) -> Pair:

@@ -12,10 +12,11 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, seed_from
 from helpers.checking.answers import Ask
 from helpers.data import IGNORE, MASK, PAD
 
-from ._common import SPECIALS, _model, _seed, _sentence
+from ._common import SPECIALS, _model, _sentence
 
 
 def masked_lm_loss(model: Any, tokens: Tensor, target: Tensor, lengths: Tensor) -> Tensor:
@@ -43,13 +44,13 @@ def _batch(lengths: list[int], chosen: list[list[int]], seed: int, width: int = 
     return Ask((_model(seed), tokens, target, torch.tensor(lengths)))
 
 
-def _draw_batch(low: int, high: int, texts: int, places: tuple[int, ...]) -> Callable[[random.Random], list[Ask]]:
+def _draw_batch(low: int, high: int, texts: int, places: tuple[int, ...]) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
         for _ in range(2):
             lengths = [rng.randint(low, high) for _ in range(texts)]
             chosen = [rng.sample(range(1, n - 1), c) for n, c in zip(lengths, places, strict=False)]
-            asks.append(_batch(lengths, chosen, _seed(rng)))
+            asks.append(_batch(lengths, chosen, seed_from(rng)))
         return asks
 
     return draw
@@ -60,7 +61,10 @@ _two_texts = _draw_batch(5, 9, 2, (2, 1))
 
 def _padded_batches(rng: random.Random) -> list[Ask]:
     short, long = rng.randint(6, 8), rng.randint(14, 18)
-    return [_batch([long, short], [[11], [1, 4, 2]], _seed(rng)), _batch([short, long], [[2, 3, 4], [9]], _seed(rng))]
+    return [
+        _batch([long, short], [[11], [1, 4, 2]], seed_from(rng)),
+        _batch([short, long], [[2, 3, 4], [9]], seed_from(rng)),
+    ]
 
 
 def _mean_of_means(model: Any, tokens: Tensor, target: Tensor, lengths: Tensor) -> Tensor:
@@ -104,7 +108,7 @@ EXERCISE = Exercise(
             0.5,
             "Then there is nothing to learn: the loss is 0. A mean over nothing is 0/0, not a number.",
             [_batch([5, 3], [[], []], 50)],
-            lambda rng: [_batch([rng.randint(3, 6), 3], [[], []], _seed(rng))],
+            lambda rng: [_batch([rng.randint(3, 6), 3], [[], []], seed_from(rng))],
         ),
         Stage(
             "a number, `()`, for backward()",

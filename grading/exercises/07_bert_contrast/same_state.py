@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, seed_from
 from helpers.checking.answers import Ask
 
-from ._common import SPECIALS, V, _model, _seed, _sentence
+from ._common import SPECIALS, V, _model, _sentence
 
 
 def same_state(model: Any, first: Tensor, second: Tensor, position: int) -> bool:
@@ -56,11 +56,11 @@ def _twice(n: int, position: int, seed: int) -> Ask:
     return Ask((_model(seed), text, text.clone(), position))
 
 
-def _draw_pairs(causal: bool) -> Callable[[random.Random], list[Ask]]:
+def _draw_pairs(causal: bool) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         n = rng.randint(9, 13)
         place, change = rng.randint(3, 5), n - rng.choice([2, 3])
-        return _both_orders(_two_sentences(n, place, _seed(rng), change, causal=causal))
+        return _both_orders(_two_sentences(n, place, seed_from(rng), change, causal=causal))
 
     return draw
 
@@ -110,8 +110,8 @@ EXERCISE = Exercise(
             "model's kind.",
             [*_both_orders(_two_sentences(9, 5, 5, 2, causal=True)), _two_sentences(9, 5, 9, 5, causal=True)],
             lambda rng: [
-                *_both_orders(_two_sentences(10, 6, _seed(rng), rng.choice([2, 3]), causal=True)),
-                _two_sentences(10, 6, _seed(rng), 6, causal=True),
+                *_both_orders(_two_sentences(10, 6, seed_from(rng), rng.choice([2, 3]), causal=True)),
+                _two_sentences(10, 6, seed_from(rng), 6, causal=True),
             ],
         ),
         Stage(
@@ -147,7 +147,7 @@ EXERCISE = Exercise(
             ],
             lambda rng: [
                 *map(_rounded, rng.sample(NEAR_ZERO, 2)),
-                _twice(rng.randint(7, 10), 3, _seed(rng)),
+                _twice(rng.randint(7, 10), 3, seed_from(rng)),
                 _small_influence(rng.choice(ONE_STAYS)),
                 _small_influence(rng.choice(SUM_STAYS)),
                 _small_influence(rng.choice(ALL_MOVE), 0.1),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 
@@ -16,7 +17,7 @@ def visible_positions(kind: str, i: int, n: int) -> set[int]:
     return set(range(i + 1 if kind == "causal" else n))
 
 
-def _places(kind: str) -> Callable[[random.Random], list[Ask]]:
+def _places(kind: str) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         sizes = rng.sample(range(5, 12), 3)
         return [Ask((kind, rng.randrange(1, n - 1), n)) for n in sizes]

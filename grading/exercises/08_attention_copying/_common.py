@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 import torch
 from torch import Tensor
-
-from helpers.checking.answers import Ask
-
-Draw = Callable[[random.Random], list[Ask]]
 
 
 def _generator(rng: random.Random) -> torch.Generator:

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
-from ._common import Draw, _generator, _of_seed, _orthonormal, _sizes
+from ._common import _generator, _of_seed, _orthonormal, _sizes
 
 # Keys of length 1 at right angles that can be multiplied by hand; the first two are not along the axes.
 TURNED = torch.tensor([[0.6, 0.8, 0.0], [-0.8, 0.6, 0.0], [0.0, 0.0, 1.0]])

@@ -8,9 +8,10 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
-from ._common import Draw, _generator, _noisy, _of_seed, _orthonormal, _sizes, _two
+from ._common import _generator, _noisy, _of_seed, _orthonormal, _sizes, _two
 
 
 def noisy_average_query(means: Tensor, a: int, b: int, scale: float) -> Tensor:

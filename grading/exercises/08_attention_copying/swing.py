@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
-from ._common import Draw, _generator, _noisy, _orthonormal, _two
+from ._common import _generator, _noisy, _orthonormal, _two
 
 
 def swing(samples: Tensor, queries: Tensor, a: int, b: int) -> float:

@@ -10,9 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from grading.exercise import Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
-
-Draw = Callable[[random.Random], list[Ask]]
 
 
 def _numbers(*shape: int, seed: int, size: float = 1.0) -> Tensor:

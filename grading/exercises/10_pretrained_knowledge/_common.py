@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
-from helpers.checking.answers import Ask
-
 Part = tuple[Tensor, Tensor]
-
-
-def _both(*draws: Callable[[random.Random], list[Ask]]) -> Callable[[random.Random], list[Ask]]:
-    return lambda rng: [ask for draw in draws for ask in draw(rng)]
 
 
 def risk_coverage(confidence: Tensor, right: Tensor) -> Part:

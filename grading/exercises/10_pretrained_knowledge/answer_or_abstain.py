@@ -10,9 +10,10 @@ from typing import Any
 import torch
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, both
 from helpers.checking.answers import Ask
 
-from ._common import Part, _both, _people, risk_coverage
+from ._common import Part, _people, risk_coverage
 
 
 def _choices(part: Part) -> list[tuple[float, float, float]]:
@@ -103,7 +104,7 @@ def _one_by_one(dev: Part, test: Part, max_risk: float) -> tuple[float, float, f
 RISKS = (0.31, 0.36, 0.41)  # no share of up to 12 people, so that rounding decides nothing
 
 
-def _drawn_rule(wanted: Callable[[Part, Part, float], bool], count: int = 1) -> Callable[[random.Random], list[Ask]]:
+def _drawn_rule(wanted: Callable[[Part, Part, float], bool], count: int = 1) -> Draw:
     """Returns what asks about people that are as wanted, and for whom it matters where the threshold is chosen."""
 
     def one(rng: random.Random) -> Ask:
@@ -204,8 +205,8 @@ EXERCISE = Exercise(
             1,
             "Where no threshold is good enough, it is math.inf. Where it is above all confidences of test, nobody gets "
             "an answer either. Coverage and risk are 0 then.",
-            _both(_draw_hopeless, _draw_nobody)(random.Random(5)),
-            _both(_draw_hopeless, _draw_nobody),
+            both(_draw_hopeless, _draw_nobody)(random.Random(5)),
+            both(_draw_hopeless, _draw_nobody),
         ),
     ],
     [

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import both
 from helpers.checking.answers import Ask
-
-from ._common import _both
 
 Pair = tuple[str, str]
 
@@ -79,14 +78,14 @@ EXERCISE = Exercise(
             1,
             "Count the answers of `pairs`; then count how many of `others` have the most frequent of them.",
             _draw_baseline(random.Random(1)),
-            _both(_draw_baseline, _draw_baseline),
+            both(_draw_baseline, _draw_baseline),
         ),
         Stage(
             "another place is more frequent among the others",
             0.5,
             "The place is chosen before the others are looked at: from `pairs` alone, even where it does badly.",
             _draw_shifted(random.Random(2)),
-            _both(_draw_shifted, _draw_shifted),
+            both(_draw_shifted, _draw_shifted),
         ),
         Stage(
             "two places are equally frequent",

@@ -11,11 +11,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, both
 from helpers.checking.answers import Ask
 from helpers.checking.plain import Generator
 from helpers.data import IGNORE, MASK, PAD
-
-from ._common import _both
 
 
 def _draw(low: int, high: int, rng: torch.Generator) -> int:
@@ -82,7 +81,7 @@ def _own_specials(text: Tensor, rng: torch.Generator, block: int) -> Any:
     return tuple(row.where(row != MASK, torch.tensor(mask)).where(row != PAD, torch.tensor(mask + 1)) for row in (x, y))
 
 
-def _span_asks(of: str, sizes: Callable[[random.Random], tuple[int, int]], take: str = "draws") -> Any:
+def _span_asks(of: str, sizes: Callable[[random.Random], tuple[int, int]], take: str = "draws") -> Draw:
     """Returns what asks for texts of n different numbers and blocks, `(n, block)` from `sizes`."""
 
     def draw(rng: random.Random) -> list[Ask]:
@@ -96,7 +95,7 @@ def _span_asks(of: str, sizes: Callable[[random.Random], tuple[int, int]], take:
 
 def _span_stage(name: str, points: float, look: str, *asks: Any) -> Stage:
     """Returns a stage of what `_span_asks` returns."""
-    draw = _both(*asks)
+    draw = both(*asks)
     return Stage(name, points, look, draw(random.Random(10)), draw, measure="spans")
 
 

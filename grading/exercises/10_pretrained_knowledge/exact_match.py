@@ -11,11 +11,10 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, both
 from helpers.checking.answers import Ask, InProcess
 from helpers.checking.plain import Model
 from helpers.data import EOS, MASK, SOS
-
-from ._common import _both
 
 Numbers = tuple[list[int], list[int]]
 
@@ -198,7 +197,7 @@ def _spoilt(pairs: list[Numbers], rng: random.Random, how: str) -> list[Numbers]
     return [(question, change[how](answer)) for question, answer in pairs]
 
 
-def _draw_matches(*shares: tuple[str, int], **settings: Any) -> Callable[[random.Random], list[Ask]]:
+def _draw_matches(*shares: tuple[str, int], **settings: Any) -> Draw:
     """Returns what asks about pairs: of each kind, "right", one of `SPECIAL` or spoilt in some way, so many."""
 
     def draw(rng: random.Random) -> list[Ask]:
@@ -212,7 +211,7 @@ def _draw_matches(*shares: tuple[str, int], **settings: Any) -> Callable[[random
     return draw
 
 
-def _draw_modes(training: bool, **settings: Any) -> Callable[[random.Random], list[Ask]]:
+def _draw_modes(training: bool, **settings: Any) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         recipe, found = _knowing(rng)
         return [Ask((_asking_model(recipe.seed, training), found["right"] * 2), **settings)]
@@ -220,21 +219,21 @@ def _draw_modes(training: bool, **settings: Any) -> Callable[[random.Random], li
     return draw
 
 
-_ALL_OR_NONE = _both(
+_ALL_OR_NONE = both(
     _draw_matches(("right", 3)),
     _draw_matches(("first", 2)),
     _draw_matches(("without <sos>", 2)),
     _draw_matches(("a row too early", 2)),
 )
-_SOME = _both(_draw_matches(("right", 3), ("first", 2)), _draw_matches(("right", 1), ("first", 3)))
-_NEARLY = _both(
+_SOME = both(_draw_matches(("right", 3), ("first", 2)), _draw_matches(("right", 1), ("first", 3)))
+_NEARLY = both(
     _draw_matches(("right", 2), ("last", 3)),
     _draw_matches(("right", 1), ("short", 3)),
     _draw_matches(("right", 3), ("long", 1)),
     _draw_matches(("right", 1), ("beyond", 2)),
     _draw_matches(("right", 2), ("endless", 1)),
 )
-_MODES = _both(_draw_modes(True, take="mode"), _draw_modes(False, take="mode"))
+_MODES = both(_draw_modes(True, take="mode"), _draw_modes(False, take="mode"))
 
 
 EXERCISE = Exercise(

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 from ._common import Part, _people, risk_coverage
@@ -22,7 +23,7 @@ def _told_apart(confidence: Tensor, right: Tensor, in_order: bool) -> bool:
     return len(right) < 3 or len({tuple(curve.tolist()) for curve in curves}) == len(curves)
 
 
-def _draw_curve(in_order: bool, *sizes: int) -> Callable[[random.Random], list[Ask]]:
+def _draw_curve(in_order: bool, *sizes: int) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
         for n in sizes:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, both
 from helpers.checking.answers import Ask
 from helpers.checking.plain import Model
 from helpers.data import SOS
 from helpers.models import Context, TransformerBase
 
-from ._common import _both, _padded, _sequences
+from ._common import _padded, _sequences
 
 INF = math.inf
 
@@ -144,7 +144,7 @@ def _forward(seed: int, build: dict[str, Any], lengths: list[int], n: int, train
     return Ask((source, sources, target), build=build, weights=_weights(build, seed, training), **more)
 
 
-def _draw_forward(kind: str, **more: Any) -> Callable[[random.Random], list[Ask]]:
+def _draw_forward(kind: str, **more: Any) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
         for _ in range(2):
@@ -191,7 +191,7 @@ EXERCISE = Exercise(
             "The decoder reads the target that it is given, and at each place only up to this place. In training mode "
             "the logits are the same: there is no dropout.",
             [_forward(3, SMALL, [5, 5], 4), _forward(6, SMALL, [5, 5], 4, training=True)],
-            _both(_draw_forward("same"), _draw_forward("same", training=True)),
+            both(_draw_forward("same"), _draw_forward("same", training=True)),
         ),
         Stage(
             "sources of different lengths",
@@ -207,7 +207,7 @@ EXERCISE = Exercise(
             "The source does not change while the target is written: run the encoder once, keep the memory, and let "
             "every place of the target read it.",
             [_forward(5, SMALL, lengths, 4, take="calls", part="encoder") for lengths in ([5, 2], [5])],
-            _both(*(_draw_forward(kind, take="calls", part="encoder") for kind in ("padded", "single"))),
+            both(*(_draw_forward(kind, take="calls", part="encoder") for kind in ("padded", "single"))),
         ),
     ],
     [

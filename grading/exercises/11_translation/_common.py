@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from helpers.checking.answers import Ask
 from helpers.checking.plain import Model
 from helpers.checking.recipes import build as built  # the model of a recipe, as an answer gets it
 from helpers.data import EOS, OOV, PAD
 
 Sentences = list[list[int]]
-
-
-def _both(*draws: Callable[[random.Random], list[Ask]]) -> Callable[[random.Random], list[Ask]]:
-    return lambda rng: [ask for draw in draws for ask in draw(rng)]
 
 
 def _sequences(b: int, n: int, vocab_size: int, seed: int) -> Tensor:
@@ -53,8 +48,3 @@ def _recipe(seed: int) -> Model:
 def _pure(words: list[int]) -> bool:
     """Says whether only words and <oov> have been written: no <pad> and no <sos>, about which one could argue."""
     return all(word >= OOV for word in words)
-
-
-def _fixed(draw: Callable[[random.Random], list[Ask]], *seeds: int) -> list[Ask]:
-    """Returns questions for the student's own check, always the same."""
-    return [ask for seed in seeds for ask in draw(random.Random(seed))]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 from helpers.checking.plain import Model
 from helpers.data import EOS, SOS
@@ -37,7 +37,7 @@ def _aligned(n_words: int, m: int, layers: int, seed: int) -> Ask:
     return Ask((recipe, source, _sequences(1, n_words, 14, seed + 1)[0].tolist()))
 
 
-def _draw_alignment(low: int, high: int, layers: int) -> Callable[[random.Random], list[Ask]]:
+def _draw_alignment(low: int, high: int, layers: int) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         sizes = rng.sample(range(low, high + 1), 2) if high > low else [low, rng.randint(3, 6)]
         return [_aligned(sizes[0], sizes[1], layers, rng.randrange(10**6))]

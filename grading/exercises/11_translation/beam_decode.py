@@ -10,10 +10,11 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, fixed
 from helpers.checking.answers import Ask
 from helpers.data import EOS, SOS
 
-from ._common import _fixed, _pure, _recipe, _sequences, _to_eos, _translator, _words
+from ._common import _pure, _recipe, _sequences, _to_eos, _translator, _words
 
 
 @torch.no_grad()
@@ -129,7 +130,7 @@ def _draw_finished(rng: random.Random) -> list[Ask]:
     raise LookupError("no sources were found that tell the mistakes apart")
 
 
-def _draw_beam(kind: str) -> Callable[[random.Random], list[Ask]]:
+def _draw_beam(kind: str) -> Draw:
     """Returns what draws a question in which the point of `kind` decides, by more than rounding."""
 
     def draw(rng: random.Random) -> list[Ask]:
@@ -181,7 +182,7 @@ EXERCISE = Exercise(
             1,
             "With one beam only the best word is kept at each step. The score is the mean of the log-probabilities of "
             "all words written, <eos> among them.",
-            _fixed(_draw_beam("one"), 1),
+            fixed(_draw_beam("one"), 1),
             _draw_beam("one"),
         ),
         Stage(
@@ -189,7 +190,7 @@ EXERCISE = Exercise(
             1,
             "Keep the two best first words. Then look at all words after each of the two, and keep the two best of "
             "these.",
-            _fixed(_draw_beam("two words"), 1),
+            fixed(_draw_beam("two words"), 1),
             _draw_beam("two words"),
         ),
         Stage(
@@ -197,7 +198,7 @@ EXERCISE = Exercise(
             1,
             "A sentence that has ended stays in the list of the finished ones; divide the sum of its log-probabilities "
             "by the number of words written, <eos> among them, before you compare.",
-            _fixed(_draw_finished, 1),
+            fixed(_draw_finished, 1),
             _draw_finished,
         ),
         Stage(

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, both, fixed
 from helpers.checking.answers import Ask
-
-from ._common import _both, _fixed
 
 Texts = Sequence[Sequence[str]]
 
@@ -96,10 +95,6 @@ def _sentence_mean(hypotheses: Texts, references: Texts) -> float:
     return sum(each) / max(1, len(each))
 
 
-def _with(**options: Any) -> Callable[..., float]:
-    return lambda hypotheses, references: _bleu(hypotheses, references, **options)
-
-
 NOUNS, PARTS = ("chat", "chien", "livre", "lit"), ("le", "un", "petit", "noir", "dort", "voit", "sur", "<oov>", ".")
 
 
@@ -118,7 +113,7 @@ def _spoiled(rng: random.Random, words: list[str], drop: float, swap: float, dou
     return made
 
 
-def _draw_bleu(kind: str) -> Callable[[random.Random], list[Ask]]:
+def _draw_bleu(kind: str) -> Draw:
     """Returns what draws sentences in which the point of `kind` decides, by at least 0.1."""
 
     def draw(rng: random.Random) -> list[Ask]:
@@ -144,13 +139,16 @@ def _draw_bleu(kind: str) -> Callable[[random.Random], list[Ask]]:
             bleu, others = (
                 corpus_bleu(hypotheses, references),
                 {
-                    "short": [_with(recall=True), *(_with(brevity=name) for name in ("none", "linear", "sentence"))],
-                    "double": [_with(clip=False)],
+                    "short": [
+                        partial(_bleu, recall=True),
+                        *(partial(_bleu, brevity=name) for name in ("none", "linear", "sentence")),
+                    ],
+                    "double": [partial(_bleu, clip=False)],
                     "corpus": [_sentence_mean, _one_text, _clipped_at_the_end],
-                    "uneven": [_with(negative=True)],
-                    "special": [_with(clean=False)],
-                    "none": [_with(add=1)],
-                    "one": [_with(largest=2), _with(mean="arithmetic"), _with(add=1)],
+                    "uneven": [partial(_bleu, negative=True)],
+                    "special": [partial(_bleu, clean=False)],
+                    "none": [partial(_bleu, add=1)],
+                    "one": [partial(_bleu, largest=2), partial(_bleu, mean="arithmetic"), partial(_bleu, add=1)],
                 }[kind],
             )
             found = [other(hypotheses, references) for other in others]
@@ -186,7 +184,7 @@ EXERCISE = Exercise(
             0.5,
             "For n = 1, 2, 3 and 4: how many of the n-grams are right? Then the geometric mean of the four shares, in "
             "per cent.",
-            _fixed(_draw_bleu("one"), 1),
+            fixed(_draw_bleu("one"), 1),
             _draw_bleu("one"),
         ),
         Stage(
@@ -194,7 +192,7 @@ EXERCISE = Exercise(
             0.5,
             "An n-gram counts as right at most as often as it stands in the reference of its sentence.",
             [
-                *_fixed(_draw_bleu("double"), 1),
+                *fixed(_draw_bleu("double"), 1),
                 Ask(([["le", "le", "chat", "dort", "bien", "le"]], [["le", "chat", "dort", "bien", "ici"]])),
             ],
             _draw_bleu("double"),
@@ -203,7 +201,7 @@ EXERCISE = Exercise(
             "translations that are too short",
             0.5,
             "With c words written and r words in the references, c < r, the whole is multiplied by exp(1 - r / c).",
-            _fixed(_draw_bleu("short"), 1),
+            fixed(_draw_bleu("short"), 1),
             _draw_bleu("short"),
         ),
         Stage(
@@ -211,7 +209,7 @@ EXERCISE = Exercise(
             1,
             "Sum right n-grams, all n-grams, and lengths over all sentences; divide and take the mean at the end, "
             "once.",
-            _fixed(_draw_bleu("corpus"), 1),
+            fixed(_draw_bleu("corpus"), 1),
             _draw_bleu("corpus"),
         ),
         Stage(
@@ -219,7 +217,7 @@ EXERCISE = Exercise(
             0.5,
             "<sos>, <eos> and <pad> are taken off first, from both sides. <oov> stays: it is a word that the model "
             "does not know.",
-            _fixed(_draw_bleu("special"), 1),
+            fixed(_draw_bleu("special"), 1),
             _draw_bleu("special"),
         ),
         Stage(
@@ -227,8 +225,8 @@ EXERCISE = Exercise(
             0.5,
             "Sentences of two and three words have no 4-grams: nothing is right, BLEU is 0, and nothing may be divided "
             "by 0, also where nothing is written. In a corpus such a sentence adds 0 to the number of 4-grams.",
-            [*_fixed(_draw_bleu("none"), 1), NOTHING, *_fixed(_draw_bleu("uneven"), 1)],
-            _both(_draw_bleu("none"), lambda rng: [NOTHING], _draw_bleu("uneven")),
+            [*fixed(_draw_bleu("none"), 1), NOTHING, *fixed(_draw_bleu("uneven"), 1)],
+            both(_draw_bleu("none"), lambda rng: [NOTHING], _draw_bleu("uneven")),
         ),
     ],
     [
@@ -242,28 +240,28 @@ EXERCISE = Exercise(
             "no brevity penalty",
             "A model that writes only the words of which it is sure has a high precision. Multiply by exp(1 - r / c) "
             "where c < r.",
-            _with(brevity="none"),
+            partial(_bleu, brevity="none"),
         ),
         Mistake(
             "a translation that is too long gets a bonus",
             "exp(1 - r / c) is above 1 where c > r: take 1 there. The precisions punish needless words.",
-            _with(brevity="bonus"),
+            partial(_bleu, brevity="bonus"),
         ),
         Mistake(
             "the brevity penalty is c / r",
             "The penalty is exp(1 - r / c), which is smaller than c / r.",
-            _with(brevity="linear"),
+            partial(_bleu, brevity="linear"),
         ),
         Mistake(
             "the brevity penalty looks at each sentence",
             "One translation may be too long and another too short: compare all words written with all words of the "
             "references.",
-            _with(brevity="sentence"),
+            partial(_bleu, brevity="sentence"),
         ),
         Mistake(
             "no clipping",
             'With "le le le le" every word is right. Count an n-gram at most as often as the reference has it.',
-            _with(clip=False),
+            partial(_bleu, clip=False),
         ),
         Mistake(
             "n-grams are clipped for the whole corpus at once",
@@ -280,33 +278,33 @@ EXERCISE = Exercise(
         Mistake(
             "short sentences take n-grams away",
             "A sentence of one word has no 4-grams, not -2: add max(0, length - n + 1) to their number.",
-            _with(negative=True),
+            partial(_bleu, negative=True),
         ),
         Mistake(
             "special tokens are kept",
             "Every sentence begins with <sos> and ends with <eos>, so these are right for nothing, and BLEU looks "
             "better than it is. Take them off first.",
-            _with(clean=False),
+            partial(_bleu, clean=False),
         ),
         Mistake(
             "n-grams up to 2 only",
             "BLEU takes n = 1, 2, 3 and 4. Long n-grams see the order of the words.",
-            _with(largest=2),
+            partial(_bleu, largest=2),
         ),
         Mistake(
             "n-grams up to 3 only",
             "BLEU takes n = 1, 2, 3 and 4.",
-            _with(largest=3),
+            partial(_bleu, largest=3),
         ),
         Mistake(
             "the arithmetic mean",
             "The four precisions are multiplied and the fourth root is taken: exp of the mean of their logarithms.",
-            _with(mean="arithmetic"),
+            partial(_bleu, mean="arithmetic"),
         ),
         Mistake(
             "smoothed counts",
             "One is added to the counts. Some definitions of BLEU for single sentences do so, this one does not.",
-            _with(add=1),
+            partial(_bleu, add=1),
         ),
         Mistake(
             "hypotheses and references are exchanged",
@@ -316,8 +314,8 @@ EXERCISE = Exercise(
         Mistake(
             "divided by the number of n-grams of the references",
             "That is a recall. A precision is the share of what was written: divide by the n-grams of the hypotheses.",
-            _with(recall=True),
+            partial(_bleu, recall=True),
         ),
-        Mistake("a share in place of per cent", "BLEU goes from 0 to 100.", _with(scale=1.0)),
+        Mistake("a share in place of per cent", "BLEU goes from 0 to 100.", partial(_bleu, scale=1.0)),
     ],
 )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 from helpers.data import EOS, IGNORE, PAD, SOS
 
@@ -24,7 +24,7 @@ def decoder_io(target: Sentences) -> tuple[Tensor, Tensor]:
     return _rows([[SOS, *words] for words in target], PAD), _rows([[*words, EOS] for words in target], IGNORE)
 
 
-def _draw_targets(count: int, same: bool = False) -> Callable[[random.Random], list[Ask]]:
+def _draw_targets(count: int, same: bool = False) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         lengths = [rng.randint(2, 5)] * count if same else sorted(rng.sample(range(1, 9), count))
         if count > 2:  # neither the first nor the last is the longest

@@ -10,10 +10,11 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, both, fixed
 from helpers.checking.answers import Ask
 from helpers.data import EOS, PAD, SOS
 
-from ._common import Sentences, _both, _fixed, _padded, _pure, _sequences, _to_eos, _translator, _words
+from ._common import Sentences, _padded, _pure, _sequences, _to_eos, _translator, _words
 
 
 @torch.no_grad()
@@ -68,7 +69,7 @@ def _greedy(stop: Callable[[list[int]], list[int]] = _words, **options: Any) -> 
     return decode
 
 
-def _draw_greedy(kind: str, **more: Any) -> Callable[[random.Random], list[Ask]]:
+def _draw_greedy(kind: str, **more: Any) -> Draw:
     """Returns what draws a question that `kind` describes; models and sources are tried until one fits."""
 
     def draw(rng: random.Random) -> list[Ask]:
@@ -99,7 +100,7 @@ def _draw_greedy(kind: str, **more: Any) -> Callable[[random.Random], list[Ask]]
 
 
 # A batch, and one sentence alone: who encodes each sentence for itself runs the encoder once there.
-_ENCODER_RUNS = _both(*(_draw_greedy(kind, take="calls", part="encoder") for kind in ("padded", "stop")))
+_ENCODER_RUNS = both(*(_draw_greedy(kind, take="calls", part="encoder") for kind in ("padded", "stop")))
 
 EXERCISE = Exercise(
     greedy_decode,
@@ -109,35 +110,35 @@ EXERCISE = Exercise(
             0.5,
             "Begin with <sos>; at each step take the word with the highest score at the last place, and add it to what "
             "is read.",
-            _fixed(_draw_greedy("cut"), 1),
+            fixed(_draw_greedy("cut"), 1),
             _draw_greedy("cut"),
         ),
         Stage(
             "a sentence that ends",
             0.5,
             "What comes after the first <eos> does not count, and <eos> is not a word: leave it out.",
-            _fixed(_draw_greedy("stop"), 1, 2),
+            fixed(_draw_greedy("stop"), 1, 2),
             _draw_greedy("stop"),
         ),
         Stage(
             "a batch: every sentence ends for itself",
             0.5,
             "The sentences end at different steps: go on until the last one has ended, and cut each at its own <eos>.",
-            _fixed(_draw_greedy("batch"), 1),
+            fixed(_draw_greedy("batch"), 1),
             _draw_greedy("batch"),
         ),
         Stage(
             "sources of different lengths",
             0.5,
             "Give source_lengths to model.encode, so that nobody looks at <pad>.",
-            _fixed(_draw_greedy("padded"), 1),
+            fixed(_draw_greedy("padded"), 1),
             _draw_greedy("padded"),
         ),
         Stage(
             "the encoder runs once for a batch (runs are counted)",
             1,
             "model.encode stands before the loop, model.decode in it. Calling model(source, target) runs both.",
-            _fixed(_ENCODER_RUNS, 2),
+            fixed(_ENCODER_RUNS, 2),
             _ENCODER_RUNS,
         ),
     ],

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, fixed
 from helpers.checking.answers import Ask
-
-from ._common import _fixed
 
 Pairs = list[tuple[str, str]]
 
@@ -24,7 +22,7 @@ def _pairs(rng: random.Random, count: int) -> Pairs:
     return [(f"{rng.choice(subjects)} {rng.choice(verbs)} {n} cats.", f"phrase {n}") for n in numbers]
 
 
-def _draw_corpus(copies: bool, paraphrase: bool = False) -> Callable[[random.Random], list[Ask]]:
+def _draw_corpus(copies: bool, paraphrase: bool = False) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         pairs = _pairs(rng, 14)
         train, valid, test = pairs[:6], pairs[6:9], pairs[9:]
@@ -46,14 +44,14 @@ EXERCISE = Exercise(
             "the test part",
             0.5,
             "Neither the pairs of which the model has learned nor those with which you have chosen its settings.",
-            _fixed(_draw_corpus(False), 1),
+            fixed(_draw_corpus(False), 1),
             _draw_corpus(False),
         ),
         Stage(
             "copies of training sentences are left out",
             0.25,
             "Some English sentences of the test part stand in the training part too; the order of the others stays.",
-            _fixed(_draw_corpus(True), 1),
+            fixed(_draw_corpus(True), 1),
             _draw_corpus(True),
         ),
         Stage(
@@ -61,7 +59,7 @@ EXERCISE = Exercise(
             0.25,
             "What the model has read is the English sentence: a pair is known when its English is in the training "
             "part. All others stay, also what stands there twice or in the validation part.",
-            _fixed(_draw_corpus(True, True), 1),
+            fixed(_draw_corpus(True, True), 1),
             _draw_corpus(True, True),
         ),
     ],

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 Losses = list[float]
@@ -208,7 +209,7 @@ def _unfinished(rng: random.Random) -> tuple[Losses, Losses]:
 Curves = Callable[[random.Random], tuple[Losses, Losses]]
 
 
-def _curves(*kinds: Curves) -> tuple[list[Ask], Callable[[random.Random], list[Ask]]]:
+def _curves(*kinds: Curves) -> tuple[list[Ask], Draw]:
     def draw(rng: random.Random) -> list[Ask]:
         return [Ask(kind(rng)) for kind in kinds]
 

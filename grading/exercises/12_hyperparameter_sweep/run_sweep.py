@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 from helpers.checking.plain import Recorded
 
@@ -175,7 +176,7 @@ def _sweep(
     return {"inputs": (settings, train_one, finished, Recorded("save")), "changes": (2,)}
 
 
-def _asks(of: str, *sweeps: dict[str, Any]) -> tuple[list[Ask], Callable[[random.Random], list[Ask]]]:
+def _asks(of: str, *sweeps: dict[str, Any]) -> tuple[list[Ask], Draw]:
     """Returns the public questions and what draws those of grading; `of` is a part of the log, or "" for the result."""
     log: dict[str, Any] = {"take": "log", "beside": {"of": of}} if of else {}
 

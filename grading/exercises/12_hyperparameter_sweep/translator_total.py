@@ -10,6 +10,7 @@ import sympy
 from sympy import Expr
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 S, V, D, M, A = sympy.symbols("S V D M A", positive=True, integer=True)
@@ -28,7 +29,7 @@ def _sizes(words: int, french: int, width: int, layers: int, heads: int) -> Ask:
     return Ask(at={"S": words, "V": french, "D": width, "M": layers, "A": heads})
 
 
-def _draw_sizes(layers: tuple[int, int]) -> Callable[[random.Random], list[Ask]]:
+def _draw_sizes(layers: tuple[int, int]) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         def one() -> Ask:
             heads, words = rng.randint(2, 9), rng.randint(50, 9000)

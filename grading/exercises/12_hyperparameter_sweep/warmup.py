@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 
@@ -18,7 +18,7 @@ def _at_steps(*asked: tuple[int, int, float]) -> list[Ask]:
     return [Ask(each) for each in asked]
 
 
-def _draw_steps(low: float, high: float) -> Callable[[random.Random], list[Ask]]:
+def _draw_steps(low: float, high: float) -> Draw:
     """Draws steps between `low` and `high` times the length of the warm-up."""
 
     def draw(rng: random.Random) -> list[Ask]:

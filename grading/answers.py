@@ -1,0 +1,69 @@
+"""Which of a student's cells answer what: one rule for the autograder and the doctor. Standard library only.
+
+All cells with the id of an exercise are joined in their order, so the last definition counts. Where they do not define
+what is asked for, the last of the student's further code cells that does is joined to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from grading import cells
+
+
+@dataclass
+class Reading:
+    """A student's cells, by what they are for.
+
+    `own` are the cells with the id of an exercise or an essay, in order; `elsewhere` is the further cell that answers
+    an exercise whose own cells do not; `code` are all code cells of the student in order, with the id of those that
+    have one, else "". Cells that stand in the released notebook as they are belong to nobody.
+    """
+
+    own: dict[str, list[Any]] = field(default_factory=dict)
+    elsewhere: dict[str, Any] = field(default_factory=dict)
+    code: list[tuple[str, Any]] = field(default_factory=list)
+
+    def answer(self, name: str) -> str | None:
+        """Returns the answer to an exercise or an essay, None when no cell has any."""
+        found = [*self.own.get(name, []), *([self.elsewhere[name]] if name in self.elsewhere else [])]
+        return join(map(cells.text, found)) if found else None
+
+
+def join(sources: Iterable[str]) -> str:
+    """Returns the sources of several cells as that of one."""
+    return "\n\n".join(sources)
+
+
+def read_cells(student: Sequence[Any], released: Sequence[Any]) -> Reading:
+    """Returns what a student's cells are for; nothing in them makes it raise.
+
+    Args:
+        student: the cells of the student's file.
+        released: the cells of the released notebook, or of the version with hidden tests.
+    """
+    reading = Reading()
+    kinds = {cells.grade_id(cell): cells.kind(cell) for cell in released}
+    given = {cells.bare(cells.text(cell)) for cell in released}
+    for cell in student:
+        name, source = cells.grade_id(cell), cells.text(cell)
+        kind = kinds.get(name, "")
+        if kind in ("solution", "essay"):
+            reading.own.setdefault(name, []).append(cell)
+        is_code = isinstance(cell, dict) and cell.get("cell_type") == "code"
+        if kind == "solution":
+            reading.code.append((name, cell))
+        elif is_code and not name and source.strip() and cells.bare(source) not in given:
+            reading.code.append(("", cell))
+    untouched = {cells.bare(cells.text(cell)) for cell in released if cells.kind(cell) == "solution"}
+    further = [(cell, cells.text(cell)) for name, cell in reading.code if not name]
+    for name in (cells.exercise_of(cell) for cell in released if cells.kind(cell) == "check"):
+        sources = [cells.text(cell) for cell in reading.own.get(name, [])]
+        if any(cells.defines(source, name) and cells.bare(source) not in untouched for source in sources):
+            continue
+        answering = [cell for cell, source in further if cells.defines(source, name)]
+        if answering:
+            reading.elsewhere[name] = answering[-1]
+    return reading

@@ -1,0 +1,82 @@
+"""The examples of a check: what reference and known mistakes make of the public questions, as JSON data."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from torch import Tensor
+
+from grading.exercise import Exercise, Stage
+from helpers.checking import fingerprints, plain
+from helpers.checking.judging import Raised
+
+
+def encode(exercise: Exercise) -> dict[str, Any]:
+    """Returns what `helpers/check_examples/` holds of an exercise: results, never code."""
+    made = exercise.public_examples()
+
+    def told(stage: Stage, case: Any, value: Any) -> Any:
+        if isinstance(value, Raised):
+            more = {"changed": value.changed, "said": value.said}
+            return {"raised": value.error_type} | {name: part for name, part in more.items() if part}
+        if stage.sealed and value is not None:
+            return {"sealed": fingerprints.seal(value, case.ask.at, exercise.name)}
+        return _short(plain.encode(fingerprints.evaluated(value, case.ask.at)))  # numbers, not formulas
+
+    return {
+        "signature": made.signature,
+        "hints": dict(made.hints),
+        "stages": [
+            {
+                "name": cases.name,
+                "look": cases.look,
+                "points": cases.points,
+                "view": cases.view,
+                "tolerance": cases.tolerance,
+                **({"measure": cases.measure} if cases.measure else {}),
+                "cases": [
+                    {
+                        "ask": {name: _short(value) for name, value in case.ask.encode().items()},
+                        "wanted": told(stage, case, case.wanted),
+                        "mistakes": {name: told(stage, case, value) for name, value in case.mistakes.items()},
+                    }
+                    for case in cases.cases
+                ],
+            }
+            for stage, cases in zip(exercise.stages, made.stages, strict=True)
+        ],
+    }
+
+
+def _short(data: Any) -> Any:
+    """Returns encoded data with tensors as lists of numbers of seven digits."""
+    if isinstance(data, dict) and "tensor" in data:
+        tensor: Tensor = plain.decode(data)
+        if tensor.is_complex():
+            return data
+        return {
+            "tensor": data["tensor"],
+            "shape": data["shape"],
+            "values": [_digits(v) for v in tensor.flatten().tolist()],
+        }
+    if isinstance(data, dict):
+        return {key: _short(value) for key, value in data.items()}
+    return [_short(value) for value in data] if isinstance(data, list) else data
+
+
+def _digits(value: float | int | bool) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.7g}") if math.isfinite(value) else str(value)
+    return int(value)
+
+
+def same(first: Any, second: Any) -> bool:
+    """Compares two examples; numbers may differ in the last digits, as they do from one processor to another."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(same(first[key], second[key]) for key in first)
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(same, first, second))
+    if isinstance(first, float) and isinstance(second, float | int):
+        return math.isclose(first, second, rel_tol=1e-4, abs_tol=1e-5)
+    return bool(first == second)

@@ -1,0 +1,40 @@
+"""The command `autograde`: grade a class the safe way."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+from grading.autograder import reporting
+from grading.autograder.outcome import FAILED
+from grading.autograder.preparation import chosen, start_fork_server
+from grading.course import ROOT, Course
+
+
+def command(options: argparse.Namespace) -> int:
+    """Grades, prints a table or JSON, and returns 0 only when every submission has a mark."""
+    start = time.perf_counter()
+    course = Course((options.course or ROOT).resolve())
+    with reporting.Log(course.root, "autograde") as log:
+        log.say(f"autograde {vars(options)}")
+        chosen(course, options.assignment, options.student)  # refuses what is mistyped, before anything is imported
+        with start_fork_server(unsafe=options.unsafe) as fork_server:  # both import PyTorch meanwhile
+            from grading.autograder import run
+
+            settings = run.Settings(
+                course,
+                options.assignment,
+                options.student,
+                workers=options.workers,
+                force=options.force,
+                unsafe=options.unsafe,
+            )
+            outcomes = run.run(settings, fork_server, log.outcome)
+        if not options.assignment and not options.student:
+            outcomes += reporting.strays(course)
+        told = reporting.summary(outcomes, time.perf_counter() - start)
+        log.say(told)
+    print(reporting.as_json(outcomes) if options.json else f"{reporting.table(outcomes)}\n\n{told}")
+    print(f"log: {log.path}", file=sys.stderr)
+    return 1 if any(outcome.state == FAILED for outcome in outcomes) else 0

@@ -1,0 +1,39 @@
+"""What a mark depends on besides the answers, as a fingerprint: when it changes, a submission is graded again."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+from functools import cache
+from pathlib import Path
+
+from grading.course import ROOT
+from grading.exercises import definitions
+
+# Modules of `helpers` that no mark depends on: pictures, and what looks at a computer.
+WITHOUT_MARKS = ("helpers/__main__.py", "helpers/plots.py")
+# What reads a submission, runs it, and marks it.
+GRADING = (
+    "answers.py",
+    "cells.py",
+    "examiner.py",
+    "exercise.py",
+    "autograder/grade_submission.py",
+    "autograder/submission.py",
+)
+
+
+def sources(assignment: str) -> list[Path]:
+    """Returns the files that decide the marks of an assignment."""
+    helpers = set((ROOT / "helpers").rglob("*.py")) - {ROOT / name for name in WITHOUT_MARKS}
+    grading = [ROOT / "grading" / name for name in GRADING]
+    sandbox = (ROOT / "grading" / "sandbox").glob("*.py")
+    return sorted(path for path in {*definitions(assignment), *helpers, *grading, *sandbox} if path.is_file())
+
+
+@cache
+def environment_key(assignment: str) -> str:
+    """Returns a fingerprint of what marks depend on besides the answers: exercises, examiner, versions."""
+    versions = [importlib.metadata.version(name) for name in ("torch", "numpy", "sympy")]
+    parts = [path.read_bytes() for path in sources(assignment)] + [" ".join(versions).encode()]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()

@@ -1,0 +1,25 @@
+"""nbgrader's own commands, each in a process of its own. Standard library only.
+
+A process of their own keeps what a student's kernel writes to the terminal away from it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from grading.course import programs_on_path
+
+
+def nbgrader(course: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs one nbgrader command in a course folder and returns what it printed."""
+    with programs_on_path():  # nbgrader calls alembic by name when it makes the gradebook
+        return subprocess.run(
+            [sys.executable, "-m", "nbgrader", *arguments],
+            cwd=course,
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            text=True,
+            capture_output=True,
+        )

@@ -1,0 +1,56 @@
+"""What is settled before anything is graded: which submissions, and how students' code is locked in.
+
+Imports nothing that takes time, so that a mistyped name is answered at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grading.course import Course
+from grading.errors import CourseError
+
+if TYPE_CHECKING:
+    from grading.sandbox.fork_server import ForkServer
+
+
+def chosen(course: Course, assignments: Sequence[str], students: Sequence[str]) -> list[tuple[str, Path]]:
+    """Returns assignment and folder of each submission that is wanted: of some assignments and students, or of all.
+
+    Raises:
+        CourseError: when a name is unknown, nothing was submitted, or the gradebook is damaged.
+    """
+    present = [name for name in course.assignments if any(course.submissions.glob(f"*/{name}"))]
+    found = [(name, folder) for name in assignments or present for folder in course.submitted_folders(name)]
+    unknown = set(students) - {folder.parent.name for _, folder in found}
+    if unknown:
+        raise CourseError(f"no submission of {', '.join(sorted(unknown))}; expected a folder in {course.submissions}.")
+    if not found:
+        raise CourseError(f"nothing was submitted: {course.submissions} holds no assignment of this course.")
+    course.refuse_damaged_gradebook()
+    return [(name, folder) for name, folder in found if not students or folder.parent.name in students]
+
+
+def start_fork_server(*, unsafe: bool) -> ForkServer:
+    """Says how students' code is locked in, and starts the process that theirs descend from; returns at once.
+
+    Raises:
+        CourseError: when this machine cannot make a sandbox and `unsafe` is not given.
+    """
+    if sys.platform.startswith("win"):
+        raise CourseError("Windows cannot lock students' code in. Nothing was graded; grade on Linux, or in WSL.")
+    from grading import sandbox  # its modules are those of Unix
+    from grading.sandbox.fork_server import ForkServer
+
+    missing = sandbox.probe()
+    if missing and not unsafe:
+        raise CourseError(f"{missing} Nothing was graded; --unsafe grades without protection.")
+    if missing:
+        print(f"NOT PROTECTED: {missing} Students' code runs with your rights.", file=sys.stderr)
+    else:
+        for line in sandbox.protections():
+            print(f"protected: {line}", file=sys.stderr)
+    return ForkServer(protected=not missing)

@@ -1,0 +1,154 @@
+"""Put submissions in their places under `gradebook/`, each whole or not at all; nothing that was there is lost.
+
+A newer submission replaces an older one, which is kept in `older/`; what belongs to nobody is kept in `unknown/`.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import hashlib
+import io
+import re
+import secrets
+import shutil
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from grading.classroom.deliveries import UTC, Item, RefusedError, modified
+from grading.classroom.export import harmless
+from grading.course import Course, read_timestamp
+from grading.files import locked, write_whole
+
+MARKER = ".made_by_demo"  # a gradebook folder with this file may be made anew
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """A file for which student and assignment are known. `version` is Canvas's count of attempts."""
+
+    student: str
+    assignment: str
+    item: Item
+    version: int = 0
+
+
+def only_collector(course: Course) -> AbstractContextManager[None]:
+    """Returns the lock that lets one run at a time collect into a course; entering it raises CourseError."""
+    folder = course.class_folder
+    return locked(folder / ".collect.lock", f"another run is collecting into {folder}; wait until it has ended.")
+
+
+def stamp(time: datetime.datetime) -> str:
+    """Returns a time as nbgrader writes it into `timestamp.txt`."""
+    return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def finish_interrupted(submitted: Path) -> None:
+    """Puts in place what a killed run had written whole (`.half`), and removes what it had not (`.part`)."""
+    for part in submitted.glob("*/.*.part"):
+        shutil.rmtree(part)
+    for half in submitted.glob("*/.*.half"):
+        target = half.with_name(half.name[1 : -len(".half")])
+        if target.exists():
+            shutil.rmtree(half)  # its own run had not replaced the older one yet; it is still in the delivery
+        else:
+            half.rename(target)
+
+
+def place(course: Course, arrived: Arrived, data: bytes) -> str:
+    """Puts a submission in its place, whole or not at all; returns what was done."""
+    target = course.submitted(arrived.student, arrived.assignment)
+    name, time = f"{arrived.assignment}.ipynb", min(arrived.item.time, datetime.datetime.now(UTC))
+    older = course.class_folder / "older" / arrived.student / arrived.assignment
+    done = "new"
+    if target.exists():
+        if (target / name).is_file() and (target / name).read_bytes() == data:
+            return "unchanged"
+        if time < _time_there(target):
+            if not any(path.read_bytes() == data for path in older.glob("*/*.ipynb")):
+                aside = older / _unique_name(time)
+                _write_submission(aside, aside.with_name(f".{aside.name}.part"), name, data, time)
+            return "older than the one there; kept aside"
+        done = "replaces an older one"
+    half = target.with_name(f".{target.name}.half")
+    try:
+        _write_submission(half, target.with_name(f".{target.name}.part"), name, data, time)
+        if target.exists():
+            older.mkdir(parents=True, exist_ok=True)
+            target.rename(older / _unique_name(_time_there(target)))
+        half.rename(target)
+    except BaseException:
+        finish_interrupted(course.submissions)
+        raise
+    return done
+
+
+def _write_submission(target: Path, part: Path, name: str, data: bytes, time: datetime.datetime) -> None:
+    """Writes the folder of a submission: under the name `part` until it is whole."""
+    part.mkdir(parents=True)
+    try:
+        write_whole(part / name, data, durable=True)
+        write_whole(part / "timestamp.txt", stamp(time), durable=True)
+        part.rename(target)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+
+
+def _time_there(folder: Path) -> datetime.datetime:
+    """Returns when a submission came in: as it says, else when its notebook was written."""
+    times = [modified(path) for path in folder.iterdir() if path.suffix == ".ipynb"]
+    return read_timestamp(folder) or max(times, default=datetime.datetime.fromtimestamp(0, UTC))
+
+
+def _unique_name(time: datetime.datetime) -> str:
+    return f"{time.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
+class Unknown:
+    """Keeps files that belong to nobody, with a list, in a folder of this run; makes it when it is needed.
+
+    What an earlier run has kept is not copied again: a class is often collected every day. `entries` are
+    (name, reason).
+    """
+
+    def __init__(self, course: Course) -> None:
+        self.entries = list[tuple[str, str]]()
+        self._folder = course.class_folder / "unknown" / _unique_name(datetime.datetime.now(UTC))
+        self._rows = list[tuple[str, str, str, str]]()
+        self._kept: set[str] | None = None
+
+    def add(self, item: Item, reason: str) -> None:
+        """Copies a file and lists it."""
+        self.entries.append((item.name, reason))
+        try:
+            data = item.read()
+        except RefusedError as problem:
+            self._rows.append(("", item.name, stamp(item.time), f"{reason}; {problem}"))
+            return
+        if self._kept is None:
+            self._kept = {_digest(path.read_bytes()) for path in self._folder.parent.glob("*/[0-9]*_*")}
+        if _digest(data) in self._kept:
+            return
+        safe = re.sub(r"[^\w.-]+", "_", item.parts[-1])[-80:]
+        copy = f"{len(self._rows) + 1:04d}_{safe}"
+        write_whole(self._folder / copy, data, durable=True)
+        self._kept.add(_digest(data))
+        self._rows.append((copy, item.name, stamp(item.time), reason))
+
+    def close(self) -> str:
+        """Writes the list; returns the folder where the files lie, "" when there are none."""
+        if not self._rows:
+            return str(self._folder.parent) if self.entries else ""
+        text = io.StringIO(newline="")
+        rows = csv.writer(text, lineterminator="\n")
+        rows.writerow(("copy", "file", "received", "reason"))
+        rows.writerows([harmless(value) for value in row] for row in self._rows)
+        write_whole(self._folder / "list.csv", text.getvalue(), durable=True)
+        return str(self._folder)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

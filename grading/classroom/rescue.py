@@ -1,0 +1,186 @@
+"""Load a notebook file that may be damaged: cut off, of another encoding or format, or in the middle of a merge."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grading.cells import cells_of, grade_id, settings, text
+from grading.errors import CourseError
+
+MAX_BYTES = 200 << 20
+CONFLICT = re.compile(
+    r"^<{7}(?: [^\n]*)?\n(.*?)(?:^\|{7}[^\n]*\n.*?)?^={7}\r?\n(.*?)^>{7}(?: [^\n]*)?(?:\n|\Z)", re.MULTILINE | re.DOTALL
+)
+CELL_START = re.compile(r'\{\s*"(?:cell_type|attachments|execution_count|id|metadata|outputs|source)"\s*:')
+
+Cell = dict[str, Any]
+
+
+class BeyondMendingError(CourseError):
+    """Nothing can be saved from the file; the message says why, and what to do."""
+
+
+@dataclass
+class Rescued:
+    """What a file holds: its cells, with metadata and outputs of their kinds, and what was wrong and is left to do.
+
+    `damaged` says that cells may be missing.
+    """
+
+    cells: list[Cell] = field(default_factory=list)
+    metadata: dict[str, Any] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    advice: list[str] = field(default_factory=list)
+    damaged: bool = False
+
+
+def load(path: Path) -> Rescued:
+    """Returns what a file holds, saved from damage as far as it goes.
+
+    Raises:
+        BeyondMendingError: when nothing can be saved.
+    """
+    found = Rescued()
+    content = _decode(path, found)
+    try:
+        notebook = json.loads(content)
+    except (ValueError, RecursionError) as problem:
+        notebook = _save_damaged(content, problem, found)
+    listed = cells_of(notebook)
+    if listed is None:
+        raise BeyondMendingError(f"{path.name} is JSON, but no notebook: it has no cells. Hand in the .ipynb file.")
+    if isinstance(notebook.get("worksheets"), list):
+        found.problems.append("it is a notebook of format 3, of 2013; it is written in today's format")
+    found.cells = [cell for cell in listed if isinstance(cell, dict)]
+    if len(found.cells) < len(listed):
+        found.problems.append(f"{len(listed) - len(found.cells)} of its cells are no cells; they are left out")
+    for cell in found.cells:
+        _normalise(cell)
+    found.metadata = notebook["metadata"] if isinstance(notebook.get("metadata"), dict) else {}
+    return found
+
+
+def _normalise(cell: Cell) -> None:
+    """Puts metadata and outputs of their kinds where a cell has others."""
+    if not isinstance(cell.get("metadata"), dict):
+        cell["metadata"] = {}
+    if not isinstance(cell["metadata"].get("nbgrader", {}), dict):
+        del cell["metadata"]["nbgrader"]
+    if not isinstance(cell.get("outputs", []), list):
+        cell["outputs"] = []
+
+
+def _decode(path: Path, found: Rescued) -> str:
+    """Returns the text of a file, whatever an editor has made of it."""
+    if path.is_symlink():
+        raise BeyondMendingError(f"{path.name} is a link; name the file itself.")
+    if not path.is_file():
+        raise BeyondMendingError(f"there is no file {path}; expected a notebook (.ipynb).")
+    if path.stat().st_size > MAX_BYTES:
+        raise BeyondMendingError(
+            f"{path.name} has more than {MAX_BYTES >> 20} MB; clear its outputs in JupyterLab first."
+        )
+    data = path.read_bytes()
+    if not data.strip():
+        raise BeyondMendingError(f"{path.name} is empty; look for a copy in .ipynb_checkpoints beside it.")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        found.problems.append("it is saved in UTF-16, as some editors do; it is written in UTF-8")
+        content = data.decode("utf-16", errors="replace")
+    else:
+        if data.startswith(b"\xef\xbb\xbf"):
+            found.problems.append("it begins with a byte order mark, as some editors write; it is left out")
+        try:
+            content = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            found.problems.append("it is not UTF-8; its accents were guessed")
+            content = data.decode("cp1252", errors="replace")
+    if "\r\n" in content or "\\r\\n" in content:
+        found.problems.append("its lines end as on Windows (CRLF); they are written as everywhere else (LF)")
+    return content.replace("\r\n", "\n")
+
+
+def _save_damaged(content: str, problem: Exception, found: Rescued) -> Any:
+    """Returns what can be saved of text that is not valid JSON."""
+    if re.match(r"\s*<(!doctype|html)", content, re.IGNORECASE):
+        raise BeyondMendingError("it is a web page, not a notebook: in the browser, download the file, not its page.")
+    if re.search(r"^(<{7}|>{7})", content, re.MULTILINE):
+        ours, theirs = (CONFLICT.sub(rf"\{side}", content) for side in (1, 2))
+        found.problems.append("it holds merge-conflict markers of Git; the first version is taken")
+        try:
+            notebook = json.loads(ours)
+        except ValueError as still:
+            notebook = _save_cells(ours, still, found)
+        try:
+            _keep_other_side(notebook, json.loads(theirs), found)
+        except (ValueError, KeyError, TypeError):
+            found.advice.append("the second version of the merge cannot be read; compare with the original file")
+        return notebook
+    return _save_cells(content, problem, found)
+
+
+def _keep_other_side(notebook: Any, other: Any, found: Rescued) -> None:
+    """Puts answers of the second side of a merge below those of the first, as text."""
+    theirs = {grade_id(cell): text(cell) for cell in other["cells"] if grade_id(cell)}
+    cells = []
+    for cell in notebook["cells"]:
+        cells.append(cell)
+        name = grade_id(cell)
+        if name and settings(cell).get("solution") and theirs.get(name, text(cell)) != text(cell):
+            source = f"The other version of `{name}`, from the merge:\n\n```python\n{theirs[name]}\n```"
+            cells.append({"cell_type": "markdown", "metadata": {}, "source": source})
+            found.advice.append(f"the two versions of {name} differ; the second one stands below the first, as text")
+    notebook["cells"] = cells
+
+
+def _save_cells(content: str, problem: Exception, found: Rescued) -> dict[str, Any]:
+    """Returns a notebook with every cell that stands whole in damaged text, and the source of those cut in two."""
+    start = re.search(r'"cells"\s*:\s*\[', content)
+    if start is None:
+        raise BeyondMendingError(f"it is not a notebook (not valid JSON: {problem}); look for another copy.")
+    decoder, cells, halves, position = json.JSONDecoder(), list[Cell](), 0, start.end()
+    while match := CELL_START.search(content, position):
+        try:
+            cell, position = decoder.raw_decode(content, match.start())
+        except (ValueError, RecursionError):
+            following = CELL_START.search(content, match.end())
+            while following and '"cell_type"' not in content[following.start() : following.start() + 200]:
+                following = CELL_START.search(content, following.end())
+            end = following.start() if following else len(content)
+            half = _save_half_cell(content[match.start() : end])
+            cells += [half] if half else []
+            halves, position = halves + 1, end
+            continue
+        if isinstance(cell, dict) and isinstance(cell.get("cell_type"), str):
+            cells.append(cell)
+    if not cells:
+        raise BeyondMendingError(
+            f"it is damaged (not valid JSON: {problem}), and no cell is whole; look for another copy."
+        )
+    found.damaged = True
+    where = "it is cut off at its end" if not content.rstrip().endswith("}") else "it is damaged (not valid JSON)"
+    found.problems.append(f"{where}; {len(cells)} cells were saved" + (f", {halves} of them in part" if halves else ""))
+    return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _save_half_cell(content: str) -> Cell | None:
+    """Returns what is left of a cell that is cut in two: its id, and the whole lines of its source."""
+    identifier = re.search(r'"grade_id"\s*:\s*"([^"\\]{1,100})"', content)
+    kind = re.search(r'"cell_type"\s*:\s*"(code|markdown|raw)"', content)
+    source = re.search(r'"source"\s*:\s*\[?', content)
+    lines, position = list[str](), source.end() if source else len(content)
+    while match := re.compile(r'\s*,?\s*(?=")').match(content, position):
+        try:
+            line, position = json.JSONDecoder().raw_decode(content, match.end())
+        except ValueError:
+            break
+        if re.match(r"\s*:", content[position:]):  # the key after the source
+            break
+        lines.append(line)
+    if not lines:
+        return None
+    metadata = {"nbgrader": {"grade_id": identifier[1], "solution": True}} if identifier else {}
+    return {"cell_type": kind[1] if kind else "code", "metadata": metadata, "source": "".join(lines)}

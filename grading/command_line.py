@@ -1,0 +1,148 @@
+"""What can be said to `python -m grading`. Imports nothing that takes time: a mistyped word is answered at once."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+PROGRAM = "python -m grading"
+
+
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Returns the options, with the command's function as `run`: "module:function"; ends the process when one is wrong.
+
+    Argparse takes no assignment that stands behind an option; here it may stand anywhere.
+    """
+    parser = _parser()
+    options, rest = parser.parse_known_args(arguments)
+    named = getattr(options, "assignment", None)
+    if rest and not any(word.startswith("-") for word in rest):
+        if isinstance(named, list):
+            options.assignment, rest = [*named, *rest], []
+        elif named == "":
+            options.assignment, *rest = rest
+    if rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    return options
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM, description="The instructor's and the maintainer's commands. Each has a help of its own."
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    def add(name: str, run: str, told: str, *examples: str) -> argparse.ArgumentParser:
+        lines = "\n".join(f"  {PROGRAM} {name} {example}".rstrip() for example in examples)
+        command = commands.add_parser(
+            name,
+            help=told,
+            description=f"{told[0].upper()}{told[1:]}.",
+            epilog=f"example{'s' if len(examples) > 1 else ''}:\n{lines}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.set_defaults(run=run)
+        return command
+
+    build = add(
+        "build", "grading.authoring.build:command", "make the notebooks from their text sources", "01", "--check"
+    )
+    build.add_argument("notebook", nargs="*", help="only these, by the start of their names: 01")
+    build.add_argument("--check", action="store_true", help="change nothing; fail when a made file is stale")
+
+    demo = add(
+        "demo",
+        "grading.classroom.demo:command",
+        "build a small class under gradebook/ and grade it with plain nbgrader",
+        "--folder /tmp/class",
+    )
+    demo.add_argument("--folder", default=None, help="course folder to build in (default: this one)")
+
+    collect = add(
+        "collect",
+        "grading.classroom.collect:command",
+        "take submissions from a folder or zip of Moodle, Canvas or your own",
+        "submissions.zip 01_causal_mask",
+        "mended.ipynb 01_causal_mask --time '2026-01-12 18:00'",
+    )
+    collect.add_argument("path", type=Path, help="the folder or zip file")
+    collect.add_argument("assignment", nargs="?", default="", help="what it is for, where file names do not tell")
+    collect.add_argument("--roster", type=Path, default=None, help="list of students (default: gradebook/students.csv)")
+    collect.add_argument("--time", default=None, help="when it came in: '2026-01-12 18:00' (default: the files' times)")
+    collect.add_argument("--json", action="store_true", help="print what became of each file as JSON")
+
+    grade = add(
+        "grade",
+        "grading.classroom.plain_grading:command",
+        "autograde one assignment with plain nbgrader, print marks and reasons",
+        "01_causal_mask",
+    )
+    grade.add_argument("assignment", help="its full name: 01_causal_mask")
+
+    autograde = add(
+        "autograde",
+        "grading.autograder.autograde:command",
+        "grade a class the safe way: in sandboxes, in parallel",
+        "",
+        "01_causal_mask --student ada --force",
+    )
+    autograde.add_argument("assignment", nargs="*", help="full names (default: all that have submissions)")
+    autograde.add_argument("--workers", type=int, default=None, help="processes (default: one for each core)")
+    autograde.add_argument("--force", action="store_true", help="grade unchanged submissions again")
+    autograde.add_argument("--json", action="store_true", help="print the outcomes as JSON, and nothing else")
+
+    regrade = add(
+        "regrade",
+        "grading.autograder.regrade:command",
+        "grade again, unchanged or not: an assignment, a student, an exercise",
+        "01_causal_mask --student ada --exercise causal_mask",
+    )
+    regrade.add_argument("assignment", help="its full name: 01_causal_mask")
+    regrade.add_argument("--exercise", default="", help="only the mark of this exercise: causal_mask")
+
+    feedback = add(
+        "feedback",
+        "grading.pages.feedback:command",
+        "write the feedback pages, with marks and comments as they are now",
+        "01_causal_mask --student ada",
+    )
+    feedback.add_argument("assignment", nargs="*", help="full names (default: all that are graded)")
+
+    report = add(
+        "report",
+        "grading.pages.report:command",
+        "one HTML page: marks, exercises, and which mistakes the class made",
+        "01_causal_mask",
+    )
+    report.add_argument("assignment", help="its full name: 01_causal_mask")
+
+    export = add(
+        "export",
+        "grading.classroom.export:command",
+        "write the marks for a spreadsheet, for Canvas or for Moodle",
+        "--format canvas",
+        "01_causal_mask --format csv --out marks.csv",
+    )
+    export.add_argument("assignment", nargs="*", help="full names (default: all)")
+    export.add_argument("--format", choices=("csv", "canvas", "moodle"), default="csv")
+    export.add_argument("--out", default=None, help="the file (default: gradebook/marks_FORMAT.csv); - prints it")
+
+    # A student's copy of the course has all that this one needs.
+    doctor = add(
+        "doctor",
+        "grading.classroom.doctor:command",
+        "say what is wrong with a notebook file, and write a mended copy",
+        "notebooks/01_causal_mask/01_causal_mask.ipynb",
+    )
+    doctor.add_argument("file", type=Path, help="the notebook")
+    doctor.add_argument("assignment", nargs="?", default="", help="what it is, where neither name nor cells tell")
+    doctor.add_argument("--no-copy", action="store_true", help="only say what is wrong")
+
+    for command in (autograde, regrade, feedback):
+        command.add_argument("--student", action="append", default=[], help="only this student; may be repeated")
+    for command in (autograde, regrade):
+        command.add_argument("--unsafe", action="store_true", help="grade even where no sandbox can be made")
+    for command in (collect, grade, autograde, regrade, feedback, report, export):
+        command.add_argument("--course", type=Path, default=None, help="course folder (default: this one)")
+    return parser

@@ -1,0 +1,197 @@
+"""Asking an answer: it is stopped in time, leaves everything as it was, and gets fresh inputs."""
+
+import json
+import random
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from grading.exercise import Exercise, Stage
+from helpers.checking import plain
+from helpers.checking.answers import Ask, InProcess
+from helpers.checking.judging import judge
+from helpers.checking.limits import time_limit
+from helpers.checking.plain import Model
+from tests.checking import LANGUAGE_MODEL, asked, classifier_of, right_mask, verdict
+
+
+def test_a_value_nested_too_deeply_is_wrong_and_not_an_error() -> None:
+    nested: list[Any] = []
+    for _ in range(50):
+        nested = [nested]
+    assert "nested more than" in str(verdict(lambda size: nested))
+
+
+def test_an_endless_list_is_wrong_and_not_an_error() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    assert "nested more than" in str(verdict(lambda size: endless))
+
+
+@pytest.mark.parametrize("swallow", [False, True])
+def test_an_endless_loop_is_stopped(swallow: bool) -> None:
+    def loop(size: int) -> Tensor:
+        while True:
+            try:
+                size += 1
+            except Exception:
+                if not swallow:
+                    raise
+
+    start = time.monotonic()
+    said = verdict(loop)
+    assert time.monotonic() - start < 10
+    assert said.outcome == "late"
+    assert "is there a loop that never ends?" in str(said)
+
+
+def test_a_sleep_is_stopped() -> None:
+    start = time.monotonic()
+    assert verdict(lambda size: time.sleep(60)).outcome == "late"
+    assert time.monotonic() - start < 10
+
+
+def test_the_time_limit_works_outside_the_main_thread() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    def spin() -> str:
+        try:
+            with time_limit(0.2):
+                end = time.monotonic() + 30
+                while time.monotonic() < end:
+                    pass
+        except BaseException as problem:  # noqa: BLE001 - TooSlow is not an Exception, on purpose
+            return type(problem).__name__
+        return "never stopped"
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(spin).result() == "TooSlow"
+
+
+def test_an_answer_that_exits_is_a_crash() -> None:
+    assert "SystemExit" in str(verdict(lambda size: exit(3)))
+
+
+def test_an_exception_that_cannot_tell_its_text() -> None:
+    class Odd(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no text")
+
+    def odd(size: int) -> Tensor:
+        raise Odd
+
+    assert "whose text cannot be read" in str(verdict(odd))
+
+
+def test_prints_and_warnings_do_not_come_out(capsys: pytest.CaptureFixture[str]) -> None:
+    import sys
+    import warnings
+
+    def noisy(size: int) -> Tensor:
+        print("hello")
+        print("oh", file=sys.stderr)
+        warnings.warn("careful", stacklevel=1)
+        return right_mask(size)
+
+    assert verdict(noisy).outcome == "right"
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_answer_that_changes_its_input_is_told_so() -> None:
+    def in_place(scores: Tensor, mask: Tensor) -> Tensor:
+        scores += mask
+        return torch.softmax(scores, dim=-1)
+
+    said = verdict(in_place, "attention_weights")
+    assert said.outcome == "right"
+    assert "changes its input in place" in str(said)
+
+
+def test_check_leaves_random_state_and_settings_as_they_were() -> None:
+    def meddling(size: int) -> Tensor:
+        random.seed(1)
+        np.random.seed(1)
+        torch.manual_seed(1)
+        torch.set_grad_enabled(False)
+        torch.set_default_dtype(torch.float64)
+        return right_mask(size)
+
+    before = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state()
+    verdict(meddling)
+    assert random.getstate() == before[0]
+    assert np.random.get_state()[1].tolist() == before[1]
+    assert torch.equal(torch.get_rng_state(), before[2])
+    assert torch.is_grad_enabled()
+    assert torch.get_default_dtype() == torch.float32
+
+
+def test_a_model_comes_by_its_recipe_and_fresh_each_time() -> None:
+    base = Model("TransformerBase", {"vocab_size": 7, "d_model": 8, "n_layers": 1, "n_heads": 2}, seed=3)
+    ask = Ask((Model("LanguageModel", {"base": base}, seed=3),))
+    seen = []
+
+    def spoil(model: nn.Module) -> Tensor:
+        seen.append(model)
+        weight = next(model.parameters())
+        value = weight.detach().clone()
+        weight.data.zero_()
+        return value
+
+    first, second = InProcess(spoil).ask(ask), InProcess(spoil).ask(ask)
+    assert torch.equal(first.value, second.value)
+    assert first.value.abs().sum() > 0
+    assert first.changed_inputs
+    assert seen[0] is not seen[1]
+
+
+def test_an_input_that_must_stay_as_it_was() -> None:
+    def freezing(model: Any) -> nn.Module:
+        return model.requires_grad_(False)
+
+    def spoiling(model: Any) -> nn.Module:
+        model.head.bias.data += 1
+        raise ValueError("too late")
+
+    def careful(model: Any) -> nn.Module:
+        raise ValueError("it does not fit")
+
+    assert InProcess(freezing).ask(Ask((LANGUAGE_MODEL,))).changed_inputs
+    assert not InProcess(freezing).ask(Ask((LANGUAGE_MODEL,), changes=(0,))).changed_inputs
+    assert InProcess(spoiling).ask(Ask((LANGUAGE_MODEL,))).changed_inputs
+    asks = [Ask((LANGUAGE_MODEL,))]
+    kept = Stage("kept", 1, "copy", asks, lambda rng: asks, measure="inputs kept")
+    examples = Exercise(classifier_of, [kept], []).public_examples()
+    assert judge(examples, InProcess(classifier_of)).outcome == "right"
+    assert "no longer as it was" in str(judge(examples, InProcess(freezing)))
+    kept = Stage("kept", 1, "look first", asks, lambda rng: asks, measure="inputs kept", raises="ValueError")
+    examples = Exercise(careful, [kept], []).public_examples()
+    assert judge(examples, InProcess(careful)).outcome == "right"
+    assert "no longer as it was" in str(judge(examples, InProcess(spoiling)))
+
+
+def test_spread_moves_every_parameter_and_the_same_way_each_time() -> None:
+    def norm(model: Any) -> Tensor:
+        return model.base.layers[0].attention_norm.weight
+
+    shaken = replace(LANGUAGE_MODEL, spread=0.1)
+    assert torch.equal(asked(norm, LANGUAGE_MODEL), torch.ones(8))
+    assert not torch.equal(asked(norm, shaken), torch.ones(8))
+    assert torch.equal(asked(norm, shaken), asked(norm, shaken))
+
+
+def test_a_generator_comes_by_its_seed_and_is_no_changed_input() -> None:
+    ask = Ask((plain.Generator(5),))
+    reply = InProcess(lambda generator: torch.rand(3, generator=generator)).ask(ask)
+    assert torch.equal(reply.value, torch.rand(3, generator=torch.Generator().manual_seed(5)))
+    assert not reply.changed_inputs
+    assert Ask.decode(json.loads(json.dumps(ask.encode()))) == ask
+
+
+def test_a_vocabulary_comes_by_its_words() -> None:
+    words = Model("Vocabulary", {"words": ["le", "roman"]})
+    assert asked(lambda vocabulary: vocabulary.encode("Le roman inconnu"), words) == [4, 5, 3]

@@ -1,0 +1,241 @@
+"""What a question takes of a call: modules that are built, models that come back, many draws."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from grading.exercise import Exercise, Mistake, Stage
+from helpers import models
+from helpers.checking import plain
+from helpers.checking.answers import Ask, InProcess
+from helpers.checking.judging import judge
+from helpers.checking.plain import Generator, Model
+from helpers.checking.takes import DRAWS
+from helpers.models import Classifier
+from tests.checking import LANGUAGE_MODEL, TOKENS, asked, classifier_of
+
+
+class Scale(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.weight
+
+
+class Shift(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.weight
+
+
+class Frozen(Scale):
+    def __init__(self, width: int) -> None:
+        super().__init__(width)
+        self.weight.requires_grad_(False)
+
+
+def module_exercise() -> Exercise:
+    asks = [Ask((torch.ones(2, 3),), build={"width": 3}, weights={"weight": torch.tensor([1.0, 2.0, 4.0])})]
+    parameters = [Ask(build={"width": 3}, take="parameters")]
+    return Exercise(
+        Scale,
+        [
+            Stage("parameters", 1, "one trainable vector", parameters, lambda rng: parameters, view="parameters"),
+            Stage("outputs", 1, "multiply", asks, lambda rng: asks),
+        ],
+        [Mistake("added in place of multiplied", "Multiply.", Shift), Mistake("frozen", "Train it.", Frozen)],
+    )
+
+
+def test_a_module_is_built_given_weights_and_called() -> None:
+    examples = module_exercise().public_examples()
+    assert judge(examples, InProcess(Scale)).outcome == "right"
+    assert judge(examples, InProcess(Shift)).mistake == "added in place of multiplied"
+    assert judge(examples, InProcess(Frozen)).mistake == "frozen"
+    assert judge(examples, InProcess(nn.Identity)).outcome != "right"
+    said = judge(examples, InProcess(lambda width: width))
+    assert said.sentence == "it stopped with TypeError: expected a class of nn.Module, got one that makes a int"
+
+
+def test_an_unknown_take_is_refused() -> None:
+    with pytest.raises(ValueError, match="there is no take 'resutl'; expected one of: result, names, "):
+        Ask((1,), take="resutl")
+    with pytest.raises(ValueError, match="there is no take 'all'"):
+        Ask.decode({"take": "all"})
+
+
+def test_a_call_of_a_module_tells_how_it_was_built() -> None:
+    examples = module_exercise().public_examples()
+    assert judge(examples, InProcess(Shift)).call == "Scale(width=3)(tensor of shape (2, 3))"
+    assert judge(examples, InProcess(Frozen)).call == "Scale(width=3)"
+
+
+def sharing_classifier_of(model: Any) -> nn.Module:
+    return Classifier(model.base, 3)
+
+
+def test_a_returned_model_is_called_whole_or_in_part() -> None:
+    assert asked(classifier_of, LANGUAGE_MODEL, then=(TOKENS,)).shape == (1, 3)
+    hidden = asked(classifier_of, LANGUAGE_MODEL, then=(TOKENS,), part="base")
+    assert torch.equal(hidden, asked(lambda model: model.base, LANGUAGE_MODEL, then=(TOKENS,)))
+    assert asked(classifier_of, LANGUAGE_MODEL, take="parameters", part="head") == {
+        "weight": ((3, 8), True),
+        "bias": ((3,), True),
+    }
+
+
+def test_the_origin_of_each_weight_is_told() -> None:
+    other = replace(LANGUAGE_MODEL, seed=7, spread=0.1, state=True)
+
+    def mixed(model: Any, weights: dict[str, Tensor]) -> Any:
+        for name, weight in model.named_parameters():
+            weight.data = weights[name] if "layers" in name else weight.data + 1 if "head" in name else weight.data
+        return model
+
+    told = asked(mixed, LANGUAGE_MODEL, other, take="origins")
+    assert told["base.layers.0.attention_norm.weight"] == "as in input 2"
+    assert told["base.embedding.weight"] == "as in input 1"
+    assert told["head.bias"] == "new"
+    same = replace(LANGUAGE_MODEL, state=True)
+    told = asked(lambda model, weights: model, LANGUAGE_MODEL, same, take="origins", entries=("head.*",))
+    assert told == {"head.weight": "as in input 1 and 2", "head.bias": "as in input 1 and 2"}
+
+
+def test_shared_memory_is_told() -> None:
+    assert asked(classifier_of, LANGUAGE_MODEL, take="shared") == set()
+    names = asked(sharing_classifier_of, LANGUAGE_MODEL, take="shared")
+    assert "base.embedding.weight" in names
+    assert "head.weight" not in names
+    assert asked(sharing_classifier_of, LANGUAGE_MODEL, take="shared", changes=(0,)) == set()
+
+
+def test_only_what_a_gradient_reaches_learns() -> None:
+    def flagged(model: Any) -> nn.Module:
+        model.base.requires_grad_(False)
+        return model
+
+    assert asked(flagged, LANGUAGE_MODEL, take="learns", then=(TOKENS,)) == {"head.weight": 48, "head.bias": 6}
+    assert asked(lambda m: m.requires_grad_(False), LANGUAGE_MODEL, take="learns", then=(TOKENS,)) == {}
+    assert len(asked(lambda m: m.eval(), LANGUAGE_MODEL, take="learns", then=(TOKENS,))) == 19
+
+
+@pytest.mark.parametrize(("given", "sentence"), [({"head.weight": 1}, "expected a model (an nn.Module), got a dict")])
+def test_what_is_no_model_is_told(given: Any, sentence: str) -> None:
+    reply = InProcess(lambda model: given).ask(Ask((LANGUAGE_MODEL,), take="origins"))
+    assert reply.outcome == "crashed"
+    assert sentence in reply.error
+    assert InProcess(lambda model: None).ask(Ask((LANGUAGE_MODEL,), take="origins")).value is None
+    reply = InProcess(lambda model: given).ask(Ask((LANGUAGE_MODEL,), take="learns", then=(TOKENS,)))
+    assert sentence in reply.error
+
+
+def from_its_seed(generator: torch.Generator) -> Tensor:
+    return torch.rand(9, generator=torch.Generator().manual_seed(generator.initial_seed()))
+
+
+@pytest.mark.parametrize(
+    ("answer", "again", "other", "once_more"),
+    [
+        (lambda generator: torch.rand(9, generator=generator), "the same result", "another result", "another result"),
+        (lambda generator: torch.rand(9), "another result", "another result", "another result"),
+        (lambda generator: torch.ones(9), "the same result", "the same result", "the same result"),
+        (from_its_seed, "the same result", "another result", "the same result"),
+    ],
+)
+def test_whether_chance_comes_from_the_generator_is_seen(answer: Any, again: str, other: str, once_more: str) -> None:
+    seen = InProcess(answer).ask(Ask((plain.Generator(5),), take="seeds")).value
+    assert seen == {
+        "the same seed again": again,
+        "another seed": other,
+        "the same generator once more": once_more,
+    }
+
+
+def test_what_a_returned_loss_can_teach_is_seen() -> None:
+    ask = Ask((LANGUAGE_MODEL, torch.tensor([[1, 2]])), take="learns")
+    learned = InProcess(lambda model, tokens: model(tokens).mean()).ask(ask)
+    assert learned.value["head.weight"] == 6 * 8
+    assert not learned.changed_inputs
+    assert InProcess(lambda model, tokens: model(tokens).mean().detach()).ask(ask).value == {}
+    assert InProcess(lambda model, tokens: model.head(model.base(tokens).detach()).sum()).ask(ask).value.keys() == {
+        "head.weight",
+        "head.bias",
+    }
+    assert InProcess(lambda model, tokens: 1.5).ask(ask).value == 1.5
+
+
+BATCH = Model("Batch", {"rows": torch.arange(1), "tokens": TOKENS, "lengths": torch.tensor([TOKENS.shape[1]]),
+                        "target": TOKENS, "scored": torch.arange(TOKENS.shape[1])})  # fmt: skip
+
+
+def one_step(model: Any, batch: Any, optimizer: torch.optim.Optimizer, clear: bool = True) -> None:
+    if clear:
+        optimizer.zero_grad()
+    model(batch.tokens, batch.lengths).square().mean().backward()
+    optimizer.step()
+
+
+def test_what_a_call_has_made_of_a_model_is_looked_at() -> None:
+    before = asked(lambda model: None, LANGUAGE_MODEL, take="after")
+    after = asked(one_step, LANGUAGE_MODEL, BATCH, plain.Optimizer("SGD", 0.1), changes=(0,), take="after")
+    assert before.keys() == after.keys()
+    assert not torch.equal(before["head.bias"], after["head.bias"])
+    outputs = [
+        asked(one_step, left, BATCH, plain.Optimizer("SGD", 0.1), clear, changes=(0,), take="after", then=(TOKENS,))
+        for clear in (True, False)
+        for left in (LANGUAGE_MODEL, replace(LANGUAGE_MODEL, gradients=0.5))
+    ]
+    assert torch.equal(outputs[0], outputs[1])  # old gradients are cleared
+    assert torch.equal(outputs[0], outputs[2])  # there are none
+    assert not torch.allclose(outputs[0], outputs[3])
+
+
+def test_a_model_comes_in_the_mode_that_is_asked_for_and_its_mode_is_told() -> None:
+    training = replace(LANGUAGE_MODEL, training=True)
+    assert asked(lambda model: model.training, training) is True
+    assert asked(lambda model: model.training, LANGUAGE_MODEL) is False
+    assert asked(lambda model: model.eval(), training, take="mode") == "evaluation mode"
+    assert asked(lambda model: None, training, take="mode") == "training mode"
+
+
+def test_runs_of_a_part_of_a_model_are_counted() -> None:
+    """Of a model among the inputs or of one that is built; and weights may come as a recipe."""
+    sizes = {"source_vocab_size": 7, "target_vocab_size": 7, "d_model": 8, "n_layers": 1, "n_heads": 2}
+    recipe, tokens = Model("EncoderDecoder", sizes, seed=3), torch.tensor([[4, 5]])
+    question = Ask((recipe, tokens), take="calls", part="encoder")
+
+    def runs(answer: Callable[..., Any]) -> Any:
+        return InProcess(answer).ask(question).value
+
+    assert runs(lambda model, source: model(source, source)) == "once"
+    assert runs(lambda model, source: [model(source, source) for _ in range(3)]) == "more than once"
+    assert runs(lambda model, source: model.decoder.embedding(source)) == "never"
+    assert runs(lambda model, source: None) is None
+
+    built = replace(question, inputs=(tokens, tokens), build=sizes)
+    assert InProcess(models.EncoderDecoder).ask(built).value == "once"
+    weights = Model("EncoderDecoder", sizes, seed=3, spread=0.2, state=True)
+    first, second = (
+        InProcess(models.EncoderDecoder).ask(Ask((tokens, tokens), build=sizes, weights=given)).value
+        for given in (weights, replace(weights, seed=4))
+    )
+    assert not torch.equal(first, second)
+
+
+def test_draws_are_calls_in_a_row_with_one_generator() -> None:
+    def answer(rng: torch.Generator) -> Tensor:
+        return torch.randint(0, 1000, (3,), generator=rng)
+
+    reply = InProcess(answer).ask(Ask((Generator(3),), take="draws"), 20)
+    rng = torch.Generator().manual_seed(3)
+    assert len(reply.value) == DRAWS
+    assert torch.equal(torch.stack(reply.value), torch.stack([answer(rng) for _ in range(DRAWS)]))

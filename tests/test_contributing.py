@@ -1,0 +1,94 @@
+"""CONTRIBUTING says what works: its five steps are taken here, on notebook 00 in a copy of the course."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.clones import clone, python
+
+NAMES = {"EXERCISE": "batch_shape", "NN": "00"}
+MAKE = {  # what make must start; `make build CHECK=1` runs for real in tests/test_build.py
+    "make build": "grading build",
+    "make build CHECK=1": "grading build --check",
+    "make lint": "mypy",
+    "make test": "pytest",
+    "make test-quick": "pytest",
+}
+PROVE = ".venv/bin/python -m pytest tests/test_bank.py -k EXERCISE"
+BUILD = ".venv/bin/python -m grading build NN"
+
+ANSWER = """
+
+# %% wrong: the width twice -> the width stands twice
+def batch_shape(b, n, d):
+    return (d, n, d)
+"""
+MISTAKE = """        Mistake(
+            "the width stands twice",
+            "The width is the last of the three sizes only: the first one is the number of sentences.",
+            lambda b, n, d: (d, n, d),
+        ),
+"""
+
+
+def commands(text: str) -> set[str]:
+    """Returns the commands that a text tells its reader to type."""
+    return set(re.findall(r"`((?:make|python|\.venv/bin/\w+) [^`]+)`", text))
+
+
+def run(course: Path, command: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command of CONTRIBUTING on a small case, with this Python in the place of the environment's."""
+    program, *arguments = shlex.split(command)
+    assert program == ".venv/bin/python"
+    return python(course, [NAMES.get(word, word) for word in arguments])
+
+
+def test_every_command_is_run_here(repository: Path) -> None:
+    assert commands((repository / "CONTRIBUTING.md").read_text(encoding="utf-8")) == {PROVE, BUILD, *MAKE}
+
+
+@pytest.mark.parametrize(("command", "started"), MAKE.items())
+def test_make_starts_what_it_is_said_to(repository: Path, command: str, started: str) -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    dry = [*shlex.split(command), "--dry-run", "--no-print-directory"]
+    ended = subprocess.run(dry, cwd=repository, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert started in " ".join(ended.stdout.split())
+
+
+def test_every_file_that_is_named_exists(repository: Path) -> None:
+    text = (repository / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for path in re.findall(r"`((?:grading|helpers|solutions|tests|notebooks|docs)/[^` ]*)`", text):
+        real = path.replace("NN_name", "00_start_here").replace("EXERCISE", "batch_shape")
+        assert (repository / real).exists(), path
+
+
+def test_the_five_steps(repository: Path, tmp_path: Path) -> None:
+    course = clone(repository, tmp_path / "course")
+    # 1: the answer that is not recognised yet
+    with (course / "tests/bank/00_start_here/batch_shape.py").open("a", encoding="utf-8") as bank:
+        bank.write(ANSWER)
+    before = run(course, PROVE)
+    assert before.returncode == 1, before.stdout + before.stderr
+    assert "batch_shape-wrong-the width twice" in before.stdout
+    assert " 1 failed" in before.stdout
+    # 2 and 3: the definition; its text needs no change
+    definition = course / "grading/exercises/00_start_here/batch_shape.py"
+    text = definition.read_text(encoding="utf-8")
+    start = text.index("        Mistake(")
+    definition.write_text(text[:start] + MISTAKE + text[start:], encoding="utf-8")
+    # 4: the build changes what is made of this exercise, and nothing else
+    examples = {path: path.read_bytes() for path in course.rglob("helpers/check_examples/*/*.json")}
+    built = run(course, BUILD)
+    assert built.returncode == 0, built.stderr
+    changed = [path for path, content in examples.items() if path.read_bytes() != content]
+    assert [path.stem for path in changed] == ["batch_shape"]
+    assert "the width stands twice" in json.loads(changed[0].read_text(encoding="utf-8"))["hints"]
+    # 5: the proof
+    after = run(course, PROVE)
+    assert after.returncode == 0, after.stdout + after.stderr

@@ -1,0 +1,174 @@
+"""Which part of `grading` may import which, read from the source; and that a cheap command stays cheap."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from grading.course import ROOT
+
+# A module belongs to the room of the longest of these names that its own begins with; all others are "base".
+ROOMS = {
+    "grading.exercise": "exercises",
+    "grading.exercises": "exercises",
+    "grading.examiner": "exercises",
+    "grading.sandbox": "sandbox",
+    "grading.authoring": "authoring",
+    "grading.autograder": "autograder",
+    "grading.classroom": "classroom",
+    "grading.pages": "pages",
+    "helpers": "helpers",
+    "helpers.checking": "checking",
+}
+# What a room may import besides itself and the libraries. Nobody imports a room from below.
+BELOW = {
+    "base": set(),
+    "helpers": {"checking"},
+    "checking": {"helpers"},
+    "exercises": {"base", "helpers", "checking"},
+    "sandbox": {"base", "helpers", "checking"},  # the fork server imports early what notebooks need
+    "authoring": {"base", "exercises", "checking"},
+    "autograder": {"base", "exercises", "sandbox", "authoring", "helpers", "checking"},
+    "classroom": {"base", "autograder", "authoring"},
+    "pages": {"base", "autograder", "classroom"},
+}
+HEAVY = ["matplotlib", "nbgrader", "numpy", "pandas", "torch"]
+
+
+def _modules() -> dict[str, Path]:
+    found = {}
+    for top in ("grading", "helpers"):
+        for path in sorted((ROOT / top).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = _modules()
+
+
+def _room(module: str) -> str:
+    fitting = [name for name in ROOMS if module == name or module.startswith(f"{name}.")]
+    return ROOMS[max(fitting, key=len)] if fitting else "base"
+
+
+def _imported(module: str, nodes: Iterable[ast.AST]) -> set[str]:
+    """Returns what import statements of a module import: modules of ours by full names, of others by their first."""
+    found, package = set(), module if MODULES[module].stem == "__init__" else module.rpartition(".")[0]
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            outer = package.rsplit(".", node.level - 1)[0] if node.level else ""
+            source = ".".join(filter(None, [outer, node.module]))
+            whole = {f"{source}.{name.name}" for name in node.names}
+            found |= {name if name in MODULES else source for name in whole}
+    return {name if name in MODULES else name.partition(".")[0] for name in found} - {module}
+
+
+# What each module of ours imports anywhere, inside its functions too.
+IMPORTS = {
+    module: _imported(module, ast.walk(ast.parse(path.read_text(encoding="utf-8")))) for module, path in MODULES.items()
+}
+
+
+def test_imports_point_down() -> None:
+    wrong = [
+        f"{module} ({_room(module)}) imports {name} ({_room(name)})"
+        for module, names in IMPORTS.items()
+        for name in sorted(names & set(MODULES))
+        if _room(name) not in {_room(module), *BELOW[_room(module)]}
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_two_modules_import_each_other() -> None:
+    order = graphlib.TopologicalSorter({module: names & set(MODULES) for module, names in IMPORTS.items()})
+    order.prepare()  # raises CycleError, which names a circle
+
+
+def test_the_base_needs_the_standard_library_only() -> None:
+    for module, path in MODULES.items():
+        if _room(module) == "base":
+            top = _imported(module, ast.parse(path.read_text(encoding="utf-8")).body)
+            assert top - set(MODULES) <= sys.stdlib_module_names, module
+
+
+# --- what a command costs ---------------------------------------------------------------------------------------------
+
+COMMANDS = [
+    "grading.autograder.autograde",
+    "grading.autograder.regrade",
+    "grading.classroom.collect",
+    "grading.classroom.doctor",
+    "grading.classroom.export",
+    "grading.classroom.plain_grading",
+    "grading.classroom.roster",
+    "grading.pages.feedback",
+    "grading.pages.report",
+]
+
+
+def _python(program: str, *told: str) -> list[str]:
+    command = [sys.executable, "-c", program, *told]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr[-2000:]
+    found: list[str] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+@pytest.mark.parametrize("module", COMMANDS)
+def test_a_command_without_answers_to_run_imports_no_pytorch(module: str) -> None:
+    program = "import importlib, json, sys; importlib.import_module(sys.argv[1]); print(json.dumps([*sys.modules]))"
+    assert "torch" not in _python(program, module)
+
+
+def test_commands_can_be_imported_on_windows() -> None:
+    """What locks students' code in needs Unix; it is imported when grading starts."""
+    program = (
+        "import importlib, json, sys\n"
+        "for name in ('fcntl', 'pwd', 'resource'): sys.modules[name] = None\n"
+        "for name in sys.argv[1:]: importlib.import_module(name)\n"
+        "print('[]')"
+    )
+    _python(program, *COMMANDS)
+
+
+MISTYPED = [
+    "nonsense",
+    "collect",
+    "autograde --quickly",
+    "autograde 99_none",
+    "regrade 99_none",
+    "grade 99_none",
+    "report 99_none",
+    "feedback 99_none",
+    "collect . 99_none",
+    "export 99_none",
+    "doctor none.ipynb 99_none",
+]
+
+
+@pytest.mark.parametrize("words", MISTYPED)
+def test_what_is_mistyped_is_answered_before_anything_is_imported(tmp_path: Path, words: str) -> None:
+    for name in ("01_causal_mask", "02_positional_encoding"):
+        folder = tmp_path / "solutions" / name
+        folder.mkdir(parents=True)
+        (folder / f"{name}.ipynb").write_text('{"cells": []}')
+    (tmp_path / "gradebook").mkdir()
+    told = words.split()
+    if told[0] not in ("nonsense", "doctor"):
+        told += ["--course", str(tmp_path)]
+    program = (
+        "import json, sys\nfrom grading.__main__ import main\n"
+        "try:\n    status = main(sys.argv[1:])\nexcept SystemExit as ended:\n    status = ended.code\n"
+        f"assert status == 2, status\nprint(json.dumps([name for name in {HEAVY} if name in sys.modules]))"
+    )
+    assert _python(program, *told) == []
