@@ -108,6 +108,7 @@ def seeds(request: pytest.FixtureRequest) -> tuple[str, ...]:
     """The students for whom questions are drawn in the proof of the exercises."""
     from tests import kept
 
+    kept.forget_the_old()
     return kept.SEEDS[1:2] if request.config.getoption("quick") else kept.SEEDS
 
 

@@ -13,10 +13,12 @@ import pickle
 import platform
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TypeVar
+from unittest import mock
 
 import mpmath
 import numpy as np
@@ -30,7 +32,7 @@ from grading.course import ROOT
 from grading.exercise import Exercise
 from grading.exercises import FOLDER as DEFINITIONS
 from grading.files import write_whole
-from helpers.checking.answers import InProcess
+from helpers.checking.answers import Ask, InProcess, Reply
 from helpers.checking.judging import Examples, judge
 from helpers.checking.verdict import Verdict
 
@@ -66,7 +68,7 @@ def _digest(texts: Iterable[str]) -> str:
 
 
 def _content(paths: Iterable[Path]) -> str:
-    return _digest(f"{path.relative_to(ROOT)}\0{path.read_text(encoding='utf-8')}" for path in sorted(paths))
+    return _digest(f"{path.parent.name}/{path.name}\0{path.read_text('utf-8')}" for path in sorted(paths))
 
 
 @functools.cache
@@ -83,19 +85,59 @@ def definition(notebook: str) -> str:
     return _digest([_shared(), _content((DEFINITIONS / notebook).glob("*.py"))])
 
 
-@functools.lru_cache(maxsize=30)
-def drawn(notebook: str, name: str, seed: str) -> Examples:
-    """Returns the drawn examples of an exercise, with what each known mistake makes of each question."""
+@dataclass
+class Replayed:
+    """A known mistake that gives the replies which it gave when the examples were made, question by question."""
 
-    def make() -> Examples:
-        examples = exercise.load(notebook)[name].drawn_examples(seed)
-        stages = [
-            replace(stage, cases=tuple(replace(case, mistakes=dict(case.mistakes)) for case in stage.cases))
-            for stage in examples.stages
-        ]
-        return replace(examples, stages=tuple(stages))
+    replies: list[Reply]
+    given: int = 0
+
+    def ask(self, question: Ask, seconds: float) -> Reply:
+        """Returns the reply to the next question."""
+        self.given += 1
+        return self.replies[self.given - 1]
+
+    def spent(self) -> float:
+        """Returns no time: all questions have been asked before."""
+        return 0.0
+
+
+@functools.lru_cache(maxsize=30)
+def _drawn(notebook: str, name: str, seed: str) -> tuple[Examples, dict[str, list[Reply]]]:
+    """Returns the drawn examples with what each known mistake makes of each question, and its replies."""
+
+    def make() -> tuple[Examples, dict[str, list[Reply]]]:
+        defined, replies = exercise.load(notebook)[name], list[Reply]()
+
+        class Noting(InProcess):
+            def ask(self, question: Ask, seconds: float = 2.0) -> Reply:
+                replies.append(super().ask(question, seconds))
+                return replies[-1]
+
+        examples, answers = defined.drawn_examples(seed), defaultdict[str, list[Reply]](list)
+        with mock.patch.object(exercise, "InProcess", Noting):
+            stages = []
+            for stage in examples.stages:
+                cases = []
+                for case in stage.cases:
+                    cases.append(replace(case, mistakes={one: case.mistakes[one] for one in case.mistakes}))
+                    for one, reply in zip(case.mistakes, replies, strict=True):
+                        answers[one].append(reply)
+                    replies.clear()
+                stages.append(replace(stage, cases=tuple(cases)))
+        return replace(examples, stages=tuple(stages)), dict(answers)
 
     return kept(make, "drawn", definition(notebook), name, seed)
+
+
+def drawn(notebook: str, name: str, seed: str) -> Examples:
+    """Returns the drawn examples of an exercise, with what each known mistake makes of each question."""
+    return _drawn(notebook, name, seed)[0]
+
+
+def known_mistake(notebook: str, name: str, seed: str, mistake: str) -> Replayed:
+    """Returns a known mistake as an answer to the drawn examples, asked when they were made."""
+    return Replayed(_drawn(notebook, name, seed)[1][mistake])
 
 
 @dataclass(frozen=True)

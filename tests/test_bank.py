@@ -71,7 +71,7 @@ def test_each_known_mistake_differs_from_the_reference_and_from_the_others(
     for seed in seeds:
         examples = kept.drawn(notebook, name, seed)
         for mistake in exercise.load(notebook)[name].mistakes:
-            verdict = judge(examples, InProcess(mistake.answer), kept.PATIENCE, hidden=True)
+            verdict = judge(examples, kept.known_mistake(notebook, name, seed, mistake.name), hidden=True)
             assert verdict.outcome != "right", f"{mistake.name} passes every check"
             assert verdict.mistake == mistake.name
 

@@ -37,6 +37,7 @@ from helpers.checking import plain
 from helpers.checking.answers import Ask, Reply
 from helpers.checking.judging import judge
 from helpers.checking.serve import decode_reply
+from tests import kept
 from tests.hostile import replies
 from tests.hostile.case import Case, World
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect, released
@@ -337,8 +338,8 @@ def test_no_reply_makes_judging_fail() -> None:
             continue  # refused with a reason, as it should be; any other exception fails the test
     assert len(good) > 100
     for notebook in exercise.notebooks():
-        for one in exercise.load(notebook).values():
-            examples = one.drawn_examples("ada")
+        for one in kept.exercises(notebook).values():
+            examples = one.drawn_examples(kept.SEEDS[1])
             for reply in rng.sample(good, 20):
                 verdict = judge(examples, _Fixed(reply), hidden=True)
                 assert verdict.earned < verdict.points

@@ -47,8 +47,8 @@ def test_make_test_is_one_pytest_run_of_everything(repository: Path) -> None:
     assert command[-2:] == ["tests", "solutions"]
     assert "--nbval" in command
     assert "--nbval-sanitize-with=tests/nbval.cfg" in command
-    # Without it, the cells of one notebook land in two kernels.
-    assert command[command.index("--dist") + 1] == "loadfile"
+    # Without it, the cells of one notebook land in two kernels: conftest.py makes each file one group, or several.
+    assert command[command.index("--dist") + 1] == "loadgroup"
 
 
 def test_a_missing_chromium_is_one_sentence(repository: Path, tmp_path: Path) -> None:

@@ -80,6 +80,27 @@ def _beam(keep_eos: bool = False, **options: Any) -> Callable[..., tuple[list[in
     return decode
 
 
+class _Remembering:
+    """A translator of one source that works out each beginning once: a draw searches with it up to twenty times."""
+
+    def __init__(self, model: Any) -> None:
+        self._model, self._known = model, dict[tuple[int, ...], Tensor]()
+        self._context: Any = None
+
+    def encode(self, source: Tensor, lengths: Tensor | None) -> Any:
+        """Returns the context of the one source."""
+        if self._context is None:
+            self._context = self._model.encode(source, lengths)
+        return self._context
+
+    def decode(self, tokens: Tensor, context: Any) -> Tensor:
+        """Returns the logits after a beginning, `(1, n, V)`."""
+        beginning = tuple(tokens[0].tolist())
+        if beginning not in self._known:
+            self._known[beginning] = self._model.decode(tokens, context)
+        return self._known[beginning]
+
+
 # What tells with short and long sentences only, and the rest of what must be told apart there.
 LATER: tuple[dict[str, Any], ...] = tuple({name: True} for name in ("finished_only", "each", "refill", "enough"))
 FINISHED: tuple[dict[str, Any], ...] = ({}, {"by": "sum"}, {"last_only": True}, {"first_end": True}, {"stop": False})
@@ -90,7 +111,8 @@ def _draw_finished(rng: random.Random) -> list[Ask]:
     """Returns sources that together tell the right answer and the mistakes with finished sentences from each other."""
     asks, results = list[Ask](), [""] * len(FINISHED)
     for _ in range(3000):
-        recipe, model = _translator(rng)
+        recipe, translator = _translator(rng)
+        model = _Remembering(translator)
         source, width = _sequences(1, rng.randint(3, 5), 9, rng.randrange(10**6)), rng.choice([2, 3])
         found = sorted(_search(model, source, width, 5), key=lambda pair: -pair[1])
         words, greedy = _words(found[0][0]), _best(_search(model, source, 1, 5))
@@ -113,7 +135,8 @@ def _draw_beam(kind: str) -> Draw:
 
     def draw(rng: random.Random) -> list[Ask]:
         for _ in range(3000):
-            recipe, model = _translator(rng)
+            recipe, translator = _translator(rng)
+            model = _Remembering(translator)
             source = _sequences(1, rng.randint(3, 5), 9, rng.randrange(10**6))
             width, max_len = (1, 5) if kind == "one" else (2, 2)
             found = _search(model, source, width, max_len)
