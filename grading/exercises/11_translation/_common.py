@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from helpers.checking.building import build as built  # the model of a recipe, as an answer gets it
 from helpers.checking.plain import Model
-from helpers.checking.recipes import build as built  # the model of a recipe, as an answer gets it
 from helpers.data import EOS, OOV, PAD
 
 Sentences = list[list[int]]
