@@ -24,6 +24,7 @@ c.ClearSolutions.code_stub = {"python": 'raise NotImplementedError("Replace this
 c.ClearSolutions.text_stub = "*Your answer here: double-click, and replace this line.*"
 
 c.Execute.timeout = 60  # seconds for one cell; an endless loop costs its own cell only
+c.Execute.iopub_timeout = 60  # seconds for what a cell has printed to arrive; a busy machine needs more than 4
 c.Execute.skip_cells_with_tag = "experiment"  # training runs and plots: no mark depends on them
 c.Autograde.sanitize_preprocessors = [
     preprocessors.ClearOutput,

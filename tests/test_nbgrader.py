@@ -17,6 +17,7 @@ from grading.classroom import plain_grading as classroom
 from grading.classroom.plain_grading import Row
 from grading.course import Course
 from grading.errors import CourseError
+from grading.pages import report
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, oddities, perfect
 
 
@@ -110,6 +111,16 @@ def test_feedback_shows_check_points_and_hint_and_no_hidden_value(rows: dict[str
     assert "causal_mask: not yet right - 0.5 of 3 points" in told
     assert "This looks like: the diagonal is blocked too" in told
     assert "Score: 0.5 / 3" in told.replace("&nbsp;", " ") or "0.5" in told
+
+
+def test_a_class_graded_by_plain_nbgrader_gets_a_report(rows: dict[str, Row]) -> None:
+    graded = {one.student: one for one in report.load(Course(course_of(rows)), ASSIGNMENT)}
+    assert {student for student, row in rows.items() if row.mark is not None} == set(graded)
+    assert graded["ada_perfect"].share == 1
+    assert graded["denis_mistaken"].verdicts["causal_mask"].mistake == "the diagonal is blocked too"
+    assert graded["fatou_endless_loop"].verdicts["causal_mask"].outcome == "late"
+    earned = {student: sum(verdict.earned for verdict in one.verdicts.values()) for student, one in graded.items()}
+    assert earned == {student: rows[student].mark for student in graded}
 
 
 def test_the_gradebook_is_nbgraders_own(rows: dict[str, Row]) -> None:

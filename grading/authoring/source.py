@@ -74,7 +74,8 @@ def course_metadata(path: Path) -> Any:
 
 @lru_cache(maxsize=32)
 def _parsed(text: str) -> NotebookNode:
-    return jupytext.reads(text, fmt="py:percent")
+    notebook: NotebookNode = jupytext.reads(text, fmt="py:percent")
+    return notebook
 
 
 def _cell(path: Path, cell: NotebookNode, line: int) -> Cell:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from grading.authoring import source
 from grading.authoring.source import BuildError
@@ -47,7 +48,8 @@ def place(path: Path) -> Place:
     """
     told = source.course_metadata(path)
     try:
-        found = Place(**{key: tuple(value) if isinstance(value, list) else value for key, value in told.items()})
+        parts: dict[str, Any] = {k: tuple(value) if isinstance(value, list) else value for k, value in told.items()}
+        found = Place(**parts)
     except (AttributeError, TypeError):
         found = None
     if found is None or not _fits(found):

@@ -70,7 +70,8 @@ def _draw_loader(
             wanted = _wanted(accuracy, ask)
             if not 0.3 < wanted < 0.95 or abs(1 - 2 * wanted) < 0.02:
                 continue
-            shares = (_wanted(wrong, ask) for wrong in (_TWO_CLASSES, *differs_from))
+            wrong_answers: list[Callable[..., Any]] = [_TWO_CLASSES, *differs_from]
+            shares = (_wanted(answer, ask) for answer in wrong_answers)
             if all(abs(share - wanted) > 0.02 for share in shares):
                 return [ask]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from grading.exercise import Exercise, Mistake, Stage
@@ -136,22 +136,20 @@ def _draw_bleu(kind: str) -> Draw:
             if kind == "uneven":  # beside good translations, one of a single word and one of none
                 hypotheses += [["oui"], []]
                 references += [["oui"], _reference(rng, 1, 2)]
-            bleu, others = (
-                corpus_bleu(hypotheses, references),
-                {
-                    "short": [
-                        partial(_bleu, recall=True),
-                        *(partial(_bleu, brevity=name) for name in ("none", "linear", "sentence")),
-                    ],
-                    "double": [partial(_bleu, clip=False)],
-                    "corpus": [_sentence_mean, _one_text, _clipped_at_the_end],
-                    "uneven": [partial(_bleu, negative=True)],
-                    "special": [partial(_bleu, clean=False)],
-                    "none": [partial(_bleu, add=1)],
-                    "one": [partial(_bleu, largest=2), partial(_bleu, mean="arithmetic"), partial(_bleu, add=1)],
-                }[kind],
-            )
-            found = [other(hypotheses, references) for other in others]
+            bleu = corpus_bleu(hypotheses, references)
+            others: dict[str, list[Callable[..., float]]] = {
+                "short": [
+                    partial(_bleu, recall=True),
+                    *(partial(_bleu, brevity=name) for name in ("none", "linear", "sentence")),
+                ],
+                "double": [partial(_bleu, clip=False)],
+                "corpus": [_sentence_mean, _one_text, _clipped_at_the_end],
+                "uneven": [partial(_bleu, negative=True)],
+                "special": [partial(_bleu, clean=False)],
+                "none": [partial(_bleu, add=1)],
+                "one": [partial(_bleu, largest=2), partial(_bleu, mean="arithmetic"), partial(_bleu, add=1)],
+            }
+            found = [other(hypotheses, references) for other in others[kind]]
             clipped = kind == "one" or abs(_clipped_at_the_end(hypotheses, references) - bleu) > 0.1
             if kind == "none" or (5 < bleu < 99 and all(abs(each - bleu) > 1 for each in found) and clipped):
                 return [Ask((hypotheses, references))]
