@@ -47,8 +47,16 @@ def test_make_test_is_one_pytest_run_of_everything(repository: Path) -> None:
     assert command[-2:] == ["tests", "solutions"]
     assert "--nbval" in command
     assert "--nbval-sanitize-with=tests/nbval.cfg" in command
-    # Without it, the cells of one notebook land in two kernels: conftest.py makes each file one group, or several.
+    # Without groups (`conftest.py` makes them), the cells of one notebook land in two kernels; the longest come first.
     assert command[command.index("--dist") + 1] == "loadgroup"
+    assert "--no-loadscope-reorder" in command
+
+
+def test_make_test_quick_replays_no_notebook(repository: Path) -> None:
+    command = make(repository, "-n", "test-quick").stdout.replace("\\\n", " ").split()
+    assert command.count("pytest") == 1
+    assert "--quick" in command
+    assert "--nbval" not in command
 
 
 def test_a_missing_chromium_is_one_sentence(repository: Path, tmp_path: Path) -> None:
