@@ -11,7 +11,6 @@ import base64
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, fields
-from functools import cache
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -308,7 +307,7 @@ _DECODERS: dict[str, Callable[[dict[str, Any], int, _Budget], Any]] = {
 
 def _decode_recipe(kind: type[Recipe], data: dict[str, Any], depth: int, budget: _Budget) -> Recipe:
     """Returns the recipe whose fields these are; raises `NotPlain` for one of another type than it is declared with."""
-    values, types = {}, _types(kind)
+    values, types = {}, _TYPES[kind]
     for name, field in _parts(kind).items():
         if name not in data:
             continue  # it has its default; without one the recipe cannot be made, which is a TypeError
@@ -321,9 +320,7 @@ def _decode_recipe(kind: type[Recipe], data: dict[str, Any], depth: int, budget:
     return kind(**values)
 
 
-@cache
-def _types(kind: type[Recipe]) -> dict[str, Any]:
-    return get_type_hints(kind)
+_TYPES = {kind: get_type_hints(kind) for kind in RECIPES.values()}
 
 
 def _fits(value: Any, wanted: Any) -> bool:
