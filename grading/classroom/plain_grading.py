@@ -107,7 +107,7 @@ def _why_not(folder: Path, assignment: str, reported: str) -> str:
 
 
 def _told(reported: str) -> str:
-    """Returns the reason in what nbgrader printed: the first error of its first traceback, else its last line of an error."""
+    """Returns the reason in what nbgrader printed: the error that came first, else the last line that tells of one."""
     _, traceback, rest = reported.partition("Traceback (most recent call last):\n")
     error = re.search(r"^(?: {4})?([\w.]+(?:Error|Exception|Entry)\b.*)", rest, re.MULTILINE)  # the log indents by 4
     if traceback and error:
