@@ -107,12 +107,12 @@ def _why_not(folder: Path, assignment: str, reported: str) -> str:
 
 
 def _told(reported: str) -> str:
-    """Returns the reason in what nbgrader printed: the error of its last traceback, else its last line of an error."""
-    *_, last = reported.split("Traceback (most recent call last):\n")
-    errors = [line for line in last.splitlines() if re.match(r"[\w.]+(Error|Exception|Entry)\b", line)]
+    """Returns the reason in what nbgrader printed: the error that came first, else the last line that tells of one."""
+    _, traceback, rest = reported.partition("Traceback (most recent call last):\n")
+    error = re.search(r"^(?: {4})?([\w.]+(?:Error|Exception|Entry)\b.*)", rest, re.MULTILINE)  # the log indents by 4
+    if traceback and error:
+        return error[1][:200]
     lines = [line for line in reported.splitlines() if "ERROR" in line]
-    if errors and last != reported:
-        return errors[0][:200]
     return re.sub(r"^\[.*?\]\s*", "", lines[-1])[:200] if lines else "no reason given; see its log"
 
 
