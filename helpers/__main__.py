@@ -38,7 +38,7 @@ class Requirement(NamedTuple):
 
 
 def wanted_packages() -> Iterator[tuple[str, str]]:
-    """Yield (extra, requirement) for each package of pyproject.toml.
+    """Yields (extra, requirement) for each package of pyproject.toml.
 
     An installed course says so itself; one that only lies in a folder has its pyproject.toml.
     """
@@ -74,7 +74,7 @@ def one_of(*modules: str) -> Any:
 
 
 def inspect() -> list[Requirement]:
-    """Return every wanted package with what is installed of it."""
+    """Returns every wanted package with what is installed of it."""
     parser = one_of("packaging.requirements", "pip._vendor.packaging.requirements").Requirement
     result = []
     for extra, text in wanted_packages():
@@ -92,7 +92,7 @@ def inspect() -> list[Requirement]:
 
 
 def table(requirements: list[Requirement]) -> list[str]:
-    """Return the lines of a table: package, wanted, found."""
+    """Returns the lines of a table: package, wanted, found."""
     rows = [("package", "wanted", "found", "")]
     for item in requirements:
         remark = "" if not item.extra else f"for {PURPOSES.get(item.extra, (item.extra, ''))[0]}"
@@ -106,7 +106,7 @@ def table(requirements: list[Requirement]) -> list[str]:
 
 
 def remedy(item: Requirement) -> str:
-    """Return one line that says what is wrong with a package and what to do."""
+    """Returns one line that says what is wrong with a package and what to do."""
     if item.found is None:
         state = f"{item.name} is missing"
     else:
@@ -120,7 +120,7 @@ def remedy(item: Requirement) -> str:
 
 
 def device_line() -> tuple[str, bool]:
-    """Return a sentence about the device, and whether PyTorch works."""
+    """Returns a sentence about the device, and whether PyTorch works."""
     try:
         from helpers.device import choose_device, explain_device
 
@@ -139,7 +139,7 @@ def device_line() -> tuple[str, bool]:
 
 
 def main() -> int:
-    """Print the report; return 1 if something that the course needs is missing or too old."""
+    """Prints the report; returns 1 if something that the course needs is missing or too old."""
     print(f"Transformers course {__version__}, Python {sys.version.split()[0]} ({sys.executable})")
     requirements = inspect()
     print(*table(requirements), sep="\n")

@@ -63,14 +63,14 @@ class Vocabulary:
 
     @classmethod
     def learn(cls, texts: Iterable[str], kind: Kind = "word", min_count: int = 1, mask: bool = False) -> "Vocabulary":
-        """Return the vocabulary of all tokens that occur at least `min_count` times in `texts`."""
+        """Returns the vocabulary of all tokens that occur at least `min_count` times in `texts`."""
         empty = cls((), kind, mask)
         counts = Counter(token for text in texts for token in empty.split(text))
         ranked = sorted(counts, key=lambda token: (-counts[token], token))
         return cls((token for token in ranked if counts[token] >= min_count), kind, mask)
 
     def split(self, text: str) -> list[str]:
-        """Return the tokens of `text` as strings."""
+        """Returns the tokens of `text` as strings."""
         if self.kind == "word":
             return WORD.findall(text.lower())
         if self.kind == "character":
@@ -81,11 +81,11 @@ class Vocabulary:
         return tokens
 
     def encode(self, text: str) -> list[int]:
-        """Return the numbers of the tokens of `text`; unknown ones become `<oov>`."""
+        """Returns the numbers of the tokens of `text`; unknown ones become `<oov>`."""
         return [self.numbers.get(token, OOV) for token in self.split(text)]
 
     def decode(self, numbers: Iterable[int]) -> str:
-        """Return the text of `numbers`, without special tokens other than `<oov>` and `<mask>`."""
+        """Returns the text of `numbers`, without special tokens other than `<oov>` and `<mask>`."""
         tokens = [self.tokens[number] for number in numbers if number not in (PAD, SOS, EOS)]
         if self.kind == "word":
             return " ".join(tokens).replace("' ", "'")
@@ -107,7 +107,7 @@ class Split:
         return len(self.rows)
 
     def __getitem__(self, column: str) -> list[Any]:
-        """Return one column as a list."""
+        """Returns one column as a list."""
         if column not in self.rows:
             raise KeyError(f"{self.name} has no column {column!r}, only {list(self.rows)}")
         return self.rows[column].tolist()
@@ -131,14 +131,14 @@ class Corpus:
     test = property(lambda self: self["test"])
 
     def copies(self, part: str) -> list[bool]:
-        """Say for each row of `part` whether its text is also in the training part."""
+        """Says for each row of `part` whether its text is also in the training part."""
         column = next(name for name in self.train.rows if name != "label")
         known = set(self.train[column])
         return [text in known for text in self[part][column]]
 
 
 def load(name: str, drop_copies: bool = False) -> Corpus:
-    """Return the corpus `name`: from the folder `data`, or downloaded once and kept.
+    """Returns the corpus `name`: from the folder `data`, or downloaded once and kept.
 
     Real corpora come from GitHub, or from the address or folder that the environment variable
     COURSE_DATA_MIRROR names; COURSE_DATA_CACHE moves the cache. See `data/README.md`.
@@ -218,7 +218,7 @@ def _read_real(name: str, files: list[dict[str, Any]], paths: list[Path]) -> Cor
 
 
 def _download(name: str, entry: dict[str, Any]) -> list[Path]:
-    """Return where the files of `entry` lie in the cache, after downloading what is missing."""
+    """Returns where the files of `entry` lie in the cache, after downloading what is missing."""
     base = os.environ.get(MIRROR) or GITHUB
     folder = Path(os.environ.get(CACHE) or pooch.os_cache("transformers-course")) / name
     files = {file["path"].rsplit("/", 1)[1]: file for file in entry["files"]}
@@ -272,7 +272,7 @@ Encode = Callable[[dict[str, Any]], Example]
 
 
 def for_language_model(vocabulary: Vocabulary, column: str = "text", max_len: int | None = None) -> Encode:
-    """Return what makes of a row the pair `<sos> A B`, `A B <eos>`, cut at `max_len` tokens."""
+    """Returns what makes of a row the pair `<sos> A B`, `A B <eos>`, cut at `max_len` tokens."""
 
     def encode(row: dict[str, Any]) -> Example:
         tokens = [SOS, *vocabulary.encode(row[column]), EOS]
@@ -282,12 +282,12 @@ def for_language_model(vocabulary: Vocabulary, column: str = "text", max_len: in
 
 
 def for_classifier(vocabulary: Vocabulary, column: str = "text", max_len: int | None = None) -> Encode:
-    """Return what makes of a row `<sos> A B`, cut at `max_len` tokens, and the column `label`."""
+    """Returns what makes of a row `<sos> A B`, cut at `max_len` tokens, and the column `label`."""
     return lambda row: Example([SOS, *vocabulary.encode(row[column])][:max_len], int(row["label"]))
 
 
 def for_answers(vocabulary: Vocabulary) -> Encode:
-    """Return what makes of a row question and answer, of which the answer only is scored."""
+    """Returns what makes of a row question and answer, of which the answer only is scored."""
 
     def encode(row: dict[str, Any]) -> Example:
         question, answer = vocabulary.encode(row["question"]), vocabulary.encode(row["answer"])
@@ -299,7 +299,7 @@ def for_answers(vocabulary: Vocabulary) -> Encode:
 def for_translation(
     source: Vocabulary, target: Vocabulary, source_column: str = "en", target_column: str = "fr"
 ) -> Encode:
-    """Return what makes of a row `A B <eos>` to read, and `<sos> X Y`, `X Y <eos>` to write."""
+    """Returns what makes of a row `A B <eos>` to read, and `<sos> X Y`, `X Y <eos>` to write."""
 
     def encode(row: dict[str, Any]) -> Example:
         tokens = [SOS, *target.encode(row[target_column]), EOS]
@@ -322,7 +322,7 @@ class Batch:
     n_tokens: int = 0  # real tokens, without padding
 
     def to(self, device: torch.device) -> "Batch":
-        """Return the batch on `device`; the copy to a CUDA device does not make us wait."""
+        """Returns the batch on `device`; the copy to a CUDA device does not make us wait."""
         if device.type == "cpu":
             return self
         moved = replace(self)
@@ -334,7 +334,7 @@ class Batch:
 
 
 def scored_places(target: Tensor) -> Tensor:
-    """Return the places in `target.flatten()` that are not `IGNORE`, `(k,)`."""
+    """Returns the places in `target.flatten()` that are not `IGNORE`, `(k,)`."""
     return (target.flatten() != IGNORE).nonzero().squeeze(1)
 
 
@@ -374,7 +374,7 @@ class Batches:
             raise ValueError(f"{split.name} has no rows, or a row without tokens: nothing to learn")
 
     def plan(self, epoch: int) -> list[list[int]]:
-        """Return the rows of each batch of pass number `epoch`."""
+        """Returns the rows of each batch of pass number `epoch`."""
         draw = random.Random(f"{self.seed} {epoch}")
         order = list(range(len(self.sizes)))
         noise = [1.0] * len(order)
@@ -410,7 +410,7 @@ class Batches:
         return len(self.plan(self.epoch))
 
     def collate(self, rows: Sequence[int]) -> Batch:
-        """Return the batch of the examples number `rows`."""
+        """Returns the batch of the examples number `rows`."""
         examples = [self.examples[row] for row in rows]
 
         def pad(sequences: Sequence[Sequence[int]], value: int = PAD) -> Tensor:
@@ -435,7 +435,7 @@ class Batches:
 
 
 def padding_share(batches: Iterable[Batch]) -> float:
-    """Return which share of the numbers in `batches` is padding, between 0 and 1."""
+    """Returns which share of the numbers in `batches` is padding, between 0 and 1."""
     real = cells = 0
     for batch in batches:
         real += batch.n_tokens

@@ -11,7 +11,7 @@ SETTING = "COURSE_DEVICE"
 
 
 def choose_device(wanted: str | None = None) -> torch.device:
-    """Return the device to work on: a GPU where PyTorch can use one, else the processor.
+    """Returns the device to work on: a GPU where PyTorch can use one, else the processor.
 
     Args:
         wanted: `cpu`, `cuda`, `cuda:1`, `mps`...; without it the environment variable
@@ -47,7 +47,7 @@ def choose_device(wanted: str | None = None) -> torch.device:
 
 
 def explain_device(device: torch.device) -> str:
-    """Return one sentence that says what the device is and why it was chosen."""
+    """Returns one sentence that says what the device is and why it was chosen."""
     if os.environ.get(SETTING, "").strip():
         why = f"because {SETTING} says so"
     elif device.type == "cpu":
@@ -66,7 +66,7 @@ def explain_device(device: torch.device) -> str:
 
 
 def set_seed(seed: int) -> None:
-    """Seed the generators of Python, NumPy and PyTorch (on every device) alike.
+    """Seeds the generators of Python, NumPy and PyTorch (on every device) alike.
 
     Raises:
         ValueError: the seed does not fit into 32 bits, which NumPy needs.
@@ -79,7 +79,7 @@ def set_seed(seed: int) -> None:
 
 
 def bf16_pays(device: torch.device) -> bool:
-    """Say whether the device computes in bfloat16 faster than in float32.
+    """Says whether the device computes in bfloat16 faster than in float32.
 
     That is so on NVIDIA GPUs from Ampere (2020) on. Older ones only emulate it, and on processors
     and Macs the gain depends on the model.
@@ -88,7 +88,7 @@ def bf16_pays(device: torch.device) -> bool:
 
 
 def autocast(device: torch.device) -> AbstractContextManager[None]:
-    """Return a context in which matrix products run in bfloat16 where that pays.
+    """Returns a context in which matrix products run in bfloat16 where that pays.
 
     Elsewhere it changes nothing. Use it around the forward pass and the loss, not around
     `backward()`. bfloat16 has the range of float32, so no gradient scaling is needed.
@@ -99,7 +99,7 @@ def autocast(device: torch.device) -> AbstractContextManager[None]:
 
 
 def available_cores() -> int:
-    """Return how many processor cores this process may use.
+    """Returns how many processor cores this process may use.
 
     A container, as on JupyterHub or Binder, often may use fewer than the machine has. PyTorch does
     not know, starts one thread for each core of the machine, and gets slow.
@@ -119,7 +119,7 @@ def available_cores() -> int:
 
 
 def set_threads(threads: int | None = None) -> int:
-    """Set how many threads PyTorch uses on the processor, and return that number.
+    """Sets how many threads PyTorch uses on the processor, and returns that number.
 
     Args:
         threads: the number; without it the environment variable OMP_NUM_THREADS decides, and

@@ -35,21 +35,21 @@ class Context:
 
 
 def as_mask(padding: Tensor, size: int) -> Tensor:
-    """Return the key padding mask `(b, size)`, True where padded, of lengths `(b,)` or a mask."""
+    """Returns the key padding mask `(b, size)`, True where padded, of lengths `(b,)` or a mask."""
     if padding.dim() == 2:
         return padding
     return torch.arange(size, device=padding.device) >= padding.unsqueeze(1)
 
 
 def sinusoids(max_len: int, d_model: int) -> Tensor:
-    """Return the positions of section 3.5, `(max_len, d_model)`."""
+    """Returns the positions of section 3.5, `(max_len, d_model)`."""
     exponents = torch.arange(0, d_model, 2) / d_model
     angles = torch.arange(max_len).unsqueeze(1) / 10000**exponents  # (max_len, d/2)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:, :d_model]
 
 
 def rotate(x: Tensor, angles: Tensor) -> Tensor:
-    """Turn each pair of numbers of `x` `(b, h, n, d/h)` by `angles` `(n, d/h/2)` (Su 2021, 3.2)."""
+    """Turns each pair of numbers of `x` `(b, h, n, d/h)` by `angles` `(n, d/h/2)` (Su 2021, 3.2)."""
     even, odd, sine, cosine = x[..., 0::2], x[..., 1::2], angles.sin(), angles.cos()
     pairs = torch.stack([even * cosine - odd * sine, even * sine + odd * cosine], dim=-1)
     return pairs.flatten(-2).type_as(x)  # (b, h, n, d/h)
@@ -70,7 +70,7 @@ class Attention(nn.Module):
             nn.init.zeros_(projection.bias)
 
     def forward(self, x: Tensor, context: Context, cross: bool = False) -> Tensor:
-        """Return `(b, n, d)`: tokens of `x` `(b, n, d)` read each other or, if `cross`, memory."""
+        """Returns `(b, n, d)`: tokens of `x` `(b, n, d)` read each other or, if `cross`, memory."""
         query = self._heads(self.query(x))  # (b, h, n, d/h)
         kept = context.cache.get(self) if context.cache is not None else None
         if cross and kept is not None:
@@ -120,7 +120,7 @@ class Layer(nn.Module):
         self.feed_forward_norm = nn.LayerNorm(d_model)
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
-        """Return `(b, n, d)` for `x` `(b, n, d)`."""
+        """Returns `(b, n, d)` for `x` `(b, n, d)`."""
         x = self._add(x, lambda y: self.attention(y, context), self.attention_norm)
         if self.cross:
             read = self.cross_attention
@@ -192,7 +192,7 @@ class TransformerBase(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, tokens: Tensor, padding: Tensor | None = None, context: Context | None = None) -> Tensor:
-        """Return the hidden states `(b, n, d)` of `tokens` `(b, n)`.
+        """Returns the hidden states `(b, n, d)` of `tokens` `(b, n)`.
 
         Args:
             padding: lengths `(b,)` when the padding is at the end (the fastest way when causal),
@@ -222,13 +222,13 @@ class TransformerBase(nn.Module):
         return hidden
 
     def attention_maps(self, tokens: Tensor, padding: Tensor | None = None) -> list[Tensor]:
-        """Return the attention weights of each layer, `(b, h, n, n)`, for `forward`'s arguments."""
+        """Returns the attention weights of each layer, `(b, h, n, n)`, for `forward`'s arguments."""
         maps: dict[nn.Module, Tensor] = {}
         self(tokens, padding, Context(maps=maps))
         return list(maps.values())
 
     def _look(self, keys: Tensor, past: int, x: Tensor, padding: Tensor | None, context: Context) -> None:
-        """Set who sees whom: tokens at `keys[past:]` `(n,)` look at all at `keys` `(m,)`."""
+        """Sets who sees whom: tokens at `keys[past:]` `(n,)` look at all at `keys` `(m,)`."""
         queries = keys[past:]
         if self.positions == "rotary":
             width = self.d_model // self.n_heads
@@ -261,7 +261,7 @@ class LanguageModel(nn.Module):
         self.head = nn.Linear(base.d_model, base.embedding.num_embeddings)
 
     def forward(self, tokens: Tensor, padding: Tensor | None = None, context: Context | None = None) -> Tensor:
-        """Return logits `(b, n, V)` of the next token, for the arguments of `TransformerBase`."""
+        """Returns logits `(b, n, V)` of the next token, for the arguments of `TransformerBase`."""
         logits: Tensor = self.head(self.base(tokens, padding, context))
         return logits
 
@@ -288,7 +288,7 @@ class Classifier(nn.Module):
         self.head = nn.Linear(base.d_model, n_classes)
 
     def forward(self, tokens: Tensor, padding: Tensor | None = None) -> Tensor:
-        """Return logits `(b, C)` of `tokens` `(b, n)`; padding as in `TransformerBase`."""
+        """Returns logits `(b, C)` of `tokens` `(b, n)`; padding as in `TransformerBase`."""
         hidden = self.base(tokens, padding)  # (b, n, d)
         if padding is None:
             last = hidden[:, -1]  # (b, d)
@@ -322,7 +322,7 @@ class EncoderDecoder(nn.Module):
         self.head = nn.Linear(d_model, target_vocab_size)
 
     def encode(self, source: Tensor, padding: Tensor | None = None) -> Context:
-        """Return what the decoder reads of `source` `(b, m)`; padding as in `TransformerBase`."""
+        """Returns what the decoder reads of `source` `(b, m)`; padding as in `TransformerBase`."""
         context = Context(memory=self.encoder(source, padding))
         if padding is not None:
             padded = as_mask(padding, source.size(1))
@@ -332,7 +332,7 @@ class EncoderDecoder(nn.Module):
         return context
 
     def decode(self, target: Tensor, context: Context, padding: Tensor | None = None) -> Tensor:
-        """Return logits `(b, n, V)` of the next token of `target` `(b, n)`.
+        """Returns logits `(b, n, V)` of the next token of `target` `(b, n)`.
 
         With `context.cache = {}` set before the first call, each call needs the new tokens only.
         """
@@ -346,12 +346,12 @@ class EncoderDecoder(nn.Module):
         source_padding: Tensor | None = None,
         target_padding: Tensor | None = None,
     ) -> Tensor:
-        """Return logits `(b, n, V)` of the next token of `target` `(b, n)`, given `source`."""
+        """Returns logits `(b, n, V)` of the next token of `target` `(b, n)`, given `source`."""
         return self.decode(target, self.encode(source, source_padding), target_padding)
 
     @torch.no_grad()
     def greedy(self, source: Tensor, padding: Tensor | None, sos: int, eos: int, max_len: int) -> Tensor:
-        """Return the most probable token at each step, `(b, <= max_len)`; `eos` from the end on."""
+        """Returns the most probable token at each step, `(b, <= max_len)`; `eos` from the end on."""
         context = self.encode(source, padding)
         context.cache = {}
         steps = [source.new_full((len(source), 1), sos)]

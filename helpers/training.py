@@ -29,18 +29,18 @@ Loss = Literal["language_model", "classifier", "translation"]
 
 
 def score_language_model(model: Any, batch: Batch) -> Scores:
-    """Score the next token, or the hidden one. The head, the widest part, skips the padding."""
+    """Scores the next token, or the hidden one. The head, the widest part, skips the padding."""
     hidden = model.base(batch.tokens, batch.lengths).flatten(0, 1)  # (b * n, d)
     return model.head(hidden.index_select(0, batch.scored)), batch.target.flatten()[batch.scored]
 
 
 def score_classifier(model: Any, batch: Batch) -> Scores:
-    """Score the class of each sequence."""
+    """Scores the class of each sequence."""
     return model(batch.tokens, batch.lengths), batch.target
 
 
 def score_translation(model: Any, batch: Batch) -> Scores:
-    """Score the next token of the target, given the source and the target before it."""
+    """Scores the next token of the target, given the source and the target before it."""
     context = model.encode(batch.source, batch.source_lengths)
     hidden = model.decoder(batch.tokens, batch.lengths, context).flatten(0, 1)  # (b * n, d)
     return model.head(hidden.index_select(0, batch.scored)), batch.target.flatten()[batch.scored]
@@ -56,7 +56,7 @@ SCORES: dict[str, Score] = {
 def schedule(
     kind: Literal["constant", "linear", "cosine", "inverse_sqrt"], warmup: int, total: int = 0
 ) -> Callable[[int], float]:
-    """Return the factor of the learning rate at each step (counted from 0).
+    """Returns the factor of the learning rate at each step (counted from 0).
 
     It rises to 1 in `warmup` steps and then stays, falls to 0 at step `total` (linear, cosine) or
     falls like 1/sqrt(step) (inverse_sqrt: the paper's 5.3).
@@ -84,13 +84,13 @@ class Totals:
         self.sums, self.count, self.tokens = self.sums.to(device), 0, 0
 
     def add(self, loss: Tensor, logits: Tensor, targets: Tensor, tokens: int) -> None:
-        """Count a batch with mean loss `loss`, logits `(k, C)` and targets `(k,)`."""
+        """Counts a batch with mean loss `loss`, logits `(k, C)` and targets `(k,)`."""
         right = (logits.detach().argmax(dim=-1) == targets).sum()
         self.sums += torch.stack([loss.detach().float() * len(targets), right]).to(self.sums)
         self.count, self.tokens = self.count + len(targets), self.tokens + tokens
 
     def means(self) -> dict[str, float]:
-        """Return the mean loss in nats, its exponential and the share of right answers."""
+        """Returns the mean loss in nats, its exponential and the share of right answers."""
         loss, accuracy = (self.sums / max(1, self.count)).tolist()
         perplexity = math.exp(loss) if loss < 700 else math.inf
         return {"loss": loss, "perplexity": perplexity, "accuracy": accuracy}
@@ -98,7 +98,7 @@ class Totals:
 
 @torch.no_grad()
 def evaluate(model: nn.Module, batches: Batches, loss: Loss | Score) -> dict[str, float]:
-    """Return loss, perplexity and accuracy over all scored places of `batches`, without dropout."""
+    """Returns loss, perplexity and accuracy over all scored places of `batches`, without dropout."""
     device = next(model.parameters()).device
     score, totals, was_training = _score(loss), Totals(device), model.training
     batches.epoch = 0  # where batches change at every pass, all evaluations see the same ones
@@ -114,7 +114,7 @@ def evaluate(model: nn.Module, batches: Batches, loss: Loss | Score) -> dict[str
 
 @torch.no_grad()
 def predict(model: nn.Module, batches: Batches) -> Tensor:
-    """Return the logits of a classifier, `(rows, C)`, in the order of the split's rows."""
+    """Returns the logits of a classifier, `(rows, C)`, in the order of the split's rows."""
     device, was_training = next(model.parameters()).device, model.training
     model.eval()
     found = [(batch.rows, score_classifier(model, batch.to(device))[0].cpu()) for batch in batches]
@@ -134,7 +134,7 @@ class Run:
         self.rows: list[dict[str, float]] = []
 
     def log(self, rate: float) -> str:
-        """Add a row for what was learned since the last one, and return it as a line."""
+        """Adds a row for what was learned since the last one, and return it as a line."""
         means, now = self.totals.means(), time.perf_counter()  # waits for the device
         spent, self.clock, self.seconds = now - self.clock, now, self.seconds + now - self.clock
         row = {"step": self.step, "epoch": self.epoch + 1, **means, "learning_rate": rate}
@@ -149,7 +149,7 @@ class Run:
         return ", ".join(f"{name} {means[name]:.3f}" for name in means)
 
     def validated(self, means: dict[str, float], keep_best: bool) -> None:
-        """Add the validation to the last row, and keep the weights if they are the best so far."""
+        """Adds the validation to the last row, and keep the weights if they are the best so far."""
         self.rows[-1] |= {f"valid_{name}": value for name, value in means.items()}
         self.waited += 1
         if means["loss"] < self.best:
@@ -160,12 +160,12 @@ class Run:
         self.clock = time.perf_counter()
 
     def history(self) -> pd.DataFrame:
-        """Return the rows so far."""
+        """Returns the rows so far."""
         table: pd.DataFrame = pd.DataFrame(self.rows)
         return table
 
     def save(self, path: Path) -> None:
-        """Write the checkpoint: whole, or not at all."""
+        """Writes the checkpoint: whole, or not at all."""
         state = {name: getattr(self, name) for name in KEPT}
         state |= {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
         state |= {"random": torch.get_rng_state(), "totals": vars(self.totals)}
@@ -183,7 +183,7 @@ class Run:
             half.unlink(missing_ok=True)
 
     def load(self, path: Path) -> None:
-        """Go back to where `path` was written."""
+        """Goes back to where `path` was written."""
         try:
             state = torch.load(path, map_location=self.device, weights_only=True)
             if state["name"] != self.name:
@@ -207,7 +207,7 @@ KEPT = ("name", "epoch", "batch", "step", "waited", "seconds", "best", "best_wei
 
 @contextmanager
 def finish_step_on_interrupt() -> Iterator[list[int]]:
-    """Collect Ctrl-C in a list, so that the step that runs can end; a second one stops at once."""
+    """Collects Ctrl-C in a list, so that the step that runs can end; a second one stops at once."""
     asked: list[int] = []
 
     def note(number: int, _: Any) -> None:
@@ -234,7 +234,7 @@ def _out_of_memory(error: RuntimeError, batch: Batch, device: torch.device) -> E
     )
 
 
-def train(
+def train(  # noqa: C901 - one loop, which is read from top to bottom
     model: nn.Module,
     batches: Batches,
     loss: Loss | Score,
@@ -255,7 +255,7 @@ def train(
     compiled: bool = False,
     progress: bool = True,
 ) -> pd.DataFrame:
-    """Train `model` with AdamW and return its history.
+    """Trains `model` with AdamW and return its history.
 
     On a CPU the same arguments give the same numbers, also when the run stops and resumes. Ctrl-C
     ends the step that runs, writes the checkpoint and returns the history so far.

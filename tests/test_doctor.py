@@ -340,7 +340,7 @@ def test_strange_cells_do_no_harm(tmp_path: Path) -> None:
 WAYS = ("copy", "wrong copy", "split", "retype", "move", "rename", "own", "elsewhere", "overwrite")
 
 
-def spoil(notebook: NotebookNode, seed: int) -> None:
+def spoil(notebook: NotebookNode, seed: int) -> None:  # noqa: C901 - a list of independent spoilings
     """Copies, splits, retypes, moves, renames and overwrites cells, and adds further ones, by chance."""
     chance = random.Random(seed)
     for number in range(chance.randint(1, 8)):

@@ -130,6 +130,12 @@ def validate(path: Path, cells: Sequence[Cell]) -> None:
     for cell in cells:
         if cell.kind == "exercise" and cell.name not in checks:
             raise BuildError(f"{path.name}:{cell.line}: exercise {cell.name!r} has no check cell.")
+    _validate_definitions(path, checks)
+    _validate_points(path, checks)
+    _validate_table(path, cells)
+
+
+def _validate_definitions(path: Path, checks: Mapping[str, Cell]) -> None:
     try:
         defined = exercises.names(path.stem) if checks else []
     except LookupError as problem:
@@ -143,8 +149,6 @@ def validate(path: Path, cells: Sequence[Cell]) -> None:
     for name in defined:
         if name not in checks:
             raise BuildError(f"{path.name}: grading/exercises defines {name!r}, but the notebook has no check for it.")
-    _validate_points(path, checks)
-    _validate_table(path, cells)
 
 
 def _validate_points(path: Path, checks: Mapping[str, Cell]) -> None:

@@ -67,7 +67,7 @@ class DeadAnswer:
         return 0.0
 
 
-def grade(
+def grade(  # noqa: PLR0913 - the whole of what a mark depends on
     students: ForkServerClient,
     master: Master,
     work: Work,
@@ -88,20 +88,16 @@ def grade(
     return graded
 
 
+@dataclass
 class _Grading:
     """Runs one submission's cells in a student's process and examines its answers there, once or more often."""
 
-    def __init__(
-        self,
-        students: ForkServerClient,
-        master: Master,
-        work: Work,
-        exercises: Mapping[str, Exercise],
-        student: str,
-        budget: Budget,
-    ) -> None:
-        self._students, self._master, self._work = students, master, work
-        self._exercises, self._student, self._budget = exercises, student, budget
+    _students: ForkServerClient
+    _master: Master
+    _work: Work
+    _exercises: Mapping[str, Exercise]
+    _student: str
+    _budget: Budget
 
     def run(self, seconds: float, *, everything: bool = False) -> Graded:
         """Returns the verdicts, after about `seconds` at most; with `everything` the further cells are run too."""

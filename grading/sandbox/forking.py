@@ -50,7 +50,7 @@ class Warm:
     policy: sandbox.Policy | None
 
 
-def warm_up(limits: sandbox.Limits, protected: bool) -> Warm:
+def warm_up(limits: sandbox.Limits, *, protected: bool) -> Warm:
     """Imports and makes once what no student then has to wait for."""
     import matplotlib as mpl
     import numpy  # noqa: F401 - imported here once, so that no student has to
@@ -72,7 +72,7 @@ def warm_up(limits: sandbox.Limits, protected: bool) -> Warm:
     torch.set_num_threads(1)  # a fork of a process that has used two threads would hang
     torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.1)  # the first optimizer imports for a second
     if protected:
-        system_calls.build_filter(_debug())
+        system_calls.build_filter(debug=_debug())
     return Warm(serve.make_shell(), policy(limits) if protected else None)
 
 

@@ -110,7 +110,7 @@ def call(name: str, *arguments: object) -> int:
 
 
 @cache
-def build_filter(debug: bool) -> bytes:
+def build_filter(*, debug: bool) -> bytes:
     """Returns the filter as the kernel takes it. In debug mode denied calls wait for an answer (`DeniedCalls`)."""
     seccomp = _seccomp()
     made = seccomp.SyscallFilter(seccomp.NOTIFY if debug else seccomp.ERRNO(errno.EPERM))
@@ -134,13 +134,13 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
 
 
-def load_filter(debug: bool) -> int:
+def load_filter(*, debug: bool) -> int:
     """Filters this process's calls from now on, for good; returns in debug mode the listener, a file descriptor.
 
     Raises:
         SandboxError: when the kernel refuses it.
     """
-    steps = build_filter(debug)
+    steps = build_filter(debug=debug)
     program = _Program(len(steps) // 8, steps)
     return call("seccomp", SET_MODE_FILTER, NEW_LISTENER if debug else 0, ctypes.byref(program))
 

@@ -96,11 +96,11 @@ class InProcess:
         except NotImplementedError as problem:
             if STUB in str(problem) or not str(problem):
                 return Reply("not attempted", error="nothing to check yet: this cell is still to be written")
-            return _crash(problem, printed, _changed(question, inputs, before))
+            return _crash(problem, printed, changed=_changed(question, inputs, before))
         except (Exception, SystemExit, KeyboardInterrupt) as problem:
             if isinstance(problem, KeyboardInterrupt) and _interrupted_by_user(problem):
                 raise
-            return _crash(problem, printed, _changed(question, inputs, before))
+            return _crash(problem, printed, changed=_changed(question, inputs, before))
 
 
 def _changed(question: Ask, inputs: list[Any], before: list[Any]) -> bool:
@@ -112,7 +112,7 @@ def _changed(question: Ask, inputs: list[Any], before: list[Any]) -> bool:
         return True
 
 
-def _crash(problem: BaseException, printed: StringIO, changed: bool) -> Reply:
+def _crash(problem: BaseException, printed: StringIO, *, changed: bool) -> Reply:
     kinds = tuple(kind.__name__ for kind in type(problem).__mro__ if kind is not object)
     place = ""
     for frame in reversed(traceback.extract_tb(problem.__traceback__)):
