@@ -34,11 +34,11 @@ test: ## Run all tests, and replay every solution notebook; it says how far it i
 	@$(environment) --extra test --run pytest \
 	    --nbval --nbval-current-env --nbval-sanitize-with=tests/nbval.cfg \
 	    --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=60 \
-	    -n 2 --dist loadgroup --no-loadscope-reorder -o console_output_style=count --ignore=tests/browser $(PYTEST_ARGS) tests solutions
+	    -n 2 --no-loadscope-reorder -o console_output_style=count --ignore=tests/browser $(PYTEST_ARGS) tests solutions
 
 test-quick: ## Run what is quick, and the proof of the exercises in changed notebooks on one seed (two minutes)
 	@$(environment) --extra test --run pytest \
-	    --quick -n 2 --dist loadgroup --no-loadscope-reorder -o console_output_style=count --ignore=tests/browser $(PYTEST_ARGS) tests
+	    --quick -n 2 --no-loadscope-reorder -o console_output_style=count --ignore=tests/browser $(PYTEST_ARGS) tests
 
 test-browser: ## Drive JupyterLab in Chromium, as a student and as an instructor
 	@test -x "$(CHROMIUM)" || { echo "There is no Chromium at $(CHROMIUM): install it (apt install chromium) or name yours, make test-browser CHROMIUM=/path/to/chromium" >&2; exit 1; }

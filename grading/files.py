@@ -8,6 +8,7 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from grading.errors import CourseError
 
@@ -42,9 +43,12 @@ def write_whole(path: Path, data: str | bytes, *, durable: bool = False) -> bool
     return True
 
 
+_locks: list[IO[str]] = []  # that this process holds
+
+
 @contextlib.contextmanager
 def locked(path: Path, message: str) -> Iterator[None]:
-    """Holds an exclusive lock on a file; the system frees it however this process ends.
+    """Holds an exclusive lock on a file; the system frees it however this process ends, whatever its children do.
 
     Windows has no `fcntl`, and no grading either: there nothing is locked.
 
@@ -62,7 +66,22 @@ def locked(path: Path, message: str) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as problem:
             raise CourseError(message) from problem
-        yield
+        _locks.append(file)
+        try:
+            yield
+        finally:
+            _locks[:] = [other for other in _locks if other is not file]  # a forked child has none
+
+
+def _leave_locks() -> None:
+    """Closes the locks in a forked child, which would hold them on for a while when its parent is killed."""
+    for file in _locks:
+        file.close()
+    _locks.clear()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_leave_locks)
 
 
 def read_bounded(path: Path, limit: int) -> bytes:

@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
+
+pytest_plugins = ["pytester"]
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -21,8 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 # Seconds that a group of tests takes on one core, where they are many: what takes longest is begun first, so that no
-# process ends alone, and `--quick` leaves it out. A group is a file, or what a test's mark says, and runs in one
-# process; the bank is made of small groups and has its turn between these and all others.
+# process ends alone, and `--quick` leaves it out. The bank is made of small groups and has its turn between these
+# and all others.
 SECONDS = {
     "12_hyperparameter_sweep.ipynb": 240,
     "test_faults.py": 300,
@@ -57,27 +61,45 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Gives every test its group, puts them in order, and leaves out what `--quick` leaves out."""
-    for item in items:
-        if not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group(item.path.name))
+    """Puts the tests in order, and leaves out what `--quick` leaves out."""
     items.sort(key=_turn)  # within a group they stay in order
     if config.getoption("quick"):
         changed = changed_notebooks()
-        left = [item for item in items if SECONDS.get(_group(item), 0) > LONG or not _concerns(item, changed)]
+        left = [item for item in items if SECONDS.get(group_of(item.nodeid), 0) > LONG or not _concerns(item, changed)]
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in set(left)]
 
 
-def _group(item: pytest.Item) -> str:
-    mark = item.get_closest_marker("xdist_group")
-    return str(mark.args[0]) if mark else ""
+def group_of(test: str) -> str:
+    """Returns the group of a test, from its id: all tests of a group run in one process, one after another.
+
+    A group is a file; in the bank it is an exercise, and of what is graded both ways each part is one.
+    """
+    file, _, name = test.partition("::")
+    file = file.rpartition("/")[2]
+    if file == "test_bank.py" and "[" in name:
+        first, *rest = name.partition("[")[2].rstrip("]").split("-")
+        return rest[0] if first[:2].isdigit() else first  # [exercise-right-title] or [notebook-exercise]
+    return name if file == "test_both_ways.py" else file
+
+
+class Groups(LoadScopeScheduling):
+    """Hands out the tests of a group together. With pytest 9.2 `--dist loadgroup` of pytest-xdist 3.8 does not."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Groups:
+    """Gives pytest-xdist the way in which tests are handed out."""
+    return Groups(config, log)
 
 
 def _turn(item: pytest.Item) -> tuple[int, str]:
     files = ["test_bank.py", "test_both_ways.py"]  # the second needs what the first has judged
     name = item.path.name
-    return -SECONDS.get(_group(item), 0), str(files.index(name)) if name in files else name
+    return -SECONDS.get(group_of(item.nodeid), 0), str(files.index(name)) if name in files else name
 
 
 def _concerns(item: pytest.Item, changed: set[str]) -> bool:

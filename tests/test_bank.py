@@ -26,13 +26,13 @@ def each_answer(right: bool) -> pytest.MarkDecorator:
     chosen = (answer for answer in ANSWERS if answer.right is right)
     return pytest.mark.parametrize(
         "answer",
-        [pytest.param(one, id=one.label, marks=pytest.mark.xdist_group(one.exercise)) for one in chosen],
+        [pytest.param(one, id=one.label) for one in chosen],
     )
 
 
 each_exercise = pytest.mark.parametrize(
     ("notebook", "name"),
-    [pytest.param(*one, id="-".join(one), marks=pytest.mark.xdist_group(one[1])) for one in EXERCISES],
+    [pytest.param(*one, id="-".join(one)) for one in EXERCISES],
 )
 
 

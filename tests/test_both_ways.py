@@ -47,7 +47,7 @@ def submissions(notebook: str) -> list[dict[str, bank.BankAnswer]]:
 
 
 PARTS = [
-    pytest.param(notebook, start, id=f"{notebook}-{start}", marks=pytest.mark.xdist_group(f"both-{notebook}-{start}"))
+    pytest.param(notebook, start, id=f"{notebook}-{start}")
     for notebook in exercise.notebooks()
     for start in range(0, len(submissions(notebook)), TOGETHER)
 ]

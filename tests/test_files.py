@@ -1,0 +1,75 @@
+"""Files are written whole or not at all, and a lock ends with the process that has it."""
+
+import os
+import signal
+import stat
+import time
+from pathlib import Path
+
+import pytest
+
+from grading.errors import CourseError
+from grading.files import locked, read_bounded, write_whole
+
+
+def test_a_file_is_written_whole_and_only_when_it_changes(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "file"
+    assert write_whole(path, "é\n")
+    assert path.read_bytes() == b"\xc3\xa9\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    assert not write_whole(path, "é\n".encode())
+    assert write_whole(path, b"other", durable=True)
+    assert [one.name for one in path.parent.iterdir()] == ["file"]
+
+
+def test_what_cannot_be_written_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    write_whole(path, "old")
+
+    def full(source: str, target: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="No space"):
+        write_whole(path, "new")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no forks on Windows")
+def test_a_lock_is_free_as_soon_as_its_owner_has_died_whatever_its_children_do(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    read, write = os.pipe()
+    owner = os.fork()
+    if owner == 0:
+        with locked(path, "busy"):
+            child = os.fork()
+            if child == 0:
+                time.sleep(60)
+                os._exit(0)
+            os.write(write, f"{child}".encode())
+            time.sleep(60)
+        os._exit(0)
+    child = int(os.read(read, 20))
+    try:
+        with pytest.raises(CourseError, match="busy"), locked(path, "busy"):
+            pass
+        os.kill(owner, signal.SIGKILL)
+        os.waitpid(owner, 0)
+        with locked(path, "busy"):
+            os.kill(child, 0)  # it still runs
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.close(read)
+        os.close(write)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links and pipes of Unix")
+def test_only_ordinary_files_of_strangers_are_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"0123456789")
+    assert read_bounded(tmp_path / "file", 4) == b"0123"
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "pipe", "missing"):
+        with pytest.raises(OSError):  # noqa: PT011 - one kind for each
+            read_bounded(tmp_path / name, 4)
