@@ -10,8 +10,10 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import torch
 from tqdm import tqdm
 
+from grading import exercise as exercises
 from grading.autograder import pool
 from grading.autograder.fingerprint import environment_key
 from grading.autograder.grade_submission import Budget, Graded
@@ -69,6 +71,9 @@ def run(
         stack.enter_context(only_run(course))
         masters = {name: _prepare(course, name) for name in dict.fromkeys(name for name, _ in found)}
         writer = stack.enter_context(closing(Writer(course)))
+        torch.set_num_threads(1)  # a fork of a process that has used two threads would hang
+        for name in masters:
+            exercises.load(name)  # takes seconds: once here, and not in each worker
         outcomes = list[Outcome]()
         for outcome in _grade_all(settings, found, pool.Context(fork_server, masters, settings.budget), writer):
             outcomes.append(outcome)

@@ -11,6 +11,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from grading import exercise
 from grading.autograder import run as autograde
 from grading.autograder.fingerprint import environment_key
 from grading.course import Course
@@ -34,7 +35,10 @@ def graded(told: dict[str, Any], fork_server: ForkServer) -> int:
 
 
 if __name__ == "__main__":
-    environment_key(sys.argv[1])  # looked up once, for all runs
+    environment_key(sys.argv[1])  # looked up once for all runs, and all that they import is imported once
+    import nbgrader.api  # noqa: F401
+
+    exercise.load(sys.argv[1])
     with ForkServer() as fork_server:
         for line in sys.stdin:
             told = json.loads(line)
