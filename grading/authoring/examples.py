@@ -65,7 +65,7 @@ def _short(data: Any) -> Any:
     return [_short(value) for value in data] if isinstance(data, list) else data
 
 
-def _digits(value: float) -> Any:
+def _digits(value: Any) -> Any:
     if isinstance(value, float):
         return float(f"{value:.7g}") if math.isfinite(value) else str(value)
     return int(value)

@@ -61,7 +61,7 @@ def _model(recipe: Model) -> Any:
 def _prepare_gradients(model: nn.Module, recipe: Model) -> None:
     for name, parameter in model.named_parameters():
         if name.startswith(recipe.freeze):
-            parameter.requires_grad_(requires_grad=False)
+            parameter.requires_grad_(False)  # noqa: FBT003 - PyTorch has no name for it
         elif recipe.gradients:
             parameter.grad = torch.full_like(parameter, recipe.gradients)
 
