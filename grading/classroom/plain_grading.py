@@ -38,7 +38,7 @@ def name_students(course: Course, names: Mapping[str, tuple[str, str]]) -> None:
 def grade(course: Course, assignment: str, *, say: bool = True, cell_seconds: int | None = None) -> list[Row]:
     """Autogrades all submissions of an assignment, writes feedback, and returns the table.
 
-    Each student is graded by an nbgrader of its own, so that what it reports is of that student.
+    A student whose submission then has no mark is graded by an nbgrader alone, so that what it reports is of that one.
 
     Raises:
         CourseError: when grading cannot start. A broken submission costs that student only.
@@ -53,14 +53,14 @@ def grade(course: Course, assignment: str, *, say: bool = True, cell_seconds: in
     ):
         if say:
             print(f"$ nbgrader {' '.join(step)}", flush=True)
+        done = nbgrader(course.root, *step)
         if step[0] == "autograde":
             for student in students:
-                reported[student] = nbgrader(course.root, *step, f"--student={glob.escape(student)}").stderr
-            continue
-        done = nbgrader(course.root, *step)
+                if not course.autograded(student, assignment).exists():
+                    reported[student] = nbgrader(course.root, *step, f"--student={glob.escape(student)}").stderr
         if done.returncode and step[0] == "generate_assignment":
             raise CourseError(f"nbgrader {step[0]} failed: {_told(done.stderr)}")
-    return [row(course, assignment, student, reported[student]) for student in students]
+    return [row(course, assignment, student, reported.get(student, "")) for student in students]
 
 
 def row(course: Course, assignment: str, student: str, reported: str = "") -> Row:
