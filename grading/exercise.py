@@ -10,9 +10,10 @@ import inspect
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
+from grading import contracts
 from grading.errors import CourseError
 from grading.exercises import FOLDER as FOLDER
 from grading.exercises import definitions as definitions
@@ -20,7 +21,7 @@ from grading.exercises import names as names
 from grading.exercises import notebooks as notebooks
 from helpers.checking.answers import Ask, InProcess, Reply
 from helpers.checking.judging import Case, Examples, Raised, StageCases, words
-from helpers.checking.measures import measured
+from helpers.checking.measures import INPUTS_KEPT, measured
 
 Draw = Callable[[random.Random], Sequence[Ask]]
 
@@ -46,6 +47,7 @@ class Stage:
         sealed: ship only a fingerprint of the public results, because they are the answer itself.
         raises: the class of the exception that is wanted in place of a value.
         measure: one of `helpers.checking.measures.MEASURES`: what is compared is measured from the answer.
+        decisive: it asks for what the exercise is there for: an answer that fails it earns at most half of the points.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Stage:
     sealed: bool = False
     raises: str = ""
     measure: str = ""
+    decisive: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,12 +74,19 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise. The name is that of the reference: the function or class a student writes."""
+    """One exercise. The name is that of the reference: the function or class a student writes.
+
+    Args:
+        exceptions: names of `grading.contracts.CIRCUMSTANCES` in which an answer need not do as the reference does.
+        trains: gradients must pass through a function's result; through that of a class of `nn.Module` they always do.
+    """
 
     reference: Callable[..., Any]
     stages: Sequence[Stage]
     mistakes: Sequence[Mistake]
     accepts: str = field(default="", kw_only=True)
+    exceptions: tuple[str, ...] = field(default=(), kw_only=True)
+    trains: bool = field(default=False, kw_only=True)
 
     @property
     def name(self) -> str:
@@ -96,40 +106,59 @@ class Exercise:
 
     def public_examples(self) -> Examples:
         """Returns the examples of the student's own check."""
-        return self._examples([stage.public for stage in self.stages])
+        return self._public
+
+    @cached_property
+    def _public(self) -> Examples:
+        return self._examples([self._cases(stage, stage.public) for stage in self.stages])
 
     def drawn_examples(self, seed: str) -> Examples:
-        """Returns fresh examples for grading; the same seed draws the same."""
-        return self._examples([stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}")) for stage in self.stages])
+        """Returns the examples for grading: the public ones, and fresh ones; the same seed draws the same.
 
-    def _examples(self, asks: Sequence[Sequence[Ask]]) -> Examples:
-        reference = InProcess(self.reference, clock="cpu")  # on a busy machine it may not lose to the clock
-        stages = tuple(
+        The public ones are asked again so that no answer that the student's own check refuses passes here by luck.
+        """
+        return self._examples(
+            [
+                (*public.cases, *self._cases(stage, stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}"))))
+                for stage, public in zip(self.stages, self._public.stages, strict=False)
+            ],
+            self._public,
+        )
+
+    def _examples(self, cases: Sequence[tuple[Case, ...]], public: Examples | None = None) -> Examples:
+        stages = [
             StageCases(
                 stage.name,
                 stage.look,
                 stage.points,
                 stage.view,
                 stage.tolerance,
-                tuple(
-                    Case(ask, self._wanted(stage, ask, reference.ask(ask, 20)), _Results(self, ask, stage.measure))
-                    for ask in questions
-                ),
+                mine,
                 stage.measure,
+                decisive=stage.decisive,
             )
-            for stage, questions in zip(self.stages, asks, strict=True)
-        )
+            for stage, mine in zip(self.stages, cases, strict=True)
+        ]
+        own_stage = any(stage.measure == INPUTS_KEPT for stage in self.stages)
         return Examples(
             self.name,
             self.signature,
-            stages,
+            (*stages, *contracts.stages(self, stages, public)),
             {m.name: m.hint for m in self.mistakes},
             salt=self.name,
+            kept=0.0 if own_stage or contracts.INPUTS_STAY in self.exceptions else contracts.cost(self.points),
         )
 
-    def _wanted(self, stage: Stage, ask: Ask, reply: Reply) -> Any:
-        reply = measured(stage.measure, ask, reply)
-        result = outcome(reply)
+    def _cases(self, stage: Stage, asks: Sequence[Ask]) -> tuple[Case, ...]:
+        return tuple(Case(ask, self._wanted(stage, ask), _Results(self, ask, stage.measure)) for ask in asks)
+
+    def reply(self, ask: Ask) -> Reply:
+        """Returns what the reference replies; on a busy machine it may not lose to the clock."""
+        return InProcess(self.reference, clock="cpu").ask(ask, 20)
+
+    def _wanted(self, stage: Stage, ask: Ask) -> Any:
+        reply = self.reply(ask)
+        result = outcome(measured(stage.measure, ask, reply))
         if (result.error_type if isinstance(result, Raised) else "") != stage.raises:
             raise ExerciseError(f"{self.name}, stage '{stage.name}': the reference gives {reply.error or result!r}.")
         return result

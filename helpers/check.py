@@ -78,10 +78,12 @@ def _decode_examples(name: str, entry: dict[str, Any]) -> Examples:
                 for case in stage["cases"]
             ),
             stage.get("measure", ""),
+            stage.get("cost", 0.0),
+            stage.get("decisive", False),
         )
         for stage in entry["stages"]
     )
-    return Examples(name, entry["signature"], stages, entry["hints"], salt=name)
+    return Examples(name, entry["signature"], stages, entry["hints"], salt=name, kept=entry.get("kept", 0.0))
 
 
 def check(answer: Any, name: str | None = None) -> Verdict | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-from grading.exercise import Exercise, Stage
+from grading.exercise import Exercise
 from helpers.checking import fingerprints, plain
 from helpers.checking.judging import Raised
 
@@ -16,11 +16,13 @@ def encode(exercise: Exercise) -> dict[str, Any]:
     """Returns what `helpers/check_examples/` holds of an exercise: results, never code."""
     made = exercise.public_examples()
 
-    def told(stage: Stage, case: Any, value: Any) -> Any:
+    sealed = {stage.name for stage in exercise.stages if stage.sealed}
+
+    def told(sealed: bool, case: Any, value: Any) -> Any:  # noqa: FBT001 - of the stage
         if isinstance(value, Raised):
             more = {"changed": value.changed, "said": value.said}
             return {"raised": value.error_type} | {name: part for name, part in more.items() if part}
-        if stage.sealed and value is not None:
+        if sealed and value is not None:
             return {"sealed": fingerprints.seal(value, case.ask.at, exercise.name)}
         return _short(plain.encode(fingerprints.evaluated(value, case.ask.at)))  # numbers, not formulas
 
@@ -34,19 +36,19 @@ def encode(exercise: Exercise) -> dict[str, Any]:
                 "points": cases.points,
                 "view": cases.view,
                 "tolerance": cases.tolerance,
-                **({"measure": cases.measure} if cases.measure else {}),
+                **{name: getattr(cases, name) for name in ("measure", "cost", "decisive") if getattr(cases, name)},
                 "cases": [
                     {
                         "ask": {name: _short(value) for name, value in case.ask.encode().items()},
-                        "wanted": told(stage, case, case.wanted),
-                        "mistakes": {name: told(stage, case, value) for name, value in case.mistakes.items()},
+                        "wanted": told(cases.name in sealed, case, case.wanted),
+                        "mistakes": {n: told(cases.name in sealed, case, value) for n, value in case.mistakes.items()},
                     }
                     for case in cases.cases
                 ],
             }
-            for stage, cases in zip(exercise.stages, made.stages, strict=True)
+            for cases in made.stages
         ],
-    }
+    } | ({"kept": made.kept} if made.kept else {})
 
 
 def _short(data: Any) -> Any:

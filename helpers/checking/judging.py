@@ -26,6 +26,9 @@ from helpers.checking.verdict import Verdict
 
 SECONDS = 5.0  # for one check, however many questions it asks; right answers take a tenth on a slow laptop
 INPUTS_CHANGED = "what the function was given is no longer as it was; the caller still needs it"
+INPUTS_STAY = "what it is given stays as it is"
+WORK_ON_A_COPY = "It changes what it was given, and the caller still needs that. Work on a copy."
+KEEPS = "what every answer keeps (see notebook 00)"
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,11 @@ class Case:
 
 @dataclass(frozen=True)
 class StageCases:
-    """A stage of a check: its name, where to look when it fails, its points, and its cases."""
+    """A stage of a check: its name, where to look when it fails, its points, and its cases.
+
+    With a `cost` it asks what every answer keeps: it earns nothing, and takes so many points off where it fails. Where
+    a `decisive` one fails, the exercise earns at most half of its points.
+    """
 
     name: str
     look: str
@@ -77,17 +84,20 @@ class StageCases:
     tolerance: float
     cases: tuple[Case, ...]
     measure: str = ""
+    cost: float = 0.0
+    decisive: bool = False
 
 
 @dataclass(frozen=True)
 class Examples:
-    """All that is needed to judge an answer to one exercise."""
+    """All that is needed to judge an answer to one exercise; `kept` is what a change of its inputs costs."""
 
     name: str
     signature: str
     stages: tuple[StageCases, ...]
     hints: Mapping[str, str]
     salt: str = ""
+    kept: float = 0.0
 
     @property
     def points(self) -> float:
@@ -108,22 +118,28 @@ class Asked:
 def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, *, hidden: bool = False) -> Verdict:
     """Returns the verdict on an answer, asked every case of every stage within `seconds` in all.
 
+    What every answer keeps is asked of an answer that is right in all else.
+
     Args:
         hidden: the questions are those of grading, which stay secret: the verdict is `graded`, and tells nothing of the
             inputs and the wanted values.
     """
-    asked = _ask(examples, answer, seconds)
-    failures = _failures(examples, asked)
+    end = answer.spent() + seconds
+    asked = _ask(examples, [stage for stage in examples.stages if not stage.cost], answer, seconds)
+    failures = _failures(asked)
+    if all(failure is None for _, failure in failures):
+        kept = _ask(examples, [stage for stage in examples.stages if stage.cost], answer, end - answer.spent())
+        failures += [*_failures(kept), *_changed(examples, [*asked, *kept])]
     verdict = Verdict(
         examples.name,
         "right",
-        sum(stage.points for stage, failure in zip(examples.stages, failures, strict=True) if failure is None),
+        _earned(examples, failures),
         examples.points,
-        tuple((stage.name, failure is None) for stage, failure in zip(examples.stages, failures, strict=True)),
+        _stages(failures),
         notes=_notes([one.reply for one in asked]),
         graded=hidden,
     )
-    failed = [failure for failure in failures if failure is not None]
+    failed = [failure for _, failure in failures if failure is not None]
     if not failed:
         return verdict
     if asked[0].reply.outcome == "not attempted":
@@ -131,9 +147,27 @@ def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, *, hidde
     return _explained(verdict, examples, asked, failed)
 
 
-def _ask(examples: Examples, answer: Answer, seconds: float) -> list[Asked]:
-    """Returns every question of every stage with its reply, in order; what lies beside a question is not sent."""
-    pairs = [(stage, case) for stage in examples.stages for case in stage.cases]
+Failures = list[tuple[StageCases, Asked | None]]  # each stage with its first question that is not answered as wanted
+
+
+def _earned(examples: Examples, failures: Failures) -> float:
+    """Returns the points: those of the passed stages, less what every answer keeps and this one does not."""
+    earned = sum(stage.points for stage, failure in failures if failure is None)
+    if any(stage.decisive for stage, failure in failures if failure is not None):
+        earned = min(earned, examples.points / 2)
+    return max(0.0, round(earned - sum(stage.cost for stage, failure in failures if failure is not None), 4))
+
+
+def _stages(failures: Failures) -> tuple[tuple[str, bool], ...]:
+    """Returns names of stages and whether they are passed; of what every answer keeps, what fails by itself."""
+    told = [(stage.name, failure is None) for stage, failure in failures if not stage.cost]
+    kept = [(stage.name, failure is None) for stage, failure in failures if stage.cost]
+    return (*told, *([(KEEPS, True)] if kept and all(passed for _, passed in kept) else []), *(k for k in kept if not k[1]))
+
+
+def _ask(examples: Examples, stages: Sequence[StageCases], answer: Answer, seconds: float) -> list[Asked]:
+    """Returns every question of these stages with its reply, in order; what lies beside a question is not sent."""
+    pairs = [(stage, case) for stage in stages for case in stage.cases]
     replies = timed(answer, [replace(case.ask, beside={}) for _, case in pairs], seconds)
     asked = []
     for (stage, case), answered in zip(pairs, replies, strict=True):
@@ -142,12 +176,28 @@ def _ask(examples: Examples, answer: Answer, seconds: float) -> list[Asked]:
     return asked
 
 
-def _failures(examples: Examples, asked: Sequence[Asked]) -> list[Asked | None]:
+def _failures(asked: Sequence[Asked]) -> Failures:
     """Returns for each stage the first question that is not answered as wanted, None where all are."""
+    by_stage: dict[int, list[Asked]] = {}
+    for one in asked:
+        by_stage.setdefault(id(one.stage), []).append(one)
     return [
-        next((one for one in asked if one.stage is stage and one.problem is not None), None)
-        for stage in examples.stages
+        (mine[0].stage, next((one for one in mine if one.problem is not None), None)) for mine in by_stage.values()
     ]
+
+
+def _changed(examples: Examples, asked: Sequence[Asked]) -> Failures:
+    """Returns whether an answer leaves what it is given as it is, as a stage and its first question."""
+    if not examples.kept:
+        return []
+    stage = StageCases(INPUTS_STAY, WORK_ON_A_COPY, 0, "values", 0, (), cost=examples.kept)
+    changed = next((one for one in asked if one.reply.changed_inputs and not _may_change(one.case)), None)
+    return [(stage, changed and replace(changed, stage=stage, problem=INPUTS_CHANGED))]
+
+
+def _may_change(case: Case) -> bool:
+    """Says whether the reference itself leaves the inputs of a question changed, as it does where it is interrupted."""
+    return isinstance(case.wanted, Raised) and case.wanted.changed
 
 
 def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], failed: Sequence[Asked]) -> Verdict:
@@ -241,10 +291,8 @@ def _sealed_parts(parts: Mapping[str, tuple[Any, Any]], at: Mapping[str, Any] | 
 
 
 def _notes(replies: Sequence[Reply]) -> tuple[str, ...]:
-    """Returns what to say beside the result: an input that was changed, a result that was printed."""
+    """Returns what to say beside the result: that one was printed."""
     notes = []
-    if any(reply.changed_inputs for reply in replies):
-        notes.append("the function changes its input in place; work on a copy, the caller still needs the original.")
     if any(reply.printed and reply.outcome == "value" and reply.value is None for reply in replies):
         notes.append("the function prints its result; what counts is what it returns.")
     return tuple(notes)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+import random
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from typing import Any
 
+import numpy as np
+import torch
 from torch import Tensor, nn
 
 from helpers.checking import model_probes, plain, spies
 from helpers.checking.building import build, build_inputs, first_model
+from helpers.checking.limits import seed_torch
 
 DRAWS = 600  # enough to tell shares to 5 %
 
@@ -26,7 +31,8 @@ class Ask:
         weights: for a module answer, tensors for its parameters by name, or a `Model` that has them (with `state`);
             None keeps those of the seed. It is asked in evaluation mode, or with `training` of the `Model` in training.
         take: what to take of the call, one of `TAKES`, which says of each what it gives.
-        then: for an answer that returns a model, inputs with which that model is called.
+        then: for an answer that returns a model, inputs with which that model is called; with the take "again", the
+            inputs of the call in between.
         part: the submodule of a returned model to look at or to call, such as "base".
         changes: the inputs, counted from 0, that the call is meant to change; all others must stay as they were.
         entries: patterns such as `*.bias`; of a dict that is taken, only the entries they fit count.
@@ -75,6 +81,7 @@ class Call:
     """
 
     question: Ask
+    answer: Callable[..., Any]
     function: Callable[..., Any]
     inputs: list[Any]
     keywords: dict[str, Any]
@@ -85,6 +92,11 @@ class Call:
     def act(self) -> Any:
         """Makes the call; returns its result."""
         return self.function(*self.inputs, **self.keywords)
+
+    def act_on(self, inputs: Sequence[Any], function: Callable[..., Any] | None = None) -> Any:
+        """Makes the call, or that of another function, with inputs that are built anew from these recipes."""
+        given = build_inputs(copy.deepcopy(inputs))
+        return (function or self.function)(*given, **{name: build(v) for name, v in self.question.keywords.items()})
 
     def output(self, model: Any) -> Any:
         """Returns what a model, or its submodule `part`, gives for the inputs `then`."""
@@ -105,20 +117,29 @@ def prepare(
     """
     stay = [value for number, value in enumerate(inputs) if number not in question.changes]
     memory = [tensor for value in stay for tensor in model_probes.weights_of(value).values()]
-    module = None if question.build is None else _built(question, answer, question.build)
-    return Call(question, answer if module is None else module, inputs, keywords, before, memory, module)
+    module = None if question.build is None else _built(question, answer)
+    return Call(question, answer, answer if module is None else module, inputs, keywords, before, memory, module)
 
 
-def _built(question: Ask, answer: Callable[..., Any], arguments: dict[str, Any]) -> nn.Module:
-    module, weights = answer(**arguments), question.weights
+def _built(question: Ask, answer: Callable[..., Any]) -> nn.Module:
+    module, weights = answer(**(question.build or {})), question.weights
     if not isinstance(module, nn.Module):
         raise TypeError(f"expected a class of nn.Module, got one that makes a {type(module).__name__}")
     if question.take == "parameters":
         return module  # it is only looked at
     if weights is not None:
-        module.load_state_dict(build(weights))
+        _load(module, build(weights))
     module.train(isinstance(weights, plain.Model) and weights.training)
     return module
+
+
+def _load(module: nn.Module, weights: dict[str, Tensor]) -> None:
+    """Gives a module the weights that it has a place for, so that one forgotten bias does not fail every question."""
+    places = module.state_dict()
+    module.load_state_dict(
+        {name: weight for name, weight in weights.items() if name in places and places[name].shape == weight.shape},
+        strict=False,
+    )
 
 
 def take(call: Call) -> Any:
@@ -209,6 +230,77 @@ def _shifted(value: Any, shift: int) -> Any:
     return replace(value, seed=value.seed + shift) if isinstance(value, plain.Generator) else value
 
 
+def _again(call: Call) -> dict[str, Any]:
+    """Makes the call, one with the inputs `then`, and the call once more; a module's weights change before the last."""
+    inputs = copy.deepcopy(call.question.inputs)
+    first, between = call.act(), call.act_on(call.question.then or ())
+    if call.module is not None:
+        with torch.no_grad():
+            for parameter in call.module.parameters():
+                parameter.mul_(1.5 if parameter.requires_grad else 1.0)
+    last = call.act_on(inputs)
+    found = {"first": first, "in between": between, "asked again": last}
+    if isinstance(first, list | dict) and first is last:
+        found["asked again"] = "the same object as at first, and not a new one"
+    return found
+
+
+def _gradients(call: Call) -> dict[str, Tensor]:
+    """Returns the gradients of a weighted sum of the result, of inputs and parameters, where one arrives."""
+    inputs: list[Any] = []
+    for value in call.inputs:
+        differentiable = isinstance(value, Tensor) and value.is_floating_point() and bool(value.isfinite().all())
+        inputs.append(value.detach().clone().requires_grad_() if differentiable else value)
+    model = call.module or next((value for value in inputs if isinstance(value, nn.Module)), None)
+    named = {f"input {n}": value for n, value in enumerate(inputs, 1) if isinstance(value, Tensor)}
+    with torch.enable_grad():
+        if model is not None:
+            model.zero_grad(set_to_none=True)
+            named |= dict(model.named_parameters())
+        result = call.function(*inputs, **call.keywords)
+        for part in result if isinstance(result, tuple | list) else [result]:
+            if isinstance(part, Tensor) and part.requires_grad:
+                seen = part[part.isfinite()]
+                seen.mul(torch.cos(torch.arange(seen.numel(), dtype=seen.dtype))).sum().backward(retain_graph=True)
+    return {f"a gradient of {name}": value.grad for name, value in named.items() if value.grad is not None}
+
+
+def _in_training(call: Call) -> Any:
+    if call.module is not None:
+        call.module.train()
+    return call.act()
+
+
+def _in_double(call: Call) -> str:
+    """Returns the type of the numbers in the result, where inputs and weights are in double precision."""
+    floats = [isinstance(value, Tensor) and value.is_floating_point() for value in call.inputs]
+    inputs = [value.double() if is_float else value for value, is_float in zip(call.inputs, floats, strict=True)]
+    if call.module is not None:
+        call.module.double()
+    result = call.function(*inputs, **call.keywords)
+    return str(result.dtype) if isinstance(result, Tensor) else type(result).__name__
+
+
+def _random_numbers(call: Call) -> dict[str, str]:
+    """Returns for each library whether the call leaves its random numbers to the caller, or seeds them itself."""
+    states, inputs = list[dict[str, Any]](), copy.deepcopy(call.question.inputs)
+    for seed in (101, 202):
+        random.seed(seed)
+        np.random.seed(seed)
+        seed_torch(seed)
+        call.act_on(inputs, None if call.module is None else _built(call.question, call.answer))
+        states.append({"torch": torch.get_rng_state(), "random": random.getstate(), "numpy": np.random.get_state()})
+    return {name: "seeded anew" if _alike(states[0][name], states[1][name]) else "left" for name in states[0]}
+
+
+def _alike(first: Any, second: Any) -> bool:
+    if isinstance(first, tuple):
+        return all(map(_alike, first, second))
+    if isinstance(first, Tensor):
+        return torch.equal(first, second)
+    return bool(np.array_equal(first, second))
+
+
 # name -> (what is taken, in words; the function that makes the call and takes it)
 TAKES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "result": ("the result; with `then`, what the returned model gives for these inputs, in evaluation mode", _result),
@@ -226,5 +318,10 @@ TAKES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "after": ("of the first model among the inputs, after the call: its weights, or what it gives for `then`", _after),
     "mode": ("of the first model among the inputs, after the call: training mode or evaluation mode", _mode),
     "log": ("the calls of the recorded functions among the inputs, in order, with the arguments as they were", _log),
+    "again": ("three results: of the call, of one with the inputs `then`, and of the first once more", _again),
+    "gradients": ("the gradients that arrive at inputs and parameters from a weighted sum of the result", _gradients),
+    "in training": ("the result of a module in training mode", _in_training),
+    "in double": ("the type of the result where inputs and weights are in double precision", _in_double),
+    "random numbers": ("whether the call seeds the caller's random numbers", _random_numbers),
     "calls": ("how often the submodule `part` runs, of the module that is built or of the first input", _calls),
 }

@@ -1,0 +1,177 @@
+"""What every answer keeps, whatever it computes: questions made from those of the stages, in several circumstances.
+
+Whatever the reference keeps, an answer must keep. Each circumstance makes a question from one that the exercise asks
+anyway; the reference is asked it too, and where that gives nothing to compare, the question falls away. So an exercise
+says only where it wants less: `Exercise.exceptions`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from helpers.checking.answers import Ask
+from helpers.checking.judging import INPUTS_STAY as INPUTS_STAY
+from helpers.checking.judging import Case, Examples, Raised, StageCases
+
+if TYPE_CHECKING:
+    from grading.exercise import Exercise
+
+
+
+def cost(points: float) -> float:
+    """Returns what it costs not to keep one thing: a tenth."""
+    return round(points / 10, 2)
+
+
+@dataclass(frozen=True)
+class Circumstance:
+    """One thing that every answer keeps: its name, where to look, and how a question is made from others.
+
+    `asks` gets the exercise and the plain calls among its questions, and yields questions.
+    """
+
+    name: str
+    look: str
+    asks: Callable[[Exercise, Sequence[Ask]], Iterator[Ask]]
+
+
+def _is_class(exercise: Exercise) -> bool:
+    return isinstance(exercise.reference, type)
+
+
+def _richest(calls: Sequence[Ask]) -> Ask:
+    """Returns the last of the calls that give most."""
+    return max(enumerate(calls), key=lambda one: (sum(value is not None for value in one[1].inputs), one[0]))[1]
+
+
+def _gradients(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+    if exercise.trains or _is_class(exercise):
+        yield replace(_richest(calls), take="gradients")
+
+
+def _in_training(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+    if _is_class(exercise):
+        yield replace(_richest(calls), take="in training")
+
+
+def _in_double(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+    if exercise.trains or _is_class(exercise):
+        yield replace(_richest(calls), take="in double")
+
+
+def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+    """Yields a call with another one in between, of a module one with the same arguments."""
+    ask = _richest(calls)
+    alike = [other for other in calls if other.build == ask.build and other.keywords == ask.keywords]
+    between = next((other for other in reversed(alike) if str(other.inputs) != str(ask.inputs)), ask)
+    yield replace(ask, take="again", then=between.inputs)
+
+
+def _defaults(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+    """Yields a call without each argument that has a default, unless the stages leave it out anyway."""
+    made = inspect.signature(exercise.reference).parameters
+    called = inspect.signature(exercise.reference.forward).parameters if _is_class(exercise) else made
+    names = [name for name in called if name != "self"]
+    for place, name in enumerate(names):
+        given = [ask for ask in calls if len(ask.inputs) > place or name in ask.keywords]
+        if called[name].default is not inspect.Parameter.empty and len(given) == len(calls):
+            keywords = {key: value for key, value in given[-1].keywords.items() if key != name}
+            yield replace(given[-1], inputs=given[-1].inputs[:place], keywords=keywords)
+    for name, parameter in made.items() if _is_class(exercise) else ():
+        given = [ask for ask in calls if name in (ask.build or {})]
+        usual = [ask for ask in given if (ask.build or {})[name] == parameter.default]
+        if len(given) == len(calls) and usual:
+            yield replace(usual[-1], build={key: value for key, value in (usual[-1].build or {}).items() if key != name})
+
+
+def _random_numbers(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+    yield replace(calls[0], take="random numbers")
+
+
+CIRCUMSTANCES = (
+    Circumstance(
+        "a gradient passes through, wherever the result depends on a number",
+        "Training goes through here. `.detach()`, `.data`, `.item()`, `torch.no_grad()` and numpy stop gradients.",
+        _gradients,
+    ),
+    Circumstance(
+        "in training mode as in evaluation mode",
+        "The exercise asks for nothing that differs between `train()` and `eval()`: no dropout and no noise.",
+        _in_training,
+    ),
+    Circumstance(
+        "double precision stays double precision",
+        "Make new tensors of the type of what is given: `torch.zeros(..., dtype=x.dtype)`, or `x.new_zeros(...)`; do "
+        "not call `.float()` on it.",
+        _in_double,
+    ),
+    Circumstance(
+        "asked again, after another question, it gives the same",
+        "It keeps something from one call to the next, or hands out the same object twice.",
+        _again,
+    ),
+    Circumstance(
+        "what may be left out has the default of the signature",
+        "An argument was left out that the first line of the exercise gives a default.",
+        _defaults,
+    ),
+    Circumstance(
+        "the random numbers of the caller stay the caller's",
+        "It calls `torch.manual_seed` or `random.seed`: whoever calls it then always draws the same numbers.",
+        _random_numbers,
+    ),
+)
+NAMES = (INPUTS_STAY, *(one.name for one in CIRCUMSTANCES))
+
+
+def stages(exercise: Exercise, main: Sequence[StageCases], public: Examples | None) -> list[StageCases]:
+    """Returns the stages on what every answer keeps, one for each circumstance that has questions.
+
+    Args:
+        main: the stages of the exercise, with their cases; of each, those of the public examples come first.
+        public: the public examples, whose questions on this are asked too.
+    """
+    known = [len(stage.cases) for stage in public.stages] if public else [0] * len(main)
+    calls = [
+        case.ask
+        for stage, old in zip(main, known, strict=False)
+        for case in stage.cases[old:]
+        if _is_plain_call(stage, case)
+    ]
+    asked_before = {stage.name: stage.cases for stage in public.stages if stage.cost} if public else {}
+    found = []
+    for circumstance in CIRCUMSTANCES if calls else ():
+        if circumstance.name in exercise.exceptions:
+            continue
+        made = [(ask, exercise.reply(ask).value) for ask in circumstance.asks(exercise, calls)]
+        cases = [Case(ask, wanted) for ask, wanted in made if _says_something(ask, wanted)]
+        if cases := [*asked_before.get(circumstance.name, ()), *cases]:
+            found.append(
+                StageCases(
+                    circumstance.name,
+                    circumstance.look,
+                    0,
+                    "values",
+                    max(stage.tolerance for stage in main),
+                    tuple(cases),
+                    cost=cost(exercise.points),
+                )
+            )
+    return found
+
+
+def _is_plain_call(stage: StageCases, case: Case) -> bool:
+    """Says whether a question is a call whose result is compared as it is."""
+    ask = case.ask
+    as_it_is = ask.take == "result" and ask.then is None and not ask.at and not stage.measure
+    return as_it_is and bool(ask.inputs) and not isinstance(case.wanted, Raised)
+
+
+def _says_something(ask: Ask, wanted: Any) -> bool:
+    """Says whether there is anything to compare in what the reference gives."""
+    if ask.take == "in double":
+        return str(wanted).startswith("torch.float")
+    return wanted is not None and not (isinstance(wanted, dict) and not wanted)
