@@ -291,11 +291,24 @@ def _sealed_parts(parts: Mapping[str, tuple[Any, Any]], at: Mapping[str, Any] | 
 
 
 def _notes(replies: Sequence[Reply]) -> tuple[str, ...]:
-    """Returns what to say beside the result: that one was printed."""
+    """Returns what to say beside the result: that one was printed, that symbols are not those of the notebook."""
     notes = []
     if any(reply.printed and reply.outcome == "value" and reply.value is None for reply in replies):
         notes.append("the function prints its result; what counts is what it returns.")
+    if bare := {name for reply in replies for name in _bare_symbols(reply.value)}:
+        notes.append(
+            f"the symbols {', '.join(sorted(bare))} are made anew and without assumptions: to sympy they are others than "
+            "those of the notebook, and a later `.subs` will not find them. Use the notebook's own."
+        )
     return tuple(notes)
+
+
+def _bare_symbols(value: Any) -> tuple[str, ...]:
+    """Returns the symbols without assumptions in a formula, or in those of a dict or a sequence."""
+    if isinstance(value, plain.Expression):
+        return value.bare
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
+    return tuple(name for part in parts for name in _bare_symbols(part))
 
 
 def _without_values(asked: Asked) -> str:
