@@ -58,7 +58,9 @@ def _statement(source: str, node: ast.stmt) -> Statement:
         source = "".join(f"@{ast.unparse(one)}\n" for one in decorated) + source
     table = symtable.symtable(source, "<cell>", "exec")
     binds = {one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported()}
-    binds -= {part.name for part in ast.walk(node) if isinstance(part, ast.ExceptHandler) and part.name}  # unbound after
+    binds -= {
+        part.name for part in ast.walk(node) if isinstance(part, ast.ExceptHandler) and part.name
+    }  # unbound after
     uses = {one.get_name() for one in table.get_symbols() if one.is_referenced()} | _globals_of(table)
     texts = {one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
     if uses & LOOKS_UP:
@@ -140,7 +142,10 @@ def needed(cells: Sequence[str], wanted: Iterable[str]) -> list[str]:
             more = {(used, limit) for used in one.uses} - asked
             asked |= more
             waiting += more
-    parts = [[one.source for place, (cell, one) in enumerate(flat) if cell == n and place in chosen] for n in range(len(cells))]
+    parts = [
+        [one.source for place, (cell, one) in enumerate(flat) if cell == n and place in chosen]
+        for n in range(len(cells))
+    ]
     return ["\n".join(part) for part in parts]
 
 

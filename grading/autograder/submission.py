@@ -103,7 +103,9 @@ def _with_experiments(reading: Reading, master: Master, work: Work) -> list[tupl
     """Returns a student's code, and in its place what it needs of experiment cells, which are not run otherwise."""
     code = [(name, text(cell)) for name, cell in reading.code]
     setups = {grade_id(cell): cell.source for cell in master.cells("setup")}
-    theirs = [(place, "" if grade_id(cell) in setups else text(cell), grade_id(cell)) for place, cell in reading.experiments]
+    theirs = [
+        (place, "" if grade_id(cell) in setups else text(cell), grade_id(cell)) for place, cell in reading.experiments
+    ]
     ours = [(0, cell.source, "") for cell in master.notebook.cells if is_experiment(cell)]
     sources = [source for _, source in code]
     missing = used(sources) - bound([*sources, *setups.values()])

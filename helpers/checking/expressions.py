@@ -42,7 +42,9 @@ class Expression:
         lazy = (sympy.Sum, sympy.Product, sympy.Subs, sympy.Integral, sympy.Derivative, sympy.UnevaluatedExpr)
         if isinstance(expression, sympy.Basic) and expression.has(*lazy):
             expression = expression.doit()
-        bare = sorted(str(one.name)[:50] for one in expression.free_symbols if one.is_commutative and one.is_real is None)
+        bare = sorted(
+            str(one.name)[:50] for one in expression.free_symbols if one.is_commutative and one.is_real is None
+        )
         return cls(_tree(expression, [MAX_PARTS]), tuple(bare[:20]))
 
     @classmethod
@@ -188,16 +190,8 @@ def _evaluate(tree: tuple[Any, ...], at: Mapping[str, Any], steps: list[int]) ->
     if steps[0] < 0:
         raise NotPlain("the expression takes too long to work out")
     head, *rest = tree
-    if head == "Symbol":
-        if rest[0] not in at:
-            raise NotPlain(f"the expression has a symbol {rest[0]}; expected only {', '.join(sorted(at)) or 'numbers'}")
-        return mpmath.mpf(at[rest[0]])
-    if head in ("Integer", "Float"):
-        return mpmath.mpf(rest[0])
-    if head == "Rational":
-        return mpmath.mpf(rest[0]) / mpmath.mpf(rest[1])
-    if head in _CONSTANTS:
-        return mpmath.mpf(_CONSTANTS[head])
+    if head in _LEAVES or head in _CONSTANTS:
+        return _leaf(head, rest, at)
     if head == "Piecewise":
         return _piecewise(rest, at, steps)
     if head in _LOOPS:
@@ -210,6 +204,18 @@ def _evaluate(tree: tuple[Any, ...], at: Mapping[str, Any], steps: list[int]) ->
     if not isinstance(result, mpmath.mpf) or mpmath.isnan(result):
         raise NotPlain("the expression is not a real number for the values tried")
     return result
+
+
+def _leaf(head: str, texts: Sequence[str], at: Mapping[str, Any]) -> mpmath.mpf:
+    if head in _CONSTANTS:
+        return mpmath.mpf(_CONSTANTS[head])
+    if head == "Rational":
+        return mpmath.mpf(texts[0]) / mpmath.mpf(texts[1])
+    if head != "Symbol":
+        return mpmath.mpf(texts[0])
+    if texts[0] not in at:
+        raise NotPlain(f"the expression has a symbol {texts[0]}; expected only {', '.join(sorted(at)) or 'numbers'}")
+    return mpmath.mpf(at[texts[0]])
 
 
 def _piecewise(pairs: Sequence[tuple[Any, ...]], at: Mapping[str, Any], steps: list[int]) -> mpmath.mpf:
@@ -240,10 +246,10 @@ def _tree(expression: Any, budget: list[int]) -> tuple[Any, ...]:
     kind = type(expression).__name__
     if expression.is_Symbol:
         return ("Symbol", str(expression.name)[:50])
-    if expression.is_Integer:
-        return ("Integer", str(int(expression)))
     if expression.is_Rational:
-        return ("Rational", str(expression.p), str(expression.q))
+        return (
+            ("Integer", str(expression.p)) if expression.q == 1 else ("Rational", str(expression.p), str(expression.q))
+        )
     if expression.is_Float:
         return ("Float", str(expression))
     if kind in _CONSTANTS:
@@ -251,10 +257,9 @@ def _tree(expression: Any, budget: list[int]) -> tuple[Any, ...]:
     if kind in ("BooleanTrue", "BooleanFalse"):
         return ("Integer", str(int(bool(expression))))
     if kind in _LOOPS:
-        (index, low, high), *outer = expression.limits
-        inner = (kind, _tree(expression.function, budget), *(_tree(part, budget) for part in (index, low, high)))
-        for index, low, high in outer:
-            inner = (kind, inner, *(_tree(part, budget) for part in (index, low, high)))
+        inner = _tree(expression.function, budget)
+        for limits in expression.limits:  # the innermost first
+            inner = (kind, inner, *(_tree(part, budget) for part in limits))
         return inner
     if kind in _FUNCTIONS:
         return (kind, *(_tree(branch, budget) for branch in expression.args))
