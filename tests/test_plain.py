@@ -197,7 +197,7 @@ def test_a_name_of_a_model_is_not_imported() -> None:
     assert plain.encode(reply.value) is None
 
 
-L, I = sympy.Symbol("L", positive=True, integer=True), sympy.Symbol("i", integer=True)
+L, INDEX = sympy.Symbol("L", positive=True, integer=True), sympy.Symbol("i", integer=True)
 
 
 @pytest.mark.parametrize(
@@ -206,8 +206,8 @@ L, I = sympy.Symbol("L", positive=True, integer=True), sympy.Symbol("i", integer
         sympy.Piecewise((0, sympy.Eq(L, 1)), (L * (L - 1) / 2, True)),
         sympy.gamma(L + 1) / (2 * sympy.gamma(L - 1)),
         sympy.factorial(L) / (2 * sympy.factorial(L - 2)),
-        sympy.Sum(sympy.Max(L - 1 - I, 0), (I, 0, L)),
-        sympy.Sum(sympy.Sum(1, (I, 1, L)) - L / 2 - sympy.Rational(1, 2), (sympy.Symbol("k"), 1, L)),
+        sympy.Sum(sympy.Max(L - 1 - INDEX, 0), (INDEX, 0, L)),
+        sympy.Sum(sympy.Sum(1, (INDEX, 1, L)) - L / 2 - sympy.Rational(1, 2), (sympy.Symbol("k"), 1, L)),
         sympy.Poly(L**2 / 2 - L / 2, L),
         sympy.Subs(sympy.Symbol("F") * L, sympy.Symbol("F"), L - 1) / 2,
         sympy.cosh(L) - sympy.sinh(L) - sympy.exp(-L) + L * (L - 1) / 2,
