@@ -30,12 +30,14 @@ def cost(points: float) -> float:
 class Circumstance:
     """One thing that every answer keeps: its name, where to look, and how a question is made from others.
 
-    `asks` gets the exercise and the plain calls among its questions, and yields questions.
+    `asks` gets the exercise and the plain calls among its questions, and yields questions; with `of_any_call` it gets
+    calls of which something else than the result is taken, too.
     """
 
     name: str
     look: str
     asks: Callable[[Exercise, Sequence[Ask]], Iterator[Ask]]
+    of_any_call: bool = False
 
 
 def _is_class(exercise: Exercise) -> bool:
@@ -125,6 +127,7 @@ CIRCUMSTANCES = (
         "the random numbers of the caller stay the caller's",
         "It calls `torch.manual_seed` or `random.seed`: whoever calls it then always draws the same numbers.",
         _random_numbers,
+        of_any_call=True,
     ),
 )
 NAMES = (INPUTS_STAY, *(one.name for one in CIRCUMSTANCES))
@@ -138,16 +141,14 @@ def stages(exercise: Exercise, main: Sequence[StageCases], public: Examples | No
         public: the public examples, whose questions on this are asked too.
     """
     known = [len(stage.cases) for stage in public.stages] if public else [0] * len(main)
-    calls = [
-        case.ask
-        for stage, old in zip(main, known, strict=False)
-        for case in stage.cases[old:]
-        if _is_plain_call(stage, case)
-    ]
+    fresh = [(stage, case) for stage, old in zip(main, known, strict=False) for case in stage.cases[old:]]
+    any_calls = [case.ask for _, case in fresh if case.ask.inputs and not isinstance(case.wanted, Raised)]
+    plain_calls = [case.ask for stage, case in fresh if _is_plain_call(stage, case)]
     asked_before = {stage.name: stage.cases for stage in public.stages if stage.cost} if public else {}
     found = []
-    for circumstance in CIRCUMSTANCES if calls else ():
-        if circumstance.name in exercise.exceptions:
+    for circumstance in CIRCUMSTANCES:
+        calls = any_calls if circumstance.of_any_call else plain_calls
+        if circumstance.name in exercise.exceptions or not calls:
             continue
         made = [(ask, exercise.reply(ask).value) for ask in circumstance.asks(exercise, calls)]
         cases = [Case(ask, wanted) for ask, wanted in made if _says_something(ask, wanted)]

@@ -169,13 +169,16 @@ class _Results(Mapping[str, Any]):
 
     def __init__(self, exercise: Exercise, ask: Ask, measure: str) -> None:
         self._mistakes = {mistake.name: mistake for mistake in exercise.mistakes}
-        self._ask, self._measure, self._known = ask, measure, dict[str, Any]()
+        self._ask, self._measure, self._replies = ask, measure, dict[str, Reply]()
+
+    def reply(self, name: str) -> Reply:
+        """Returns the reply of a known mistake."""
+        if name not in self._replies:
+            self._replies[name] = InProcess(self._mistakes[name].answer, clock="cpu").ask(self._ask, 5)
+        return self._replies[name]
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._known:
-            reply = InProcess(self._mistakes[name].answer, clock="cpu").ask(self._ask, 5)
-            self._known[name] = outcome(measured(self._measure, self._ask, reply))
-        return self._known[name]
+        return outcome(measured(self._measure, self._ask, self.reply(name)))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._mistakes)

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TypeVar
-from unittest import mock
 
 import mpmath
 import numpy as np
@@ -107,24 +106,15 @@ def _drawn(notebook: str, name: str, seed: str) -> tuple[Examples, dict[str, lis
     """Returns the drawn examples with what each known mistake makes of each question, and its replies."""
 
     def make() -> tuple[Examples, dict[str, list[Reply]]]:
-        defined, replies = exercise.load(notebook)[name], list[Reply]()
-
-        class Noting(InProcess):
-            def ask(self, question: Ask, seconds: float = 2.0) -> Reply:
-                replies.append(super().ask(question, seconds))
-                return replies[-1]
-
-        examples, answers = defined.drawn_examples(seed), defaultdict[str, list[Reply]](list)
-        with mock.patch.object(exercise, "InProcess", Noting):
-            stages = []
-            for stage in examples.stages:
-                cases = []
-                for case in stage.cases:
-                    cases.append(replace(case, mistakes={one: case.mistakes[one] for one in case.mistakes}))
-                    for one, reply in zip(case.mistakes, replies, strict=True):
-                        answers[one].append(reply)
-                    replies.clear()
-                stages.append(replace(stage, cases=tuple(cases)))
+        examples = exercise.load(notebook)[name].drawn_examples(seed)
+        answers, stages = defaultdict[str, list[Reply]](list), []
+        for stage in examples.stages:
+            cases = []
+            for case in stage.cases:
+                cases.append(replace(case, mistakes=dict(case.mistakes)))
+                for one in case.mistakes:
+                    answers[one].append(case.mistakes.reply(one))
+            stages.append(replace(stage, cases=tuple(cases)))
         return replace(examples, stages=tuple(stages)), dict(answers)
 
     return kept(make, "drawn", definition(notebook), name, seed)

@@ -13,11 +13,13 @@ from torch import Tensor, nn
 
 
 def view_of(value: Any) -> Any:
-    """Returns what must be the same of an input before and after a call: of a model its weights and what trains."""
+    """Returns what must be the same of an input before and after a call: of a model weights, what trains, and modes."""
     if not isinstance(value, nn.Module):
         return value
     trainable = [name for name, parameter in value.named_parameters() if parameter.requires_grad]
-    return {"class": type(value).__name__, "weights": dict(value.state_dict()), "trainable": trainable}
+    modes = [name for name, module in value.named_modules() if module.training]
+    weights = dict(value.state_dict())
+    return {"class": type(value).__name__, "weights": weights, "trainable": trainable, "in training mode": modes}
 
 
 def weights_of(value: Any) -> dict[str, Tensor]:
