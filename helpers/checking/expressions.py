@@ -25,14 +25,14 @@ class Expression:
 
     @classmethod
     def from_sympy(cls, expression: Any) -> Expression:
-        """Returns a sympy expression as a tree, with its sums over an index worked out as `Sum(...).doit()` does.
+        """Returns a sympy expression as a tree, with its sums over an index, and its substitutions, worked out as `Sum(...).doit()` does.
 
         Raises:
             NotPlain: when it has parts that are not simple, or too many of them.
         """
         import sympy
 
-        indexed = isinstance(expression, sympy.Basic) and expression.has(sympy.Sum, sympy.Product)
+        indexed = isinstance(expression, sympy.Basic) and expression.has(sympy.Sum, sympy.Product, sympy.Subs)
         return cls(_tree(expression.doit() if indexed else expression, [MAX_PARTS]))
 
     @classmethod

@@ -104,6 +104,15 @@ def _scores(ask: Ask, value: Any) -> Tensor:
     return scores
 
 
+def _new_head(ask: Ask, value: Any) -> str:
+    """Returns in words whether the scores `(b, C)` are those that a part of the old head gives, `beside["old"]`."""
+    old: Tensor = ask.beside["old"]
+    if not isinstance(value, Tensor) or value.dim() != 2 or len(value) != len(old):
+        return "a new head"  # another stage tells the shape
+    close = (value.T[:, None] - old.T[None]).abs().amax(dim=-1) < 1e-4  # (C, V)
+    return "rows of the old head" if bool(close.any(dim=1).all()) else "a new head"
+
+
 def _rows_alike(ask: Ask, value: Any) -> bool:
     """Returns whether all rows of a tensor `(b, ...)` hold the same numbers, up to rounding."""
     if not isinstance(value, Tensor) or value.dim() < 2:
@@ -369,5 +378,6 @@ MEASURES: dict[str, tuple[str, Callable[[Ask, Any], Any]]] = {
     "variety": ("whether most of the words differ from each other", _variety),
     "spans": ("what your function does to a text", _spans),
     "sweep": ("what a sweep does, told by its calls", _sweep),
+    "new head": ("where the head comes from, told by its scores", _new_head),
     "rows alike": ("whether all rows get the same numbers", _rows_alike),
 }
