@@ -25,7 +25,7 @@ class Expression:
 
     @classmethod
     def from_sympy(cls, expression: Any) -> Expression:
-        """Returns a sympy expression as a tree, with its sums over an index, and its substitutions, worked out as `Sum(...).doit()` does.
+        """Returns a sympy expression as a tree, with its sums over an index and its `Subs` worked out as `doit()` does.
 
         Raises:
             NotPlain: when it has parts that are not simple, or too many of them.

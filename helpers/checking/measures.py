@@ -153,7 +153,11 @@ def _masking(ask: Ask, value: Any) -> dict[str, str]:
             "place by place": _independent(chosen, words),
         },
         "targets": lambda: {
-            "places scored": "all" if bool(chosen.all()) else "none" if everything and not bool(chosen.any()) else "some",
+            "places scored": "all"
+            if bool(chosen.all())
+            else "none"
+            if everything and not bool(chosen.any())
+            else "some",
             "where scored": "the words that stood there" if torch.equal(target[chosen], tokens[chosen]) else "others",
             "where not scored": "as it was" if torch.equal(read[~chosen], tokens[~chosen]) else "changed",
         },
@@ -205,9 +209,9 @@ def _independent(happened: Tensor, among: Tensor) -> str:
         all_in, found = among.sum(dim=axis).double(), (happened & among).sum(dim=axis).double()
         expected = all_in * share * (1 - share)
         some = expected > 0
-        if len(happened) > 30 and bool(some.any()):
-            if float(((found - all_in * share)[some].square() / expected[some]).mean()) > 3:
-                return f"the places of a {name} have the same fate"
+        varies = (found - all_in * share)[some].square() / expected[some]
+        if len(happened) > 30 and bool(some.any()) and float(varies.mean()) > 3:
+            return f"the places of a {name} have the same fate"
     return ONE_BY_ONE
 
 
@@ -238,7 +242,7 @@ def _spread(words: Tensor, low: int, high: int) -> bool:
     if not len(words) or bool((words < low).any()) or bool((words >= high).any()):
         return False
     tenths = ((words - low) * 10).div(high - low, rounding_mode="floor").bincount(minlength=10) / len(words)
-    return 0.03 < float(tenths.min()) and float(tenths.max()) < 0.22
+    return float(tenths.min()) > 0.03 and float(tenths.max()) < 0.22
 
 
 def _variety(ask: Ask, value: Any) -> bool:

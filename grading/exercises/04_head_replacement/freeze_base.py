@@ -37,11 +37,12 @@ def _half_frozen(seed: int) -> list[Model]:
 
 
 def _freezing(chosen: Callable[[str], bool]) -> Callable[[Any], Any]:
-    """Returns an answer that freezes the parameters whose names are chosen."""
+    """Returns an answer that freezes the parameters whose names are chosen, and leaves all others as they are."""
 
     def freeze(model: Any) -> Any:
         for name, parameter in model.named_parameters():
-            parameter.requires_grad_(not chosen(name))
+            if chosen(name):
+                parameter.requires_grad_(False)
         return model
 
     return freeze
@@ -79,7 +80,8 @@ EXERCISE = Exercise(
         Stage(
             "nothing else learns",
             1.5,
-            "Whatever was frozen before, print the names of all parameters with requires_grad=True: only those of the head may be left.",
+            "Whatever was frozen before, print the names of all parameters with requires_grad=True: only those of the "
+            "head may be left.",
             [_freeze_ask(model, then=THEN, take="learns") for model in (_classifier(1, 3), *_half_frozen(5))],
             lambda rng: [
                 _freeze_ask(_classifier(seed_from(rng), rng.randint(2, 5), n_layers=2), then=THEN, take="learns"),

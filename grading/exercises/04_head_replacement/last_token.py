@@ -62,7 +62,8 @@ EXERCISE = Exercise(
         Stage(
             "one text",
             0.5,
-            "A text of length 3 has its tokens at the places 0, 1 and 2: its last one is at place 2. The shape is (1, d) "
+            "A text of length 3 has its tokens at the places 0, 1 and 2: its last one is at place 2. The shape is "
+            "(1, d) "
             "also for one text.",
             [Ask((_hidden(1, 7, 2, 2), torch.tensor([3])))],
             lambda rng: [Ask((_hidden(1, 9, 3, rng.randrange(10**6)), torch.tensor([rng.choice([3, 4, 6, 7])])))],

@@ -60,7 +60,7 @@ EXERCISE = Exercise(
             0.5,
             "An empty sentence still asks one question: <sos> is followed by <eos>. A sentence of two words is asked "
             "beside it.",
-            [Ask(([],)), Ask(([6, 8],))],
+            [Ask(([],)), Ask(([8, 6],))],
             lambda rng: [*_draw_sentences(2, 2, 1)(rng), Ask(([],))],
         ),
         Stage(

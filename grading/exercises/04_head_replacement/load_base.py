@@ -250,7 +250,8 @@ EXERCISE = Exercise(
         Stage(
             "a base with other names: a ValueError",
             0.5,
-            "A layer too few, a layer too many, another name, or names without base.: none of it may pass in silence. Compare the "
+            "A layer too few, a layer too many, another name, or names without base.: none of it may pass in "
+            "silence. Compare the "
             "two sets of names before you load.",
             PUBLIC_NAMES,
             _other_names,

@@ -104,7 +104,7 @@ EXERCISE = Exercise(
             "the base has the weights of the language model",
             1,
             "Every weight under base. must be 'as in input 1', the language model; the head is new.",
-            [Ask((_language_model(seed), 4), take="origins") for seed in (2, 8)],
+            [Ask((_language_model(seed), 4), take="origins") for seed in (1, 2)],
             _swap_asks(take="origins"),
             decisive=True,
         ),

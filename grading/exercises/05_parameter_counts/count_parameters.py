@@ -103,12 +103,12 @@ EXERCISE = Exercise(
             "Sinusoidal positions are a buffer: model.buffers(), not model.parameters(). Learned ones are parameters.",
             [
                 Ask((_language_model("sinusoidal"),)),
-                Ask((_language_model("sinusoidal"), True)),
+                Ask((_classifier(2, "sinusoidal"), True)),
                 Ask((_language_model("learned"),)),
             ],
             _draw_models(
                 lambda rng: [
-                    (_language_model("sinusoidal", **_shape(rng)), True),
+                    (_classifier(3, "sinusoidal", **_shape(rng)), True),
                     (_language_model("sinusoidal", **_shape(rng)),),
                     (_language_model("learned", **_shape(rng)),),
                 ]
@@ -119,9 +119,7 @@ EXERCISE = Exercise(
             1,
             "Here the head uses the matrix of the embedding: two names, one matrix in memory.",
             [Ask((_language_model(tie=TIED), flag)) for flag in (False, True)],
-            _draw_models(
-                lambda rng: [(_language_model(tie=TIED, **_shape(rng)), flag) for flag in (False, True)]
-            ),
+            _draw_models(lambda rng: [(_language_model(tie=TIED, **_shape(rng)), flag) for flag in (False, True)]),
             decisive=True,
         ),
         Stage(

@@ -135,13 +135,15 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "the heads multiply query, key and value",
-            "A heads do not have query, key and value matrices of their own. They share one of each: each head works on "
+            "A heads do not have query, key and value matrices of their own. They share one of each: each head works "
+            "on "
             "its own D/A rows.",
             lambda: _for_each_head(D**2, D),
         ),
         Mistake(
             "the heads multiply the weights of query, key and value",
-            "A heads do not have query, key and value matrices of their own. They share one of each: each head works on "
+            "A heads do not have query, key and value matrices of their own. They share one of each: each head works "
+            "on "
             "its own D/A rows.",
             lambda: _for_each_head(D**2, D / A),
         ),

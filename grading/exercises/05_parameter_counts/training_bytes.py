@@ -39,7 +39,8 @@ EXERCISE = Exercise(
         Stage(
             "a frozen base, or a part of it",
             0.5,
-            "What is frozen, each parameter by itself, has no gradient and no moments: its weights are all that is kept.",
+            "What is frozen, each parameter by itself, has no gradient and no moments: its weights are all that is "
+            "kept.",
             [Ask((_classifier(),)), *(Ask((_classifier(freeze=parts),)) for parts in PARTS), Ask((_trained(),))],
             _draw_models(
                 lambda rng: [

@@ -85,7 +85,13 @@ def _draw_claims(rng: random.Random) -> list[Ask]:
 
 def _draw_never_right(rng: random.Random) -> list[Ask]:
     extra = rng.choice([2, 3])
-    claims = [A * 3 * LINEAR + 200 * extra + (4 - extra) * D, HEADED, ZERO_HEADS, _right_at(rng.randint(3, 30)), EXAMPLE]
+    claims = [
+        A * 3 * LINEAR + 200 * extra + (4 - extra) * D,
+        HEADED,
+        ZERO_HEADS,
+        _right_at(rng.randint(3, 30)),
+        EXAMPLE,
+    ]
     return _claims(*rng.sample(claims, len(claims)))
 
 

@@ -58,7 +58,8 @@ EARLIER_MASK = {
     "last": ((8, 6, 154), (9, 7, 211), (9, 7, 267)),
 }
 # Seeds of models with five words for which <mask> is the best of all, or <oov>, or one of <pad>, <sos> and <eos> while
-# every word has a logit below 0; or the first word is the best word, or the last one; or no word is among the best five.
+# every word has a logit below 0; or the first word is the best word, or the last one; or no word is among the best
+# five.
 FEW = SPECIALS + 5
 SEEDS = (
     (0, 8, 49, 68, 83, 89, 107, 115, 125),
@@ -129,7 +130,8 @@ EXERCISE = Exercise(
         Stage(
             "a word in the middle of a sentence",
             1.5,
-            "Put <mask> at the place (others may hold one as well), let the model read the whole sentence, and read the logits at this very place. "
+            "Put <mask> at the place (others may hold one as well), let the model read the whole sentence, and read "
+            "the logits at this very place. "
             "The best *word* is wanted, a number above MASK, even when all words have a logit below 0.",
             fixed(_draw_blanks("middle"), 1),
             _draw_blanks("middle"),

@@ -100,7 +100,8 @@ EXERCISE = Exercise(
         Stage(
             "several chosen words, also some that are not <mask>",
             1,
-            "The mean over all places where the target is not IGNORE, whatever stands in the input there. Logits may be "
+            "The mean over all places where the target is not IGNORE, whatever stands in the input there. Logits may "
+            "be "
             "large: F.cross_entropy takes care of that, log(softmax(...)) does not.",
             [_batch([9], [[2, 4, 5, 7]], 30), _batch([9], [[1, 4, 5, 6]], 36, LARGE_LOGITS)],
             both(_draw_batch(8, 10, 1, (4,)), _draw_batch(8, 10, 1, (4,), LARGE_LOGITS)),

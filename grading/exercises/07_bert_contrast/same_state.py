@@ -56,13 +56,14 @@ def _continued(longer: int, seed: int, **options: Any) -> Ask:
     return Ask((_model(seed, **options), second[:7].clone(), second, 4))
 
 
-def _twice(n: int, position: int, seed: int) -> Ask:
-    """Returns the same text twice, for a model of both sides."""
+def _twice(n: int, position: int, seed: int, **options: Any) -> Ask:
+    """Returns the same text twice."""
     text = _sentence(n, seed)
-    return Ask((_model(seed), text, text.clone(), position))
+    return Ask((_model(seed, **options), text, text.clone(), position))
 
 
-# Seeds of models in which one word moves a state a lot, by more than 0.15: for a model of both sides a word that follows
+# Seeds of models in which one word moves a state a lot, by more than 0.15: for a model of both sides a word that
+# follows
 # the place (in a text of 10 tokens), for a causal one a word that stands before it.
 FOLLOWS_MUCH = (3, 4, 5, 7, 10, 11, 12, 16, 18, 23, 24, 26, 27, 29)
 BEFORE_MUCH = (1, 3, 4, 5, 7, 8, 9, 10, 11, 12, 14, 15, 16, 18)
@@ -131,13 +132,14 @@ EXERCISE = Exercise(
     same_state,
     [
         Stage(
-            "a causal model, what follows differs",
+            "a causal model, what follows differs or nothing does",
             0.5,
             "Run the model's base on each sentence and compare one row of each: hidden[0, position].",
             [
                 _two_sentences(9, 4, 1, 7, causal=True),
                 _two_sentences(10, 5, 2, 7, causal=True),
                 _two_sentences(9, 4, 11, 5, causal=True),
+                _twice(8, 3, 13, causal=True),
             ],
             _draw_causal,
             decisive=True,
@@ -145,7 +147,8 @@ EXERCISE = Exercise(
         Stage(
             "a model of both sides, what follows differs",
             0.5,
-            "The whole sentences go into the model, not only their beginnings. A model without a layer moves nothing from "
+            "The whole sentences go into the model, not only their beginnings. A model without a layer moves nothing "
+            "from "
             "one place to another: there the states stay the same. Run the model and look.",
             [
                 _two_sentences(10, 5, 4, 7),

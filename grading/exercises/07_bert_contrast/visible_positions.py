@@ -44,7 +44,21 @@ def _all(i: int, n: int) -> Any:
 
 
 # Kinds that do not exist: other spellings, what begins like a kind or is a part of one, and other names.
-NO_KINDS = ("Causal", "Masked", "CAUSAL", "", "mask", "caus", "masked ", "c", "m", "causal masked", "bert", "gpt", "both")
+NO_KINDS = (
+    "Causal",
+    "Masked",
+    "CAUSAL",
+    "",
+    "mask",
+    "caus",
+    "masked ",
+    "c",
+    "m",
+    "causal masked",
+    "bert",
+    "gpt",
+    "both",
+)
 
 
 def _large(kind: str, rng: random.Random) -> list[Ask]:

@@ -293,6 +293,6 @@ def load_base(model, checkpoint):
     return model
 
 
-# %% wrong: the model as it is ->
+# %% wrong: the model as it is -> strict=False, and nothing is loaded
 def load_base(model, checkpoint):
     return model

@@ -200,7 +200,7 @@ def count_parameters(model, trainable_only=False):
     return sum(p.numel() for p in model.parameters())
 
 
-# %% wrong: all or nothing, by the first parameter of each part ->
+# %% wrong: all or nothing, by the first parameter of each part -> shared weights are counted twice
 def count_parameters(model, trainable_only=False):
     total = 0
     for part in model.children():

@@ -384,7 +384,11 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 def mask_tokens(tokens, vocab_size, generator, share=0.15):
     chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
     how = torch.rand(tokens.shape, generator=generator)
-    words = (vocab_size / 2 + vocab_size / 8 * torch.randn(tokens.shape, generator=generator)).long().clamp(MASK + 1, vocab_size - 1)
+    words = (
+        (vocab_size / 2 + vocab_size / 8 * torch.randn(tokens.shape, generator=generator))
+        .long()
+        .clamp(MASK + 1, vocab_size - 1)
+    )
     read = tokens.masked_fill(chosen & (how < 0.8), MASK)
     return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
 

@@ -170,7 +170,7 @@ def same_state(model, first, second, position):
     return bool((one.norm() - two.norm()).abs() < 1e-5)
 
 
-# %% wrong: the means over all places ->
+# %% wrong: the means over all places -> all tokens are compared
 def same_state(model, first, second, position):
     one, two = (model.base(tokens[None])[0].mean(dim=0) for tokens in (first, second))
     return torch.allclose(one, two, atol=1e-5)
