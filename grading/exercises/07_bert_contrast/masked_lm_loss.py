@@ -73,7 +73,7 @@ def _padded_batches(rng: random.Random) -> list[Ask]:
 def _nothing_chosen(lengths: list[int], seed: int) -> list[Ask]:
     """Returns batches in which nothing was chosen, and nothing in the last text only; the first one is trained too."""
     nothing = _batch(lengths, [[] for _ in lengths], seed)
-    return [nothing, _batch(lengths, [[2, 1]], seed + 100), replace(nothing, take="gradients")]
+    return [nothing, _batch(lengths, [[2, 1]], seed + 100), replace(nothing, take="learns")]
 
 
 def _mean_of_means(model: Any, tokens: Tensor, target: Tensor, lengths: Tensor) -> Tensor:

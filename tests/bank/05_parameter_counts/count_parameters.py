@@ -188,7 +188,7 @@ def count_parameters(model, trainable_only=False):
     return sum(p.numel() for p in model.parameters() if p.grad is not None or not trainable_only)
 
 
-# %% wrong: what has no gradient trains ->
+# %% wrong: what has no gradient trains -> trainable_only is ignored
 def count_parameters(model, trainable_only=False):
     return sum(p.numel() for p in model.parameters() if p.grad is None or not trainable_only)
 
