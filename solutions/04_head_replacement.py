@@ -42,6 +42,9 @@
 # | `freeze_base` | only the head learns | 3 |
 # | *essay* `head_essay` | why the head must go | 3 |
 # | **total** | | **20** |
+#
+# Cells tagged `experiment` train and draw. No mark depends on them, and automatic grading skips them: an answer must not
+# use a name that was made there.
 
 # %% setup
 try:
@@ -288,7 +291,8 @@ def last_token(hidden: Tensor, lengths: Tensor) -> Tensor:
         hidden: one hidden state for each token, `(b, n, d)`; those of the padding mean nothing.
         lengths: number of real tokens of each text, `(b,)`, from 1 to n; the padding stands on the right.
 
-    Example: with lengths [2, 3], the result holds hidden[0, 1] and hidden[1, 2].
+    Gradients must pass through it. Example: with lengths [2, 3], the result holds hidden[0, 1] and
+    hidden[1, 2].
     """
     ### BEGIN SOLUTION
     texts = torch.arange(len(hidden), device=hidden.device)  # (b,)
@@ -387,8 +391,9 @@ def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
     """Returns a classifier with the base of a language model and a new head.
 
     Args:
-        model: has `model.base` (a TransformerBase) and `model.head`. It is left as it was, and
-            nothing that later happens to the classifier, such as training, may change it.
+        model: has `model.base` (a TransformerBase) and `model.head`, nothing of it frozen. It is left
+            as it was, its mode of training included, and nothing that later happens to the
+            classifier, such as training, may change it.
         n_classes: number of outputs of the new head.
 
     Returns:
@@ -481,7 +486,8 @@ def load_base(model: Classifier, checkpoint: dict[str, Tensor]) -> Classifier:
 
     Raises:
         ValueError: when names or shapes of the checkpoint's base are not exactly those of the model's
-            (a layer too few or too many, another width, names without `base.`).
+            (a layer too few or too many, another width, another name, names without `base.`). The
+            order of the names does not count.
             The model is then as it was before.
     """
     ### BEGIN SOLUTION
@@ -552,6 +558,7 @@ def freeze_base(model: Classifier) -> Classifier:
     """Returns the model with all parameters of `model.base` frozen; those of `model.head` learn.
 
     The model may be changed in place, or a changed copy be returned. No weight changes its value.
+    Parts of the base may be frozen already; the head is not.
     """
     ### BEGIN SOLUTION
     for parameter in model.base.parameters():

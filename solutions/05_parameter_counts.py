@@ -46,6 +46,9 @@
 # | `training_bytes` | the memory that training takes | 2 |
 # | *essay* `which_count_essay` | which count for which question | 2 |
 # | **total** | | **25** |
+#
+# Cells tagged `experiment` draw, print and compare. No mark depends on them, and automatic grading skips them: an answer must not
+# use a name that was made there.
 
 # %% setup
 try:
@@ -257,7 +260,8 @@ plots.show(
 def parameter_formulas() -> dict[str, sympy.Expr]:
     """Returns, for each parameter of a classifier with one layer, its name and its size.
 
-    The names are those of `example.named_parameters()`; the formulas hold for any V, D, F, C, A.
+    The names are those of `example.named_parameters()`, as printed above; `example` itself comes from
+    an experiment, which grading skips: do not use it. The formulas hold for any V, D, F, C, A.
     An entry for a Linear from D to 7, without bias, would be: "its.name.weight": 7 * D.
     """
     ### BEGIN SOLUTION
@@ -592,7 +596,8 @@ def repair(claim: dict[str, sympy.Expr]) -> tuple[str, sympy.Expr]:
     Args:
         claim: six terms, "embedding", "positions" (sinusoidal), "attention", "feed-forward",
             "norms" and "head"; formulas in V, D, M and C at F = D, those of the layers for all
-            M layers. Exactly one term is wrong, and may have other letters in it.
+            M layers. Exactly one term is wrong, for some sizes at least, and may have other letters in
+            it. The order of the terms may differ; `claim` stays as it is.
 
     Returns:
         A name and a formula. Example: for a claim with 2*V*D as its embedding, "embedding" and

@@ -277,7 +277,8 @@ def mask_tokens(
         share: how many of the words are chosen, between 0 and 1.
 
     Returns:
-        The input: of the chosen words 80 % are MASK, 10 % another word, 10 % as they were. And the
+        The input: of the chosen words 80 % are MASK, 10 % another word, 10 % as they were. The other
+        word is drawn for each place from the whole vocabulary (it may be the same by chance). And the
         target: the word that stood there where one was chosen, IGNORE everywhere else.
     """
     ### BEGIN SOLUTION
@@ -334,7 +335,8 @@ def masked_lm_loss(
         target: the right word where one was chosen, IGNORE elsewhere, `(b, n)`.
         lengths: number of real tokens of each text, `(b,)`; padding stands on the right.
 
-    The loss is 0 when nothing was chosen in the whole batch.
+    Gradients must pass through it. When nothing was chosen in the whole batch the loss is 0, and
+    after `backward()` all gradients are 0.
     """
     ### BEGIN SOLUTION
     logits = model(tokens, lengths)  # (b, n, V)
@@ -422,7 +424,8 @@ def fill_blank(model: MaskedLanguageModel, tokens: Tensor, position: int) -> int
 
     Args:
         model: `model(tokens)` returns logits `(b, n, V)` of tokens `(b, n)`.
-        tokens: a sentence with `<sos>` and `<eos>`, `(n,)`; it is left as it was.
+        tokens: a sentence with `<sos>` and `<eos>`, `(n,)`, that may hold other blanks (MASK) as
+            well; it is left as it was.
         position: the place to fill; what stands there now is not to be used.
 
     Only words are possible answers, that is, numbers above MASK.

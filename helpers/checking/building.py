@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -45,7 +46,8 @@ def _model(recipe: Model) -> Any:
     kinds: dict[str, Any] = {name: kind for name, kind in vars(models).items() if inspect.isclass(kind)}
     with torch.random.fork_rng(devices=[]):
         seed_torch(recipe.seed)
-        model: nn.Module = kinds[recipe.name](**build(recipe.arguments)).eval()
+        with torch.device("meta") if recipe.meta else nullcontext():
+            model: nn.Module = kinds[recipe.name](**build(recipe.arguments)).eval()
     if recipe.tie:
         _tie(model, *recipe.tie)
     if recipe.spread:

@@ -104,6 +104,15 @@ def _scores(ask: Ask, value: Any) -> Tensor:
     return scores
 
 
+def _new_head(ask: Ask, value: Any) -> str:
+    """Returns in words whether the scores `(b, C)` are those that a part of the old head gives, `beside["old"]`."""
+    old: Tensor = ask.beside["old"]
+    if not isinstance(value, Tensor) or value.dim() != 2 or len(value) != len(old):
+        return "a new head"  # another stage tells the shape
+    close = (value.T[:, None] - old.T[None]).abs().amax(dim=-1) < 1e-4  # (C, V)
+    return "rows of the old head" if bool(close.any(dim=1).all()) else "a new head"
+
+
 def _rows_alike(ask: Ask, value: Any) -> bool:
     """Returns whether all rows of a tensor `(b, ...)` hold the same numbers, up to rounding."""
     if not isinstance(value, Tensor) or value.dim() < 2:
@@ -111,13 +120,16 @@ def _rows_alike(ask: Ask, value: Any) -> bool:
     return torch.allclose(value, value[:1].expand_as(value), atol=1e-5)
 
 
+ONE_BY_ONE = "each by itself"
+
+
 def _masking(ask: Ask, value: Any) -> dict[str, str]:
     """Returns in words how words were hidden, of `(input, target)` for the first input, tokens `(b, n)`.
 
-    Only `beside["of"]` is told: "what is chosen", "targets", "what happens" or "random words". Tokens below
-    `beside["specials"]` are no words (0 is padding, the last of them <mask>), the second input is the vocabulary's
-    size, and a target of -100 is not scored.
-    Shares are rounded to 5 or 10 %, so that chance does not change what is said.
+    Only `beside["of"]` is told: "what is chosen", "targets", "what happens", "random words" or, for a vocabulary of
+    two words and some 15,000 chosen places, "drawn <mask>". Tokens below `beside["specials"]` are no words (0 is
+    padding, the last of them <mask>), the second input is the vocabulary's size, and a target of -100 is not scored.
+    Shares are told with a margin of more than four standard errors, so that chance does not change what is said.
     """
     tokens: Tensor = ask.inputs[0]
     shape = tuple(tokens.shape)
@@ -129,40 +141,108 @@ def _masking(ask: Ask, value: Any) -> dict[str, str]:
     read, target = (part.to(torch.int64) for part in pair)
     chosen, words = target != -100, tokens >= ask.beside["specials"]
     hidden = chosen & (read == ask.beside["specials"] - 1)  # <mask> is the last of the special tokens
-    put = read[chosen & ~hidden & (read != tokens)]  # what stands in place of other words
+    other = chosen & ~hidden & (read != tokens)
+    scored = chosen & words  # whether others are chosen is told once
+    everything = ask.keywords.get("share") == 1
+    put = read[other]  # what stands in place of other words
     about: dict[str, Callable[[], dict[str, str]]] = {
         "what is chosen": lambda: {
-            "words": f"about {_rounded(chosen[words], 5)} %",
+            "words": _share(chosen[words], ask.keywords.get("share", 0.15), 0.04),
             "padding": "some" if bool(chosen[tokens == 0].any()) else "none",
             "other special tokens": "some" if bool(chosen[~words & (tokens != 0)].any()) else "none",
+            "place by place": _independent(chosen, words),
         },
         "targets": lambda: {
+            "places scored": "all"
+            if bool(chosen.all())
+            else "none"
+            if everything and not bool(chosen.any())
+            else "some",
             "where scored": "the words that stood there" if torch.equal(target[chosen], tokens[chosen]) else "others",
             "where not scored": "as it was" if torch.equal(read[~chosen], tokens[~chosen]) else "changed",
         },
         "what happens": lambda: {
-            "<mask>": f"about {_rounded(hidden[chosen], 10)} %",
-            "another word": f"about {_rounded((~hidden & (read != tokens))[chosen], 10)} %",
-            "left as it is": f"about {_rounded((read == tokens)[chosen], 10)} %",
+            "<mask>": _share(hidden[scored], 0.8, 0.03),
+            "another word": _share(other[scored], 0.1, 0.03),
+            "left as it is": _share((read == tokens)[scored], 0.1, 0.03),
+            "place by place": _independent(hidden, scored),
         },
         "random words": lambda: {
             "special tokens": "some" if bool((put < ask.beside["specials"]).any()) else "none",
             "beyond the vocabulary": "some" if bool((put >= ask.inputs[1]).any()) else "none",
-            "different words": "many" if len(put.unique()) > min(len(put), ask.inputs[1]) / 2 else "few",
+            "different words": _how_many(put, ask.inputs[1]),
             "from the whole vocabulary": "yes" if _spread(put, ask.beside["specials"], ask.inputs[1]) else "no",
+            "place by place": _varied(other, read),
+            "the word before it": _traces(tokens[other], put) if ask.inputs[1] < 20 else "",
+        },
+        # Drawn beside two words it takes a third of their tenth: 83.3 % are <mask>, not 80; five standard errors
+        # lie between each of these and the border. Where all special tokens are drawn, "random words" tells.
+        "drawn <mask>": lambda: {
+            "as another word": "yes"
+            if float(hidden[scored].double().mean()) > 0.8 + 1 / 60
+            and not bool((put < ask.beside["specials"]).any())
+            and _independent(hidden, scored) == ONE_BY_ONE
+            else "no"
         },
     }
     return about[ask.beside["of"]]()
 
 
-def _rounded(happened: Tensor, step: int) -> int:
-    """Returns the share of True in per cent, rounded to `step`."""
-    return step * round(100 * float(happened.double().mean()) / step) if len(happened) else 0
+def _share(happened: Tensor, wanted: float, margin: float) -> str:
+    """Returns in words the share of True: the wanted one, up to the margin, or more or less; of 0 and 1 exactly."""
+    share = float(happened.double().mean()) if len(happened) else 0.0
+    margin = margin if 0 < wanted < 1 else 0.0
+    if abs(share - wanted) <= margin:
+        return f"about {100 * wanted:g} %" if margin else f"{100 * wanted:g} %"
+    if share > wanted:
+        return "nearly all" if share > 0.96 else f"more than {100 * wanted:g} %"
+    return "hardly any" if share < 0.04 else f"less than {100 * wanted:g} %"
+
+
+def _independent(happened: Tensor, among: Tensor) -> str:
+    """Returns in words whether something happened for each place by itself, `(b, n)`, and not for a row or a column.
+
+    The counts of rows, and of columns, then vary as those of thrown coins do, or less.
+    """
+    share = float(happened[among].double().mean()) if bool(among.any()) else 0.0
+    for axis, name in ((1, "text"), (0, "column")):
+        all_in, found = among.sum(dim=axis).double(), (happened & among).sum(dim=axis).double()
+        expected = all_in * share * (1 - share)
+        some = expected > 0
+        varies = (found - all_in * share)[some].square() / expected[some]
+        if len(happened) > 30 and bool(some.any()) and float(varies.mean()) > 3:
+            return f"the places of a {name} have the same fate"
+    return ONE_BY_ONE
+
+
+def _how_many(put: Tensor, vocab_size: int) -> str:
+    """Returns in words how many different words were put in."""
+    found = len(put.unique())
+    return ("none", "one")[found] if found < 2 else "many" if found > min(len(put), vocab_size) / 2 else "few"
+
+
+def _varied(put_in: Tensor, read: Tensor) -> str:
+    """Returns in words whether the words that were put in, `(b, n)`, differ within rows and within columns."""
+    for name, where, words in (("text", put_in, read), ("column", put_in.T, read.T)):
+        line, word = where.nonzero()[:, 0], words[where]
+        together = line[1:] == line[:-1]  # neighbours among those that were put in
+        if bool(together.any()) and float((word[1:] == word[:-1])[together].double().mean()) > 0.5:
+            return f"the same word in a whole {name}"
+    return ONE_BY_ONE
+
+
+def _traces(before: Tensor, put: Tensor) -> str:
+    """Returns in words whether it follows from a word which other one takes its place."""
+    commonest = [float(put[before == word].bincount().max()) for word in before.unique()]
+    return "decides which other one comes" if sum(commonest) > 0.6 * len(put) else "does not count"
 
 
 def _spread(words: Tensor, low: int, high: int) -> bool:
-    """Returns whether each tenth of the numbers from `low` to `high` - 1 holds one of the words."""
-    return len(((words - low) * 10).div(high - low, rounding_mode="floor").unique()) >= 10
+    """Returns whether each tenth of the numbers from `low` to `high` - 1 holds about a tenth of the words."""
+    if not len(words) or bool((words < low).any()) or bool((words >= high).any()):
+        return False
+    tenths = ((words - low) * 10).div(high - low, rounding_mode="floor").bincount(minlength=10) / len(words)
+    return float(tenths.min()) > 0.03 and float(tenths.max()) < 0.22
 
 
 def _variety(ask: Ask, value: Any) -> bool:
@@ -302,5 +382,6 @@ MEASURES: dict[str, tuple[str, Callable[[Ask, Any], Any]]] = {
     "variety": ("whether most of the words differ from each other", _variety),
     "spans": ("what your function does to a text", _spans),
     "sweep": ("what a sweep does, told by its calls", _sweep),
+    "new head": ("where the head comes from, told by its scores", _new_head),
     "rows alike": ("whether all rows get the same numbers", _rows_alike),
 }

@@ -21,7 +21,7 @@ class Model:
     beginnings of names: these parameters do not train. `spread` adds normal noise of this size to every parameter,
     norms and biases too, as training would have moved them. With `state` only the weights come, as a dict by name.
     With `training` it comes in training mode, not in evaluation mode. `gradients` is the size of all numbers in the
-    gradients that an earlier step has left.
+    gradients that an earlier step has left. With `meta` it has shapes but no numbers, so that it may be large.
     """
 
     name: str
@@ -35,12 +35,14 @@ class Model:
     state: bool = False
     training: bool = False
     gradients: float = 0.0
+    meta: bool = False
 
     def in_words(self) -> str:
         """Returns what a student is told of it."""
         shared = f" whose {self.tie[0]} is {self.tie[1]}" if self.tie else ""
         frozen = f" with {', '.join(self.freeze)}* frozen" if self.freeze else ""
         mode = " in training mode" if self.training else ""
+        mode += " on the meta device" if self.meta else ""
         return f"{'the weights of ' if self.state else ''}a {self.name}{shared}{frozen}{mode}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from torch import nn
@@ -30,12 +31,18 @@ def _large(seed: int) -> Model:
     return _classifier(seed, 2, d_model=200)
 
 
+def _half_frozen(seed: int) -> list[Model]:
+    """Returns classifiers of which a part of the base, or all of it, is frozen already."""
+    return [replace(_classifier(seed, 2), freeze=parts) for parts in (("base.layers",), ("base",))]
+
+
 def _freezing(chosen: Callable[[str], bool]) -> Callable[[Any], Any]:
-    """Returns an answer that freezes the parameters whose names are chosen."""
+    """Returns an answer that freezes the parameters whose names are chosen, and leaves all others as they are."""
 
     def freeze(model: Any) -> Any:
         for name, parameter in model.named_parameters():
-            parameter.requires_grad_(not chosen(name))
+            if chosen(name):
+                parameter.requires_grad_(False)
         return model
 
     return freeze
@@ -65,19 +72,22 @@ EXERCISE = Exercise(
     [
         Stage(
             "the head still learns",
-            0.5,
+            0.25,
             "head.weight and head.bias must keep requires_grad=True.",
             [_freeze_ask(_classifier(1, 3), then=THEN, take="learns", entries=("head.*",))],
             lambda rng: [_freeze_ask(_classifier(seed_from(rng), 3), then=THEN, take="learns", entries=("head.*",))],
         ),
         Stage(
             "nothing else learns",
-            1,
-            "Print the names of all parameters with requires_grad=True: only those of the head may be left.",
-            [_freeze_ask(_classifier(1, 3), then=THEN, take="learns")],
+            1.5,
+            "Whatever was frozen before, print the names of all parameters with requires_grad=True: only those of the "
+            "head may be left.",
+            [_freeze_ask(model, then=THEN, take="learns") for model in (_classifier(1, 3), *_half_frozen(5))],
             lambda rng: [
                 _freeze_ask(_classifier(seed_from(rng), rng.randint(2, 5), n_layers=2), then=THEN, take="learns"),
+                *(_freeze_ask(model, then=THEN, take="learns") for model in _half_frozen(seed_from(rng))),
             ],
+            decisive=True,
         ),
         Stage(
             "402 numbers at D = 200, C = 2",
@@ -95,7 +105,7 @@ EXERCISE = Exercise(
         ),
         Stage(
             "no weight changes its value",
-            0.5,
+            0.25,
             "Freezing says what training may change later. It changes no number: every weight stays 'as in input 1'.",
             [_freeze_ask(_classifier(3, 2), take="origins")],
             lambda rng: [_freeze_ask(_classifier(seed_from(rng), 3, **_other_options(rng)), take="origins")],

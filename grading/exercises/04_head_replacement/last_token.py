@@ -62,8 +62,9 @@ EXERCISE = Exercise(
         Stage(
             "one text",
             0.5,
-            "A text of length 3 has its tokens at the places 0, 1 and 2: count the last one. The result is (1, d) "
-            "here: squeeze() without an axis would take the axis of the texts away, too.",
+            "A text of length 3 has its tokens at the places 0, 1 and 2: its last one is at place 2. The shape is "
+            "(1, d) "
+            "also for one text.",
             [Ask((_hidden(1, 7, 2, 2), torch.tensor([3])))],
             lambda rng: [Ask((_hidden(1, 9, 3, rng.randrange(10**6)), torch.tensor([rng.choice([3, 4, 6, 7])])))],
         ),
@@ -81,11 +82,13 @@ EXERCISE = Exercise(
             [
                 Ask((_hidden(3, 6, 2, 4), torch.tensor([3, 6, 2]))),
                 Ask((_hidden(2, 6, 3, 5), torch.tensor([4, 2]))),
+                Ask((_hidden(4, 4, 4, 7), torch.tensor([2, 4, 1, 3]))),
             ],
             lambda rng: [
                 *_draw_padded(2, (6, 9), 2)(rng),
                 Ask((_hidden(3, 9, 2, rng.randrange(10**6)), torch.tensor(_middle_first(rng)))),
             ],
+            decisive=True,
         ),
         Stage(
             "a text of <sos> alone",
@@ -151,4 +154,5 @@ EXERCISE = Exercise(
             lambda hidden, lengths: hidden[:, 0],
         ),
     ],
+    trains=True,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw
+from grading.exercises.draws import Draw, both, fixed
 from helpers.checking.answers import Ask
 from helpers.data import EOS, SOS
 
@@ -21,6 +21,16 @@ def _draw_sentences(low: int, high: int, count: int) -> Draw:
     return draw
 
 
+def _border(rng: random.Random) -> list[Ask]:
+    """Returns a sentence with the smallest numbers: 4, and 3 for words outside the vocabulary, which stay."""
+    words = [3, 4, 4, 3, *(rng.randrange(5, 1000) for _ in range(3))]
+    return [Ask((rng.sample(words, len(words)),))]
+
+
+def _long(rng: random.Random) -> list[Ask]:
+    return [Ask(([rng.randrange(4, 1000) for _ in range(rng.randint(520, 700))],))]
+
+
 def _draw_repeated_word(rng: random.Random) -> list[Ask]:
     words = [rng.randrange(4, 1000) for _ in range(rng.randint(3, 6))]
     return [Ask(([*words, words[-1], words[-1]],)), Ask(([*words, *words],))]
@@ -31,11 +41,12 @@ EXERCISE = Exercise(
     [
         Stage(
             "one word, and several",
-            0.5,
+            0.75,
             "With the one word 7 there are two questions: what comes after <sos>? (7) And after 7? (<eos>) Write input "
             "and target one below the other: under each number of the input stands the one after it.",
-            [Ask(([7],)), Ask(([7, 5, 9],)), Ask(([8, 4, 6, 5],))],
-            lambda rng: [*_draw_sentences(1, 1, 2)(rng), *_draw_sentences(2, 12, 3)(rng)],
+            [Ask(([7],)), Ask(([7, 5, 9],)), Ask(([8, 4, 6, 5, 3],)), *fixed(_long, 1)],
+            both(_draw_sentences(1, 1, 2), _draw_sentences(2, 12, 2), _border, _long),
+            decisive=True,
         ),
         Stage(
             "a sentence that repeats a word",
@@ -47,13 +58,14 @@ EXERCISE = Exercise(
         Stage(
             "no words at all",
             0.5,
-            "An empty sentence still asks one question: <sos> is followed by <eos>.",
-            [Ask(([],))],
-            lambda rng: [Ask(([],))],
+            "An empty sentence still asks one question: <sos> is followed by <eos>. A sentence of two words is asked "
+            "beside it.",
+            [Ask(([],)), Ask(([8, 6],))],
+            lambda rng: [*_draw_sentences(2, 2, 1)(rng), Ask(([],))],
         ),
         Stage(
             "the list of words is left as it was",
-            0.5,
+            0.25,
             "The words belong to the caller: append, insert and += would change that very list. Make two new ones.",
             [Ask(([7, 5, 9],))],
             _draw_sentences(2, 12, 2),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from torch import Tensor
 from grading.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, seed_from
 from helpers.checking.answers import Ask
+from helpers.checking.building import build
 from helpers.checking.plain import Model
 from helpers.models import Classifier
 
@@ -51,13 +53,39 @@ def _load_ask(**settings: Any) -> list[Ask]:
     return [Ask((_classifier(1, 3), _checkpoint(2)), changes=(0,), **settings)]
 
 
+def _as_dict(seed: int, change: Callable[[list[str]], dict[str, str]]) -> Weights:
+    """Returns a small checkpoint as numbers; `change` tells of its names, in order, the new name of each."""
+    state: Weights = build(_checkpoint(seed, d_model=4))
+    return {new: state[name] for name, new in change(list(state)).items()}
+
+
+def _another_order(seed: int) -> Ask:
+    """Returns a checkpoint whose weights of the same shapes stand in another order: names count."""
+    return Ask((_classifier(seed + 1, 3, d_model=4), _as_dict(seed, _reversed)), changes=(0,))
+
+
+def _reversed(names: list[str]) -> dict[str, str]:
+    return {name: name for name in reversed(names)}
+
+
+def _renamed(seed: int, which: int) -> Ask:
+    """Returns a checkpoint with as many names, one of them another."""
+    checkpoint = _as_dict(seed, lambda names: {n: n + "_old" if i == which else n for i, n in enumerate(names)})
+    return Ask((_classifier(seed + 1, 3, d_model=4), checkpoint), changes=(0, 1))
+
+
+def _width_one(seed: int) -> Ask:
+    """Returns a checkpoint of width 1, whose numbers could be copied into any width by broadcasting."""
+    return Ask((_classifier(seed), _checkpoint(seed + 1, d_model=1, n_heads=1)), changes=(0, 1))
+
+
 def _other_width(rng: random.Random) -> list[Ask]:
     """Returns bases of other shapes; of the last, the first weights fit and only later ones do not."""
     sizes = {"d_model": rng.choice([4, 12, 16]), "vocab_size": rng.choice([6, 9]), "d_feedforward": rng.choice([6, 12])}
     return [
         Ask((_classifier(seed_from(rng)), _checkpoint(seed_from(rng), **{name: size})), changes=(0, 1))
         for name, size in sizes.items()
-    ]
+    ] + [_width_one(seed_from(rng))]
 
 
 def _other_names(rng: random.Random) -> list[Ask]:
@@ -66,6 +94,7 @@ def _other_names(rng: random.Random) -> list[Ask]:
         Ask((_classifier(seed_from(rng), n_layers=many), _checkpoint(seed_from(rng), n_layers=few)), changes=(0, 1)),
         Ask((_classifier(seed_from(rng), n_layers=few), _checkpoint(seed_from(rng), n_layers=many)), changes=(0, 1)),
         Ask((_classifier(seed_from(rng)), replace(_base(seed_from(rng)), spread=0.3, state=True)), changes=(0, 1)),
+        _renamed(seed_from(rng), rng.randint(0, 12)),
     ]
 
 
@@ -73,11 +102,13 @@ PUBLIC_WIDTH = [
     Ask((_classifier(1), _checkpoint(2, d_model=4)), changes=(0, 1)),  # whether they change is asked in other stages
     Ask((_classifier(1), _checkpoint(2, vocab_size=9)), changes=(0, 1)),
     Ask((_classifier(1), _checkpoint(2, d_feedforward=12)), changes=(0, 1)),
+    _width_one(3),
 ]
 PUBLIC_NAMES = [
     Ask((_classifier(1, n_layers=2), _checkpoint(2)), changes=(0, 1)),
     Ask((_classifier(1), _checkpoint(2, n_layers=2)), changes=(0, 1)),
     Ask((_classifier(1), replace(_base(2), spread=0.3, state=True)), changes=(0, 1)),
+    _renamed(4, 2),
 ]
 
 
@@ -166,40 +197,51 @@ def _prefix_stripped_as_letters(model: Any, checkpoint: Weights) -> Any:
     return model
 
 
+HEAD = ("head.*", "base.embedding.weight")
+
 EXERCISE = Exercise(
     load_base,
     [
         Stage(
             "the base has the weights of the checkpoint",
-            1,
+            1.5,
             "Every weight under base. must be 'as in input 2', the checkpoint. Compare the names on both sides: "
             "checkpoint has 'base.embedding.weight', model.base calls it 'embedding.weight'.",
-            _load_ask(take="origins", entries=("base.*",)),
-            _load_asks(take="origins", entries=("base.*",)),
+            [
+                *_load_ask(take="origins", entries=("base.*",)),
+                replace(_another_order(6), take="origins", entries=("base.*",)),
+            ],
+            lambda rng: [
+                *_load_asks(take="origins", entries=("base.*",))(rng),
+                replace(_another_order(seed_from(rng)), take="origins", entries=("base.*",)),
+            ],
+            decisive=True,
         ),
         Stage(
             "the head is left alone",
             0.5,
-            "The head must be 'as in input 1', the model, also where the checkpoint's head has its shape.",
+            "The head must be 'as in input 1', the model, while the base (here its embedding) is 'as in input 2', also "
+            "where the checkpoint's head has the shape of the model's.",
             [
-                *_load_ask(take="origins", entries=("head.*",)),
-                Ask((_classifier(1, 7), _checkpoint(2)), changes=(0,), take="origins", entries=("head.*",)),
+                *_load_ask(take="origins", entries=HEAD),
+                Ask((_classifier(1, 7), _checkpoint(2)), changes=(0,), take="origins", entries=HEAD),
             ],
             lambda rng: [
-                *_load_asks(take="origins", entries=("head.*",))(rng),
-                *_load_asks(n_classes=7, take="origins", entries=("head.*",))(rng),
+                *_load_asks(take="origins", entries=HEAD)(rng)[:1],
+                *_load_asks(n_classes=7, take="origins", entries=HEAD)(rng)[:1],
             ],
         ),
         Stage(
             "the model runs with them",
-            0.5,
-            "The model that comes back must give the logits of its own head on the base of the checkpoint.",
-            _load_ask(then=THEN),
-            _load_asks(then=THEN),
+            1,
+            "The model that comes back must give the logits of its own head on the base of the checkpoint, and all of "
+            "it can learn.",
+            [*_load_ask(then=THEN), *_load_ask(then=THEN, take="learns")],
+            lambda rng: [*_load_asks(then=THEN)(rng), *_load_asks(then=THEN, take="learns")(rng)[:1]],
         ),
         Stage(
             "a base of other shapes: a ValueError",
-            0.5,
+            0.25,
             "Compare the shapes before you load, and raise ValueError with one sentence when one differs.",
             PUBLIC_WIDTH,
             _other_width,
@@ -207,16 +249,18 @@ EXERCISE = Exercise(
         ),
         Stage(
             "a base with other names: a ValueError",
-            1,
-            "A layer too few, a layer too many, or names without base.: none of it may pass in silence. Compare the "
+            0.5,
+            "A layer too few, a layer too many, another name, or names without base.: none of it may pass in "
+            "silence. Compare the "
             "two sets of names before you load.",
             PUBLIC_NAMES,
             _other_names,
             raises="ValueError",
+            decisive=True,
         ),
         Stage(
             "after a ValueError the model is as it was",
-            0.5,
+            0.25,
             "Whatever is copied before the error stays: load_state_dict copies all that fits and complains about the "
             "rest afterwards. Check all names and all shapes first, then load.",
             _model_only([*PUBLIC_WIDTH, *PUBLIC_NAMES]),
@@ -294,8 +338,8 @@ EXERCISE = Exercise(
             _head_anew,
         ),
         Mistake(
-            "entries are removed from the checkpoint",
-            "The caller's checkpoint has lost its head. Make a new dict with the names that you need.",
+            "entries of the checkpoint are removed, renamed or added",
+            "The caller's checkpoint is no longer what it was. Make a new dict with the names that you need.",
             _checkpoint_changed,
         ),
         Mistake(

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import copy
 import random
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw, seed_from
+from grading.exercises.draws import Draw, both, seed_from
 from helpers.checking.answers import Ask
+from helpers.checking.building import build
+from helpers.checking.plain import Model
 from helpers.data import PAD, SOS
 from helpers.models import Classifier, LanguageModel, TransformerBase
 
@@ -29,6 +32,19 @@ def _swap_asks(**settings: Any) -> Draw:
         return [first, second]
 
     return draw
+
+
+def _in_training(seed: int) -> Model:
+    return replace(_language_model(seed), training=True)
+
+
+def _asked_for_rows(seed: int, n_classes: int) -> Ask:
+    """Returns a question that carries what the old head says of the last real tokens, `(b, V)`."""
+    model = _language_model(seed)
+    tokens, lengths = THEN
+    with torch.no_grad():
+        old = build(model)(tokens, lengths)[torch.arange(len(tokens)), lengths - 1]
+    return Ask((model, n_classes), then=THEN, beside={"old": old})
 
 
 def _new_base(model: Any, n_classes: int) -> nn.Module:
@@ -70,7 +86,7 @@ EXERCISE = Exercise(
     [
         Stage(
             "a classifier: one row of n_classes numbers for each text",
-            0.5,
+            0.25,
             "Called on tokens (b, n) and lengths (b,), the new model must give (b, n_classes): Classifier of "
             "helpers.models does so.",
             [Ask((_language_model(1), 3), then=THEN)],
@@ -88,19 +104,29 @@ EXERCISE = Exercise(
             "the base has the weights of the language model",
             1,
             "Every weight under base. must be 'as in input 1', the language model; the head is new.",
-            [Ask((_language_model(2), 4), take="origins")],
+            [Ask((_language_model(seed), 4), take="origins") for seed in (1, 2)],
             _swap_asks(take="origins"),
+            decisive=True,
+        ),
+        Stage(
+            "the head is a new one, and no part of the old one",
+            0.25,
+            "The rows of the old head score words. A new Linear begins with numbers of its own: Classifier makes one.",
+            [_asked_for_rows(5, 3)],
+            lambda rng: [_asked_for_rows(seed_from(rng), rng.randint(2, 5))],
+            measure="new head",
         ),
         Stage(
             "the base gives the same hidden states",
             0.5,
             "The same weights in a base of another make (heads, positions, mask) compute something else. Take a copy "
             "of the base, and do not build one anew.",
-            [Ask((_language_model(3, n_heads=4, positions="alibi"), 3), then=THEN, part="base")],
+            [Ask((_language_model(3, **options), 3), then=THEN, part="base") for options in OTHER_OPTIONS],
             lambda rng: [
                 Ask((_language_model(seed_from(rng), **options), rng.choice([2, 3, 6])), then=THEN, part="base")
-                for options in OTHER_OPTIONS
+                for options in rng.sample(OTHER_OPTIONS, 2)
             ],
+            decisive=True,
         ),
         Stage(
             "what comes after the last real token makes no difference",
@@ -119,11 +145,13 @@ EXERCISE = Exercise(
             measure="inputs kept",
         ),
         Stage(
-            "training the new model does not change the old one",
+            "training the new model does not change the old one, which stays in its mode",
             0.5,
-            "The two models must not share parameters: give the new one a copy of the base, copy.deepcopy(model.base).",
-            [Ask((_language_model(1), 3), take="shared")],
-            _swap_asks(take="shared"),
+            "The two models must not share parameters: give the new one a copy of the base, copy.deepcopy(model.base). "
+            "And do not call eval() or train() on the old one.",
+            [Ask((_language_model(1), 3), take="shared"), Ask((_in_training(1), 3), take="mode")],
+            both(_swap_asks(take="shared"), lambda rng: [Ask((_in_training(seed_from(rng)), 4), take="mode")]),
+            decisive=True,
         ),
     ],
     [

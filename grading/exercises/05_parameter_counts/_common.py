@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import sympy
@@ -73,13 +74,26 @@ def _base(positions: str = "none", **changes: Any) -> Model:
     return Model("TransformerBase", shape | {"positions": positions} | changes)
 
 
-def _language_model(positions: str = "none", *, tie: tuple[str, ...] = (), **changes: Any) -> Model:
-    return Model("LanguageModel", {"base": _base(positions, **changes)}, tie=tie)
+def _language_model(
+    positions: str = "none", *, tie: tuple[str, ...] = (), gradients: float = 0.0, **changes: Any
+) -> Model:
+    return Model("LanguageModel", {"base": _base(positions, **changes)}, tie=tie, gradients=gradients)
 
 
-def _classifier(n_classes: int = 2, positions: str = "none", **changes: Any) -> Model:
+def _classifier(
+    n_classes: int = 2, positions: str = "none", *, freeze: tuple[str, ...] = ("base",), **changes: Any
+) -> Model:
     arguments = {"base": _base(positions, **changes), "n_classes": n_classes}
-    return Model("Classifier", arguments, freeze=("base",))
+    return Model("Classifier", arguments, freeze=freeze)
+
+
+# Beginnings of names: a part of the base is frozen, or a part of the head too, or the head alone.
+PARTS = (("base.embedding",), ("base.layers.0.attention", "head.bias"), ("head",))
+
+
+def _trained(n_classes: int = 2, **changes: Any) -> Model:
+    """Returns a classifier with a frozen base in the middle of its training: what trains has gradients already."""
+    return replace(_classifier(n_classes, **changes), gradients=0.5, training=True)
 
 
 def _shape(rng: random.Random) -> dict[str, Any]:
@@ -169,6 +183,16 @@ def _whole_model_mistakes(head: Expr) -> list[Mistake]:
             "biases are lost in the layers",
             "All six Linears of a layer have a bias.",
             _formula(EMBEDDING + M * NO_BIASES + head),
+        ),
+        Mistake(
+            "biases and norms are counted once for all layers",
+            "Each of the M layers has its own biases and norms: M multiplies all of a layer, M * (6*D**2 + 10*D).",
+            _formula(EMBEDDING + M * 6 * D**2 + 10 * D + head),
+        ),
+        Mistake(
+            "the heads multiply query, key and value",
+            "Heads split the width D among them; the number of weights does not depend on A.",
+            _formula(EMBEDDING + M * (BLOCK + 3 * (A - 1) * (D**2 + D)) + head),
         ),
         Mistake(
             "the heads multiply the weights",

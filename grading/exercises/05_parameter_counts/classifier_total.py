@@ -45,6 +45,7 @@ EXERCISE = Exercise(
             [Ask(at=_point(V=50001, D=200, M=4, C=2)), Ask(at=_point(V=977, D=30, M=6, A=3, C=5))],
             _draw_points(4, "C"),
             sealed=True,
+            decisive=True,
         ),
     ],
     [
@@ -53,6 +54,11 @@ EXERCISE = Exercise(
             "the head has V outputs",
             "A classifier has one output for each class: C, not V.",
             _formula(EMBEDDING + M * BLOCK + V * (D + 1)),
+        ),
+        Mistake(
+            "C is taken to be 2",
+            "A classifier may have any number of classes: write C.",
+            _formula(EMBEDDING + M * BLOCK + 2 * (D + 1)),
         ),
         Mistake(
             "the head of the language model is kept",

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 from grading.exercise import Exercise, Mistake, Stage
 from helpers.checking.answers import Ask
+from helpers.checking.plain import Model
 
-from ._common import TIED, _buffers, _classifier, _draw_models, _language_model, _shape, _shared_twice, count_parameters
+from ._common import (
+    PARTS,
+    TIED,
+    _base,
+    _buffers,
+    _classifier,
+    _draw_models,
+    _language_model,
+    _shape,
+    _shared_twice,
+    _trained,
+    count_parameters,
+)
 
 
 def _with_buffers(model: Any, trainable_only: bool = False) -> int:
@@ -63,6 +77,15 @@ def _without_positions(model: Any, trainable_only: bool = False) -> int:
     return sum(p.numel() for n, p in named if "position" not in n)
 
 
+def _large(rng: random.Random) -> Model:
+    """Returns a model of the size of the large example, without numbers in it; its count is odd."""
+    words = 50_001 + 2 * rng.randint(0, 500)
+    arguments = {"base": _base(vocab_size=words, d_model=200, n_layers=4)}
+    return Model("LanguageModel", arguments, meta=True)
+
+
+LARGE = _large(random.Random(1))
+
 EXERCISE = Exercise(
     count_parameters,
     [
@@ -70,34 +93,50 @@ EXERCISE = Exercise(
             "a plain model: every number of every tensor",
             0.5,
             "Go through model.parameters() and add up how many numbers each tensor has: p.numel().",
-            [Ask((_language_model(),))],
-            _draw_models(lambda rng: [(_language_model(**_shape(rng)),) for _ in range(2)]),
+            [Ask((_language_model(),)), Ask((LARGE,))],
+            _draw_models(lambda rng: [(_language_model(**_shape(rng)),), (_large(rng),)]),
+            decisive=True,
         ),
         Stage(
             "buffers do not count, learned positions do",
             0.5,
             "Sinusoidal positions are a buffer: model.buffers(), not model.parameters(). Learned ones are parameters.",
-            [Ask((_language_model("sinusoidal"),)), Ask((_language_model("learned"),))],
-            _draw_models(lambda rng: [(_language_model(p, **_shape(rng)),) for p in ("sinusoidal", "learned")]),
+            [
+                Ask((_language_model("sinusoidal"),)),
+                Ask((_classifier(2, "sinusoidal"), True)),
+                Ask((_language_model("learned"),)),
+            ],
+            _draw_models(
+                lambda rng: [
+                    (_classifier(3, "sinusoidal", **_shape(rng)), True),
+                    (_language_model("sinusoidal", **_shape(rng)),),
+                    (_language_model("learned", **_shape(rng)),),
+                ]
+            ),
         ),
         Stage(
             "shared weights count once",
             1,
             "Here the head uses the matrix of the embedding: two names, one matrix in memory.",
             [Ask((_language_model(tie=TIED), flag)) for flag in (False, True)],
-            _draw_models(
-                lambda rng: [(_language_model("sinusoidal", tie=TIED, **_shape(rng)), flag) for flag in (False, True)]
-            ),
+            _draw_models(lambda rng: [(_language_model(tie=TIED, **_shape(rng)), flag) for flag in (False, True)]),
+            decisive=True,
         ),
         Stage(
             "only what trains, when asked",
             1,
-            "The base of this classifier is frozen: its parameters have requires_grad = False. Leave them "
-            "out only when trainable_only is True.",
-            [Ask((_classifier(2, "sinusoidal"), flag)) for flag in (True, False)],
+            "The base of a classifier, or a part of it, is frozen: these parameters have requires_grad = False. Leave "
+            "them out only when trainable_only is True. It is each parameter's own flag that counts.",
+            [
+                *(Ask((_classifier(), flag)) for flag in (True, False)),
+                *(Ask((_classifier(freeze=parts), True)) for parts in PARTS),
+                Ask((_trained(), True)),
+            ],
             _draw_models(
                 lambda rng: [
-                    (_classifier(rng.randint(2, 9), "sinusoidal", **_shape(rng)), flag) for flag in (True, False)
+                    *((_classifier(rng.randint(2, 9), **_shape(rng)), flag) for flag in (True, False)),
+                    *((_classifier(rng.randint(2, 9), freeze=parts, **_shape(rng)), True) for parts in PARTS[:2]),
+                    (_trained(rng.randint(2, 9), **_shape(rng)), True),
                 ]
             ),
         ),

@@ -37,6 +37,7 @@ EXERCISE = Exercise(
                 _crossover_point(rng.randint(900, 60_000), rng.randint(2, 24), rng.randint(3, 9)) for _ in range(4)
             ],
             sealed=True,
+            decisive=True,
         ),
     ],
     [

@@ -31,6 +31,7 @@ EXERCISE = Exercise(
             [Ask(at=_point(V=50001, D=200, M=4, C=2)), Ask(at=_point(V=977, D=30, M=6, A=3, C=5))],
             _draw_points(3, "C"),
             sealed=True,
+            decisive=True,
         ),
     ],
     [
@@ -58,6 +59,11 @@ EXERCISE = Exercise(
             "the bias of the head has D numbers",
             "The head has one bias for each of its C outputs, not for each of its D inputs.",
             _formula(C * D + D),
+        ),
+        Mistake(
+            "C is taken to be 2",
+            "A classifier may have any number of classes: write C.",
+            _formula(2 * (D + 1)),
         ),
         Mistake(
             "the embedding trains",

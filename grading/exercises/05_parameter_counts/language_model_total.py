@@ -34,7 +34,7 @@ EXERCISE = Exercise(
             "small models: by hand",
             0.5,
             "With V = 10, D = 4 and M = 1 the embedding has 10 * 4 numbers, the layer those of the picture, the head "
-            "10 * 4 and 10 biases.",
+            "10 * 4 and 10 biases. Then try M = 2: everything of a layer comes twice.",
             [Ask(at=_point(C=3)), Ask(at=_point(V=23, D=6, M=2, C=5))],
             _draw_small,
         ),
@@ -45,6 +45,7 @@ EXERCISE = Exercise(
             [Ask(at=_point(V=50001, D=200, M=4, C=2)), Ask(at=_point(V=977, D=30, M=6, A=3, C=5))],
             _draw_points(4, "C"),
             sealed=True,
+            decisive=True,
         ),
     ],
     [

@@ -14,7 +14,7 @@ EXERCISE = Exercise(
             "F = D: as many as there are squares in the picture",
             1,
             "Count the squares of the picture for D = 4, then put D = F = 4 into your formula.",
-            [Ask(at=_point("DFA", D=4)), Ask(at=_point("DFA", D=1))],
+            [Ask(at=_point("DFA", D=4)), Ask(at=_point("DFA", D=1)), Ask(at=_point("DFA", D=7, A=3))],
             lambda rng: [Ask(at=_point("DFA", A=3)), *_draw_points(2, symbols="DFA")(rng)],
         ),
         Stage(
@@ -24,6 +24,7 @@ EXERCISE = Exercise(
             [Ask(at=_point("DFA", F=16)), Ask(at=_point("DFA", D=200, F=800, A=5))],
             _draw_points(4, "F", symbols="DFA"),
             sealed=True,
+            decisive=True,
         ),
     ],
     [
@@ -62,6 +63,16 @@ EXERCISE = Exercise(
             "the heads multiply the weights",
             "Heads split the width D among them: with more heads, each gets fewer rows of the same matrices.",
             _formula(A * ATTENTION + FEED_FORWARD + NORMS),
+        ),
+        Mistake(
+            "the heads multiply query, key and value",
+            "Heads split the width D among them: with more heads, each gets fewer rows of the same matrices.",
+            _formula(ATTENTION + FEED_FORWARD + NORMS + 3 * (A - 1) * (D**2 + D)),
+        ),
+        Mistake(
+            "the heads multiply matrices, not biases",
+            "Heads split the width D among them: with more heads, each gets fewer rows of the same matrices.",
+            _formula(ATTENTION + FEED_FORWARD + NORMS + 4 * (A - 1) * D**2),
         ),
         Mistake(
             "the output projection is lost",

@@ -50,6 +50,12 @@ def _formulas_without(*endings: str) -> dict[str, Expr]:
     return {n: f for n, f in _formulas().items() if not n.endswith(endings)}
 
 
+def _for_each_head(weight: Expr, bias: Expr) -> dict[str, Expr]:
+    """Returns the formulas with A times this weight and this bias in query, key and value."""
+    sizes = {f"{LAYER}.attention.{name}.weight": A * weight for name in PROJECTIONS[:3]}
+    return _formulas() | sizes | {f"{LAYER}.attention.{name}.bias": A * bias for name in PROJECTIONS[:3]}
+
+
 def _entries(*patterns: str) -> dict[str, Any]:
     points = [_point(V=50, D=6, F=11, C=3, A=2), _point(V=64, D=8, F=32, C=7, A=4)]
 
@@ -86,6 +92,7 @@ EXERCISE = Exercise(
             "Each of the four projections turns D numbers into D numbers. Compare with A = 1 and A = 4 heads "
             "in the table above.",
             **_entries("*.attention.*"),
+            decisive=True,
         ),
         Stage(
             "the feed-forward part",
@@ -125,6 +132,30 @@ EXERCISE = Exercise(
             "the heads multiply weights and biases",
             "A heads do not have D x D matrices of their own. They share one: each works on its own D/A rows.",
             lambda: _formulas(projection=A * D**2, projection_bias=A * D),
+        ),
+        Mistake(
+            "the heads multiply query, key and value",
+            "A heads do not have query, key and value matrices of their own. They share one of each: each head works "
+            "on "
+            "its own D/A rows.",
+            lambda: _for_each_head(D**2, D),
+        ),
+        Mistake(
+            "the heads multiply the weights of query, key and value",
+            "A heads do not have query, key and value matrices of their own. They share one of each: each head works "
+            "on "
+            "its own D/A rows.",
+            lambda: _for_each_head(D**2, D / A),
+        ),
+        Mistake(
+            "the biases of the Linears are lost",
+            "Each Linear has a bias too, as the norms have: one number for each output.",
+            lambda: {n: f for n, f in _formulas().items() if not n.endswith("bias") or "norm" in n},
+        ),
+        Mistake(
+            "C is taken to be 2",
+            "A classifier may have any number of classes: write C.",
+            lambda: _formulas(head=2 * D, head_bias=Integer(2)),
         ),
         Mistake(
             "only one head is counted",

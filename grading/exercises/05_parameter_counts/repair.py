@@ -70,6 +70,11 @@ def _wrong_claim(name: str, term: Expr, **others: Expr) -> dict[str, Expr]:
     return RIGHT | others | {name: term}
 
 
+def _reordered(claim: dict[str, Expr], rng: random.Random) -> dict[str, Expr]:
+    """Returns the claim with its terms in another order: what counts are their names."""
+    return {name: claim[name] for name in rng.sample(sorted(claim), len(claim))}
+
+
 FIRST = _wrong_claim("norms", 2 * M * D)
 SECOND = _wrong_claim("attention", 4 * M * D**2)
 THIRD = _wrong_claim("positions", L * D)
@@ -88,6 +93,17 @@ HIDDEN_ERRORS: list[tuple[str, Expr]] = [  # not seen where a size is 1, or wher
     ("head", C * (D + 1) * L),
     ("head", V * (D + 1)),
     ("head", C * D + 1),
+    # right at the sizes of the examples only: M = 4 and C = 2, or M = 1 and C = 3; or with one size written out
+    ("head", C * D + 2),
+    ("head", C * D + 3),
+    ("norms", 16 * D),
+    ("norms", 800 * M),
+    ("norms", 4 * D),
+    ("attention", 16 * (D**2 + D)),
+    ("feed-forward", 8 * (D**2 + D)),
+    ("feed-forward", 2 * M * (D**2 + 200)),
+    ("embedding", 200 * V),
+    ("embedding", 50_001 * D),
 ]
 
 
@@ -105,7 +121,8 @@ def _repairs_at_drawn_points(rng: random.Random, *claims: dict[str, Expr]) -> li
 
 def _draw_other_errors(rng: random.Random) -> list[Ask]:
     drawn = [(name, rng.choice(OTHER_ERRORS[name])) for name in rng.sample(sorted(OTHER_ERRORS), 2)]
-    return _repairs_at_drawn_points(rng, *(_wrong_claim(name, term) for name, term in [*HIDDEN_ERRORS, *drawn]))
+    errors = [*rng.sample(HIDDEN_ERRORS, 6), *drawn]
+    return _repairs_at_drawn_points(rng, *(_reordered(_wrong_claim(name, term), rng) for name, term in errors))
 
 
 def _in_other_form(name: str, term: Expr) -> dict[str, Expr]:
@@ -149,15 +166,16 @@ EXERCISE = Exercise(
         Stage(
             "other wrong counts",
             0.5,
-            "Any term can be the wrong one, and wrong in any way: compare all of them with the right ones, as formulas "
-            "and not at one size.",
+            "Any term can be the wrong one, wrong in any way and at any place of the dict: compare all of them by name "
+            "with the right ones, as formulas and not at one size.",
             _repairs(
                 _wrong_claim("embedding", 2 * V * D),
-                _wrong_claim("feed-forward", 2 * M * D**2),
+                _reordered(_wrong_claim("feed-forward", 2 * M * D**2), random.Random(1)),
                 *(_wrong_claim(name, term) for name, term in HIDDEN_ERRORS),
             ),
             _draw_other_errors,
             sealed=True,
+            decisive=True,
         ),
     ],
     [

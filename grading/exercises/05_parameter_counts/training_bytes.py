@@ -7,7 +7,18 @@ from typing import Any
 from grading.exercise import Exercise, Mistake, Stage
 from helpers.checking.answers import Ask
 
-from ._common import TIED, _buffers, _classifier, _draw_models, _language_model, _shape, _shared_twice, count_parameters
+from ._common import (
+    PARTS,
+    TIED,
+    _buffers,
+    _classifier,
+    _draw_models,
+    _language_model,
+    _shape,
+    _shared_twice,
+    _trained,
+    count_parameters,
+)
 
 
 def training_bytes(model: Any) -> int:
@@ -21,15 +32,22 @@ EXERCISE = Exercise(
             "a model that trains as a whole",
             1,
             "A number that trains is kept four times: itself, its gradient, and Adam's two moments; 4 bytes each.",
-            [Ask((_language_model(),)), Ask((_language_model(n_layers=2),))],
-            _draw_models(lambda rng: [(_language_model(**_shape(rng)),) for _ in range(2)]),
+            [Ask((_language_model(),)), Ask((_language_model(n_layers=2, gradients=0.5),))],
+            _draw_models(lambda rng: [(_language_model(gradients=g, **_shape(rng)),) for g in (0.0, 0.5)]),
+            decisive=True,
         ),
         Stage(
-            "a frozen base",
+            "a frozen base, or a part of it",
             0.5,
-            "What is frozen has no gradient and no moments: its weights are all that is kept.",
-            [Ask((_classifier(),))],
-            _draw_models(lambda rng: [(_classifier(rng.randint(2, 9), **_shape(rng)),) for _ in range(2)]),
+            "What is frozen, each parameter by itself, has no gradient and no moments: its weights are all that is "
+            "kept.",
+            [Ask((_classifier(),)), *(Ask((_classifier(freeze=parts),)) for parts in PARTS), Ask((_trained(),))],
+            _draw_models(
+                lambda rng: [
+                    (_classifier(rng.randint(2, 9), **_shape(rng)),),
+                    *((_classifier(rng.randint(2, 9), freeze=parts, **_shape(rng)),) for parts in PARTS[:2]),
+                ]
+            ),
         ),
         Stage(
             "shared weights once, buffers not at all",

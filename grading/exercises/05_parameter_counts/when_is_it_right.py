@@ -15,7 +15,11 @@ from ._common import BLOCK, NO_BIASES, ONE_NORM, A, D, layer_total
 
 
 def when_is_it_right(claim: Expr) -> Integer | None:
-    found = _solutions(claim)
+    return _guarded(claim, BLOCK)
+
+
+def _guarded(claim: Expr, truth: Expr) -> Integer | None:
+    found = _solutions(claim, truth)
     right = len(found) == 1 and found[0].is_Integer and found[0] >= 1
     return found[0] if right else None
 
@@ -48,17 +52,47 @@ def _claims(*claims: Expr) -> list[Ask]:
     return [Ask((claim,), at={"D": 200, "F": 300}) for claim in claims]
 
 
+EXAMPLE = A * D**2 + 5 * D**2 + 10 * D  # right for A = 1
+MANY_HEADS = A * D**2 - 34 * D**2 + 10 * D  # right for A = 40
+
+
+def _right_at(width: int) -> Expr:
+    """Returns a claim that is right at one width, for A = 1."""
+    return A * (6 * width + 10) * D
+
+
+SQUARE = 16 * A * D**2  # right at D = 1
+NUMBER_BESIDE = EXAMPLE + 7  # right but for a number
+FOR_ONE_NORM, WITHOUT_BIASES = EXAMPLE - 2 * D, EXAMPLE - 6 * D  # right for somebody who has a norm less, no biases
+
+
+def _draw_count(rng: random.Random) -> list[Ask]:
+    """The count of the text, and claims that two heads do not make right."""
+    heads = rng.choice([3, 5])
+    return _claims(*rng.sample([PUBLISHED, EXAMPLE, A * D**2 + (6 - heads) * D**2 + 10 * D], 3))
+
+
 def _draw_claims(rng: random.Random) -> list[Ask]:
     """Claims that are right for exactly one A: many heads, few heads, and 2 heads written in two ways."""
-    many, few = rng.choice([5, 6]), rng.choice([1, 2])
+    many, few, more = rng.choice([5, 6]), rng.choice([1, 2]), rng.randint(20, 60)
     return _claims(
-        A * LINEAR + (6 - many) * LINEAR + 4 * D, A * 2 * LINEAR + (6 - 2 * few) * LINEAR + 4 * D, PUBLISHED, FACTORED
+        A * LINEAR + (6 - many) * LINEAR + 4 * D,
+        A * 2 * LINEAR + (6 - 2 * few) * LINEAR + 4 * D,
+        FACTORED,
+        A * D**2 + (6 - more) * D**2 + 10 * D,
     )
 
 
 def _draw_never_right(rng: random.Random) -> list[Ask]:
     extra = rng.choice([2, 3])
-    return _claims(A * 3 * LINEAR + 200 * extra + (4 - extra) * D, HEADED, FRACTION, ZERO_HEADS)
+    claims = [
+        A * 3 * LINEAR + 200 * extra + (4 - extra) * D,
+        HEADED,
+        ZERO_HEADS,
+        _right_at(rng.randint(3, 30)),
+        EXAMPLE,
+    ]
+    return _claims(*rng.sample(claims, len(claims)))
 
 
 EXERCISE = Exercise(
@@ -66,28 +100,41 @@ EXERCISE = Exercise(
     [
         Stage(
             "the count of the text",
-            1,
-            "Solve claim = right count for A: sympy.solve(sympy.Eq(claim, right), A) gives a list of solutions.",
-            _claims(PUBLISHED),
-            lambda rng: _claims(PUBLISHED),
+            0.5,
+            "Solve claim = right count for A: sympy.solve(sympy.Eq(claim, right), A) gives a list of solutions. The "
+            "example of the exercise is asked beside it.",
+            _claims(PUBLISHED, EXAMPLE),
+            _draw_count,
             sealed=True,
         ),
         Stage(
             "other claims",
-            0.5,
+            0.75,
             "Use the claim that is handed in, and the right count of a layer at F = D. Two formulas may be equal and "
             "written in different ways: expand their difference.",
-            _claims(A * LINEAR + 2 * LINEAR + 4 * D, A * LINEAR + 4 * D, FACTORED),
+            _claims(A * LINEAR + 2 * LINEAR + 4 * D, A * LINEAR + 4 * D, FACTORED, MANY_HEADS),
             _draw_claims,
             sealed=True,
         ),
         Stage(
             "a claim that no number of heads makes right: None",
-            0.5,
+            0.75,
             "A solution that contains D is right for some widths at most, and an empty list says that there is "
-            "none (there are no half heads, and A is at least 1): return None.",
-            _claims(HEADED, FRACTION, AT_200_ONLY, ZERO_HEADS),
+            "none (there are no half heads, and A is at least 1): return None. One claim in between is right.",
+            _claims(
+                HEADED,
+                EXAMPLE,
+                FRACTION,
+                AT_200_ONLY,
+                ZERO_HEADS,
+                SQUARE,
+                *map(_right_at, (2, 4, 10)),
+                NUMBER_BESIDE,
+                FOR_ONE_NORM,
+                WITHOUT_BIASES,
+            ),
             _draw_never_right,
+            decisive=True,
         ),
     ],
     [
@@ -116,6 +163,16 @@ EXERCISE = Exercise(
             "compared with a count without biases",
             "The right count of a layer has the biases of all six Linears.",
             lambda claim: _solutions(claim, NO_BIASES)[0],
+        ),
+        Mistake(
+            "compared with a count that has one norm; where that does not fit, None",
+            "The right count of a layer has 10D, not 8D: two norms.",
+            lambda claim: _guarded(claim, ONE_NORM),
+        ),
+        Mistake(
+            "compared with a count without biases; where that does not fit, None",
+            "The right count of a layer has the biases of all six Linears.",
+            lambda claim: _guarded(claim, NO_BIASES),
         ),
         Mistake(
             "F is left in the count that the claim is compared with",

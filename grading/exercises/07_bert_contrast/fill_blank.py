@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw, seed_from
+from grading.exercises.draws import Draw, fixed, seed_from
 from helpers.checking.answers import Ask
-from helpers.data import MASK
+from helpers.checking.building import build
+from helpers.data import MASK, OOV
 
 from ._common import SPECIALS, _model, _sentence
 
@@ -22,11 +22,11 @@ def fill_blank(model: Any, tokens: Tensor, position: int) -> int:
 
 def _filled(
     model: Any, tokens: Tensor, position: int, row: int | None = None, until: int | None = None, hide: bool = True,
-    lowest: int = SPECIALS,
+    lowest: int = SPECIALS, sign: int = MASK,
 ) -> int:  # fmt: skip
     read = tokens.clone()
     if hide:
-        read[position] = MASK
+        read[position] = sign
     logits = model(read[None, :until])[0, position if row is None else row]
     return int(logits[lowest:].argmax()) + lowest
 
@@ -35,12 +35,40 @@ def _blank(n: int, position: int, seed: int) -> Ask:
     return Ask((_model(seed), _sentence(n, seed), position))
 
 
+# Length, place and seed of sentences in which the best word is another one to the left side alone, without <eos> or
+# without <sos>, in the rows beside and the last row, and while the word is visible.
+SENTENCES = {
+    "middle": (
+        (11, 6, 100), (12, 3, 113), (10, 4, 117), (7, 2, 228), (11, 6, 250), (11, 6, 274), (9, 2, 416), (7, 2, 444),
+        (11, 6, 454), (10, 5, 543), (9, 2, 656), (12, 2, 665), (7, 2, 678), (11, 6, 694),
+    ),
+    "first": (
+        (6, 1, 115), (10, 1, 124), (7, 1, 126), (7, 1, 131), (9, 1, 138), (7, 1, 156), (9, 1, 158), (6, 1, 165),
+        (6, 1, 245), (6, 1, 285), (7, 1, 311), (6, 1, 340), (6, 1, 385), (8, 1, 467),
+    ),
+    "last": (
+        (6, 4, 112), (7, 5, 117), (6, 4, 124), (8, 6, 154), (6, 4, 168), (9, 7, 183), (9, 7, 187), (6, 4, 188),
+        (6, 4, 196), (9, 7, 211), (6, 4, 228), (6, 4, 252), (9, 7, 267), (8, 6, 302),
+    ),
+}  # fmt: skip
+# Of these, sentences in which the row of an earlier <mask> has another best word.
+EARLIER_MASK = {
+    "middle": ((11, 6, 100), (12, 3, 113), (11, 6, 250), (11, 6, 694)),
+    "first": SENTENCES["first"],
+    "last": ((8, 6, 154), (9, 7, 211), (9, 7, 267)),
+}
 # Seeds of models with five words for which <mask> is the best of all, or <oov>, or one of <pad>, <sos> and <eos> while
-# every word has a logit below 0.
+# every word has a logit below 0; or the first word is the best word, or the last one; or no word is among the best
+# five.
 FEW = SPECIALS + 5
-BEST_IS_MASK = (0, 8, 49, 68, 83, 89, 107, 115, 125)
-BEST_IS_OOV = (2, 11, 22, 36, 46, 60, 75, 78, 99)
-BELOW_ZERO = (384, 483, 680, 1147, 1174, 1283, 1286, 1316, 1510, 1673)
+SEEDS = (
+    (0, 8, 49, 68, 83, 89, 107, 115, 125),
+    (2, 11, 22, 36, 46, 60, 75, 78, 99),
+    (384, 483, 680, 1147, 1174, 1283, 1286, 1316, 1510, 1673),
+    (9, 28, 29, 39, 41, 54, 57, 62, 63),
+    (19, 20, 22, 32, 36, 37, 43, 55, 58),
+    (680, 1043, 1943, 2191, 2253, 3499),
+)
 
 
 def _few_words(seed: int, where: str) -> Ask:
@@ -49,15 +77,30 @@ def _few_words(seed: int, where: str) -> Ask:
     return Ask((_model(seed, vocab_size=FEW), _sentence(n, seed, FEW), position))
 
 
-def _public_few(where: str, number: int) -> list[Ask]:
-    return [_few_words(seeds[number], where) for seeds in (BEST_IS_MASK, BEST_IS_OOV, BELOW_ZERO)]
+def _already_right(ask: Ask) -> Ask:
+    """Returns the question with the best word standing at the place: it may be the answer."""
+    model, tokens, position = ask.inputs
+    standing = tokens.clone()
+    standing[position] = fill_blank(build(model), tokens, position)
+    return Ask((model, standing, position))
 
 
-def _draw_blanks(low: int, high: int, where: str, place: Callable[[random.Random, int], int]) -> Draw:
+def _other_blanks(ask: Ask) -> Ask:
+    """Returns the question with <mask> at a place before, where there is one, and at one behind."""
+    model, tokens, position = ask.inputs
+    masked = tokens.clone()
+    masked[[place for place in (position - 1, position + 1) if 0 < place < len(tokens) - 1]] = MASK
+    return Ask((model, masked, position))
+
+
+def _draw_blanks(where: str, kinds: int = len(SEEDS)) -> Draw:
+    """Returns what draws sentences, and this many kinds of those with few words; the public ones hold all kinds."""
+
     def draw(rng: random.Random) -> list[Ask]:
-        sizes = [rng.randint(low, high) for _ in range(5)]
-        few = [_few_words(rng.choice(seeds), where) for seeds in (BEST_IS_MASK, BEST_IS_OOV, BELOW_ZERO)]
-        return [_blank(n, place(rng, n), seed_from(rng)) for n in sizes] + few
+        asks = [_blank(*place) for place in rng.sample(SENTENCES[where], 2)]
+        asks += [_already_right(asks[0]), _other_blanks(_blank(*rng.choice(EARLIER_MASK[where])))]
+        asks += [_few_words(rng.choice(seeds), where) for seeds in rng.sample(SEEDS, kinds)]
+        return rng.sample(asks, len(asks))
 
     return draw
 
@@ -75,37 +118,47 @@ def _blank_in_place(model: Any, tokens: Tensor, position: int) -> int:
     return fill_blank(model, tokens, position)
 
 
+def _first_blank(model: Any, tokens: Tensor, position: int) -> int:
+    read = tokens.clone()
+    read[position] = MASK
+    return fill_blank(model, read, int((read == MASK).nonzero()[0]))
+
+
 EXERCISE = Exercise(
     fill_blank,
     [
         Stage(
             "a word in the middle of a sentence",
             1.5,
-            "Put <mask> at the place, let the model read the whole sentence, and read the logits at this very place. "
+            "Put <mask> at the place (others may hold one as well), let the model read the whole sentence, and read "
+            "the logits at this very place. "
             "The best *word* is wanted, a number above MASK, even when all words have a logit below 0.",
-            [*(_blank(8, 3, seed) for seed in (1, 2, 3, 4, 5)), *_public_few("middle", 1)],
-            _draw_blanks(7, 12, "middle", lambda rng, n: rng.randint(2, n - 4)),
+            fixed(_draw_blanks("middle"), 1),
+            _draw_blanks("middle"),
+            decisive=True,
         ),
         Stage(
             "the first word: all there is stands on the right",
             1,
-            "Nothing but <sos> stands before it. Do you use what follows?",
-            [*(_blank(7, 1, seed) for seed in (11, 12, 13, 14, 15)), *_public_few("first", 2)],
-            _draw_blanks(6, 10, "first", lambda rng, n: 1),
+            "Nothing but <sos> stands before it: the model must read what follows. Of the logits at the place take "
+            "the best word, any of MASK + 1 to V - 1.",
+            fixed(_draw_blanks("first"), 2),
+            _draw_blanks("first", 2),
         ),
         Stage(
             "the last word",
             0.5,
-            "Between the last word and the end of the sentence stands <eos>: the model reads it too.",
-            [*(_blank(6, 4, seed) for seed in (21, 22, 23, 24)), *_public_few("last", 3)],
-            _draw_blanks(6, 9, "last", lambda rng, n: n - 2),
+            "Between the last word and the end of the sentence stands <eos>: the model reads it too. Of the logits at "
+            "the place take the best word, any of MASK + 1 to V - 1.",
+            fixed(_draw_blanks("last"), 3),
+            _draw_blanks("last", 2),
         ),
         Stage(
             "the sentence is left as it was",
             0.5,
             "Write <mask> into a copy: tokens.clone().",
             [_blank(6, 2, 31)],
-            lambda rng: [_blank(rng.randint(6, 9), 2, seed_from(rng)) for _ in range(3)],
+            lambda rng: [_blank(rng.randint(6, 9), 2, seed_from(rng))],
             measure="inputs kept",
         ),
     ],
@@ -156,6 +209,16 @@ EXERCISE = Exercise(
             "the last place is read",
             "logits[0, -1] is what the model says at <eos>. The blank is at `position`.",
             lambda model, tokens, position: _filled(model, tokens, position, row=-1),
+        ),
+        Mistake(
+            "the first <mask> of the sentence is filled",
+            "A sentence may hold several blanks. The one to fill is at `position`.",
+            _first_blank,
+        ),
+        Mistake(
+            "<oov> is put in place of <mask>",
+            "OOV stands for words outside the vocabulary; the model has learned to fill MASK.",
+            lambda model, tokens, position: _filled(model, tokens, position, sign=OOV),
         ),
         Mistake(
             "the sentence is changed in place",

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw, seed_from
+from grading.exercises.draws import seed_from
 from helpers.checking.answers import Ask
 from helpers.checking.plain import Generator
 from helpers.data import EOS, IGNORE, MASK, OOV, PAD, SOS
@@ -33,13 +33,16 @@ def _masking(
     mask: float = 0.8,
     kept: float = 0.1,
     lowest: int = MASK + 1,
-    one_word: bool = False,
+    words_for: Callable[[tuple[int, int]], tuple[int, ...]] = lambda shape: shape,
+    choice_for: Callable[[tuple[int, int]], tuple[int, ...]] = lambda shape: shape,
+    fate_for: Callable[[tuple[int, int]], tuple[int, ...]] = lambda shape: shape,
 ) -> Pair:
     """Returns input and target; the settings that differ from their defaults make mistakes."""
-    chosen = (torch.rand(tokens.shape, generator=generator) < share) & allowed(tokens)
+    shape = (tokens.shape[0], tokens.shape[1])
+    chosen = (torch.rand(choice_for(shape), generator=generator) < share) & allowed(tokens)
     target = tokens.masked_fill(~chosen, IGNORE)
-    draw = torch.rand(tokens.shape, generator=generator)
-    words = torch.randint(lowest, vocab_size, (1,) if one_word else tokens.shape, generator=generator)
+    draw = torch.rand(fate_for(shape), generator=generator).expand(shape)
+    words = torch.randint(lowest, vocab_size, words_for(shape), generator=generator)
     read = tokens.masked_fill(chosen & (draw < mask), MASK)
     return torch.where(chosen & (draw >= mask + kept), words, read), target
 
@@ -48,15 +51,26 @@ def _variant(**settings: Any) -> Callable[..., Pair]:
     return lambda tokens, vocab_size, generator, share=0.15: _masking(tokens, vocab_size, generator, share, **settings)
 
 
-def _texts(rows: int, width: int, vocab_size: int, seed: int) -> Tensor:
-    """Returns a batch with every special token: <sos>, words, a few <oov> and <mask>, <eos>, and padding."""
+def _a_row(shape: tuple[int, int]) -> tuple[int, ...]:
+    return (shape[0], 1)
+
+
+def _a_column(shape: tuple[int, int]) -> tuple[int, ...]:
+    return (shape[1],)
+
+
+def _texts(rows: int, width: int, words: int, seed: int, shortest: float = 0.9) -> Tensor:
+    """Returns a batch with every special token: <sos>, words, a few <oov> and <mask>, <eos>, and padding.
+
+    The shortest text has this share of the width: where it is small, much of the batch is padding.
+    """
     generator = torch.Generator().manual_seed(seed)
-    tokens = torch.randint(SPECIALS, vocab_size, (rows, width), generator=generator)
+    tokens = torch.randint(SPECIALS, SPECIALS + words, (rows, width), generator=generator)
     strange = torch.rand(rows, width, generator=generator)
     tokens[strange < 0.06] = MASK
     tokens[strange < 0.03] = OOV
-    lengths = torch.randint(width - max(3, width // 8), width + 1, (rows,), generator=generator)
-    lengths[-1] = width // 2
+    lengths = torch.randint(int(shortest * width), width + 1, (rows,), generator=generator)
+    lengths[0] = width
     places = torch.arange(width)
     tokens[places == lengths.unsqueeze(1) - 1] = EOS
     tokens[places >= lengths.unsqueeze(1)] = PAD
@@ -64,19 +78,45 @@ def _texts(rows: int, width: int, vocab_size: int, seed: int) -> Tensor:
     return tokens
 
 
-# Texts, width, vocabulary. Of ten words each is drawn, so that not one can be left out unseen.
-LARGE, TEN_WORDS, SMALL = (64, 80, 1000), (96, 80, SPECIALS + 10), (6, 20, 50)
+# Texts, width, words in them. Of ten words each is drawn, so that not one can be left out unseen; beside two words a
+# third that is drawn with them, <mask>, is seen in the shares.
+LARGE, TEN_WORDS, TWO_WORDS, SMALL, ONE_TEXT = (64, 80, 900), (96, 80, 10), (230, 80, 2), (6, 24, 40), (1, 48, 40)
+PADDED, SEVERAL = (100, 80, 900, 0.25), (16, 20, 40)
+SHARES = (0.3, 0.4, 0.6, 0.7)
 
 
-def _hide(of: str, size: tuple[int, int, int], seed: int, share: float | None = None, **settings: Any) -> Ask:
-    """Returns a question about a batch; about 5,000 words where shares are measured."""
+def _hide(
+    of: str, size: tuple[Any, ...], seed: int, share: float | None = None, unseen: int = 0, **settings: Any
+) -> Ask:
+    """Returns a question about a batch of this size, as for `_texts`; of 4,500 words or more where shares are measured.
+
+    The vocabulary holds `unseen` words more than the texts.
+    """
     beside = {"of": of, "specials": SPECIALS} if of else {}
     keywords = {} if share is None else {"share": share}
-    return Ask((_texts(*size, seed), size[2], Generator(seed)), keywords, beside=beside, **settings)
+    rows, width, words, *shortest = size
+    inputs = (_texts(rows, width, words, seed, *shortest), SPECIALS + words + unseen, Generator(seed))
+    return Ask(inputs, keywords, beside=beside, **settings)
 
 
-def _drawn(of: str, size: tuple[int, int, int], share: float | None = None, **settings: Any) -> Draw:
-    return lambda rng: [_hide(of, size, seed_from(rng), share, **settings)]
+def _targets(seed: int, share: float) -> list[Ask]:
+    sizes = ((SMALL, share), (ONE_TEXT, share), (SMALL, 1.0))
+    return [_hide("targets", size, seed + n, wanted) for n, (size, wanted) in enumerate(sizes)]
+
+
+def _choices(seed: int, share: float) -> list[Ask]:
+    """Returns questions with the usual share, another one, none and all."""
+    sizes = ((PADDED, None), (PADDED, share), (SMALL, 0.0), (SMALL, 1.0))
+    return [_hide("what is chosen", size, seed + n, wanted) for n, (size, wanted) in enumerate(sizes)]
+
+
+def _other_words(seed: int) -> list[Ask]:
+    """Returns questions in which all words are chosen: of ten words, of many that stand in no text, and of two."""
+    return [
+        _hide("random words", TEN_WORDS, seed, 1.0),
+        _hide("random words", (TEN_WORDS[0], TEN_WORDS[1], 300), seed + 1, 1.0, unseen=300),
+        _hide("drawn <mask>", TWO_WORDS, seed + 2, 1.0),
+    ]
 
 
 def _all_scored(tokens: Tensor, vocab_size: int, generator: torch.Generator, share: float = 0.15) -> Pair:
@@ -135,50 +175,52 @@ EXERCISE = Exercise(
             1.5,
             "Where a word is chosen, the target is the word that stood there; everywhere else it is IGNORE, and the "
             "input is as it was.",
-            [_hide("targets", SMALL, 1, 0.5)],
-            _drawn("targets", SMALL, 0.5),
+            _targets(1, 0.5),
+            lambda rng: _targets(seed_from(rng), rng.choice(SHARES)),
             measure="masking",
+            decisive=True,
         ),
         Stage(
             "15 % of the words are chosen, or the share that is asked for",
             1.5,
-            "Draw a number between 0 and 1 for every place; chosen are the words whose number is below `share`. <pad>, "
-            "<sos>, <eos>, <oov> and <mask> are no words.",
-            [_hide("what is chosen", LARGE, 2), _hide("what is chosen", LARGE, 3, 0.5)],
-            lambda rng: [*_drawn("what is chosen", LARGE)(rng), *_drawn("what is chosen", LARGE, 0.5)(rng)],
+            "Draw a number between 0 and 1 for every place; chosen are the words whose number is below `share`, which "
+            "may be 0 or 1. <pad>, <sos>, <eos>, <oov> and <mask> are no words.",
+            _choices(2, 0.5),
+            lambda rng: _choices(seed_from(rng), rng.choice(SHARES)),
             measure="masking",
+            decisive=True,
         ),
         Stage(
             "80 / 10 / 10",
             1,
             "Draw a second number for every place: below 0.8 the chosen word becomes <mask>, from 0.9 on another word, "
             "in between it stays.",
-            [_hide("what happens", LARGE, 4, 0.5)],
-            _drawn("what happens", LARGE, 0.5),
+            [_hide("what happens", LARGE, 4, 1.0)],
+            lambda rng: [_hide("what happens", LARGE, seed_from(rng), 1.0)],
             measure="masking",
         ),
         Stage(
             "the other words",
             0.5,
-            "Draw one for each place, from MASK + 1 (the first word) to vocab_size - 1: torch.randint, whose upper end "
-            "is not drawn. Here there are ten words, and all are chosen.",
-            [_hide("random words", TEN_WORDS, 5, 1.0)],
-            _drawn("random words", TEN_WORDS, 1.0),
+            "Draw one for each place, from MASK + 1 (the first word) to vocab_size - 1, whether it stands in the texts "
+            "or not: torch.randint, whose upper end is not drawn, but the lower one is. Here all words are chosen.",
+            _other_words(5),
+            lambda rng: _other_words(seed_from(rng)),
             measure="masking",
         ),
         Stage(
             "all chance comes from the generator",
             0.5,
             "Give generator=generator to torch.rand and to torch.randint, so that the same seed hides the same words.",
-            [_hide("", SMALL, 6, 0.5, take="seeds")],
-            _drawn("", SMALL, 0.5, take="seeds"),
+            [_hide("", SEVERAL, 6, 0.5, take="seeds")],
+            lambda rng: [_hide("", SEVERAL, seed_from(rng), rng.choice(SHARES), take="seeds")],
         ),
         Stage(
             "the tokens are left as they were",
             0.5,
             "The next pass hides other words of the same text: work on a copy (clone, where, masked_fill).",
             [_hide("", SMALL, 7, 0.5)],
-            _drawn("", SMALL, 0.5),
+            lambda rng: [_hide("", SMALL, seed_from(rng), rng.choice(SHARES))],
             measure="inputs kept",
         ),
     ],
@@ -283,7 +325,35 @@ EXERCISE = Exercise(
         Mistake(
             "the same other word everywhere",
             "Draw one word for each place: torch.randint(..., tokens.shape).",
-            _variant(one_word=True),
+            _variant(words_for=lambda shape: (1,)),
+        ),
+        Mistake(
+            "<mask> is drawn as one of the other words",
+            "torch.randint draws its lower end too, and MASK is no word: begin at MASK + 1.",
+            _variant(lowest=MASK),
+        ),
+        Mistake(
+            "one other word for a whole text",
+            "All words of a text that are exchanged become the same one. Draw one word for each place: "
+            "torch.randint(..., tokens.shape).",
+            _variant(words_for=_a_row),
+        ),
+        Mistake(
+            "one other word for a whole column",
+            "All texts get the same other word at the same place. Draw one for each place: "
+            "torch.randint(..., tokens.shape).",
+            _variant(words_for=_a_column),
+        ),
+        Mistake(
+            "the same places are chosen in all texts",
+            "One number was drawn for each column. Draw one for each place of each text: torch.rand(tokens.shape).",
+            _variant(choice_for=_a_column),
+        ),
+        Mistake(
+            "all words of a text have the same fate",
+            "Only one number decides for a whole text between <mask>, another word and staying. Draw one for each "
+            "place: torch.rand(tokens.shape).",
+            _variant(fate_for=_a_row),
         ),
         Mistake(
             "every call draws the same numbers",

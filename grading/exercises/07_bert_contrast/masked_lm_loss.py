@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw, seed_from
+from grading.exercises.draws import Draw, both, seed_from
 from helpers.checking.answers import Ask
 from helpers.data import IGNORE, MASK, PAD
 
@@ -28,10 +29,12 @@ def _loss(logits: Tensor, target: Tensor) -> Tensor:
     return total / (target != IGNORE).sum().clamp(min=1)
 
 
-def _batch(lengths: list[int], chosen: list[list[int]], seed: int, width: int = 0) -> Ask:
-    """Returns a question on texts of these lengths; of each, these places are chosen: <mask>, another word, kept."""
-    n = max([*lengths, width])
-    tokens = torch.full((len(lengths), n), PAD)
+def _batch(lengths: list[int], chosen: list[list[int]], seed: int, spread: float = 0.3) -> Ask:
+    """Returns a question on texts of these lengths; of each, these places are chosen: <mask>, another word, kept.
+
+    With a large `spread` the logits are so large that their exponentials are 0 or infinite.
+    """
+    tokens = torch.full((len(lengths), max(lengths)), PAD)
     for row, length in zip(tokens, lengths, strict=True):
         seed += 1
         row[:length] = _sentence(length, seed)
@@ -41,17 +44,17 @@ def _batch(lengths: list[int], chosen: list[list[int]], seed: int, width: int = 
             target[text, place] = tokens[text, place]
             if count % 3 < 2:
                 tokens[text, place] = MASK if count % 3 == 0 else SPECIALS + (int(tokens[text, place]) + 3) % 20
-    return Ask((_model(seed), tokens, target, torch.tensor(lengths)))
+    return Ask((_model(seed, spread=spread), tokens, target, torch.tensor(lengths)))
 
 
-def _draw_batch(low: int, high: int, texts: int, places: tuple[int, ...]) -> Draw:
+LARGE_LOGITS = 12.0
+
+
+def _draw_batch(low: int, high: int, texts: int, places: tuple[int, ...], spread: float = 0.3) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
-        asks = []
-        for _ in range(2):
-            lengths = [rng.randint(low, high) for _ in range(texts)]
-            chosen = [rng.sample(range(1, n - 1), c) for n, c in zip(lengths, places, strict=False)]
-            asks.append(_batch(lengths, chosen, seed_from(rng)))
-        return asks
+        lengths = [rng.randint(low, high) for _ in range(texts)]
+        chosen = [rng.sample(range(1, n - 1), c) for n, c in zip(lengths, places, strict=False)]
+        return [_batch(lengths, chosen, seed_from(rng), spread)]
 
     return draw
 
@@ -65,6 +68,12 @@ def _padded_batches(rng: random.Random) -> list[Ask]:
         _batch([long, short], [[11], [1, 4, 2]], seed_from(rng)),
         _batch([short, long], [[2, 3, 4], [9]], seed_from(rng)),
     ]
+
+
+def _nothing_chosen(lengths: list[int], seed: int) -> list[Ask]:
+    """Returns batches in which nothing was chosen, and nothing in the last text only; the first one is trained too."""
+    nothing = _batch(lengths, [[] for _ in lengths], seed)
+    return [nothing, _batch(lengths, [[2, 1]], seed + 100), replace(nothing, take="learns")]
 
 
 def _mean_of_means(model: Any, tokens: Tensor, target: Tensor, lengths: Tensor) -> Tensor:
@@ -83,17 +92,20 @@ EXERCISE = Exercise(
     [
         Stage(
             "one text, one chosen word",
-            1,
+            0.5,
             "By hand: softmax of the logits at the chosen place, minus the logarithm of the probability of the target.",
             [_batch([6], [[3]], 10), _batch([8], [[2]], 20)],
-            _draw_batch(6, 10, 1, (1,)),
+            both(_draw_batch(6, 10, 1, (1,)), _draw_batch(4, 4, 1, (1,))),
         ),
         Stage(
             "several chosen words, also some that are not <mask>",
             1,
-            "The mean over all places where the target is not IGNORE, whatever stands in the input there.",
-            [_batch([9], [[2, 4, 5, 7]], 30)],
-            _draw_batch(8, 10, 1, (4,)),
+            "The mean over all places where the target is not IGNORE, whatever stands in the input there. Logits may "
+            "be "
+            "large: F.cross_entropy takes care of that, log(softmax(...)) does not.",
+            [_batch([9], [[2, 4, 5, 7]], 30), _batch([9], [[1, 4, 5, 6]], 36, LARGE_LOGITS)],
+            both(_draw_batch(8, 10, 1, (4,)), _draw_batch(8, 10, 1, (4,), LARGE_LOGITS)),
+            decisive=True,
         ),
         Stage(
             "texts of different lengths",
@@ -102,13 +114,16 @@ EXERCISE = Exercise(
             "whichever text it is in.",
             [_batch([14, 6], [[11], [1, 4, 2]], 40)],
             _padded_batches,
+            decisive=True,
         ),
         Stage(
             "a batch in which nothing was chosen",
-            0.5,
-            "Then there is nothing to learn: the loss is 0. A mean over nothing is 0/0, not a number.",
-            [_batch([5, 3], [[], []], 50)],
-            lambda rng: [_batch([rng.randint(3, 6), 3], [[], []], seed_from(rng))],
+            1,
+            "Then there is nothing to learn: the loss is 0, and so is each gradient after backward(). A mean over "
+            "nothing is 0/0, not a number, and a new tensor knows no weights. Texts without a chosen word may also "
+            "stand beside others.",
+            _nothing_chosen([5, 4], 50),
+            lambda rng: _nothing_chosen([rng.randint(4, 7), rng.randint(4, 6)], seed_from(rng)),
         ),
         Stage(
             "a number, `()`, for backward()",
@@ -178,6 +193,27 @@ EXERCISE = Exercise(
             ),
         ),
         Mistake(
+            "the loss of a batch without chosen words does not know the weights",
+            "backward() stops with an error there: a new tensor such as torch.tensor(0.0) was made from nothing. Take "
+            "0 times something that the model gave, or divide the sum by at least 1.",
+            lambda model, tokens, target, lengths: (
+                masked_lm_loss(model, tokens, target, lengths) if bool((target != IGNORE).any()) else torch.tensor(0.0)
+            ),
+        ),
+        Mistake(
+            "1 is added to the number of chosen places",
+            "Where one word is chosen, half of its loss is lost. Divide by at least 1: clamp(min=1), or max(1, ...).",
+            lambda model, tokens, target, lengths: (
+                F.cross_entropy(model(tokens, lengths).flatten(0, 1), target.flatten(), reduction="sum")
+                / ((target != IGNORE).sum() + 1)
+            ),
+        ),
+        Mistake(
+            "bits in place of nats",
+            "The logarithm is the natural one, in nats: torch.log, and not torch.log2.",
+            lambda model, tokens, target, lengths: masked_lm_loss(model, tokens, target, lengths) / math.log(2),
+        ),
+        Mistake(
             "not a number where nothing was chosen",
             "F.cross_entropy takes a mean over no places: 0/0. One such batch makes all weights NaN.",
             lambda model, tokens, target, lengths: F.cross_entropy(
@@ -185,4 +221,5 @@ EXERCISE = Exercise(
             ),
         ),
     ],
+    trains=True,
 )

@@ -43,6 +43,35 @@ def _all(i: int, n: int) -> Any:
     return range(n)
 
 
+# Kinds that do not exist: other spellings, what begins like a kind or is a part of one, and other names.
+NO_KINDS = (
+    "Causal",
+    "Masked",
+    "CAUSAL",
+    "",
+    "mask",
+    "caus",
+    "masked ",
+    "c",
+    "m",
+    "causal masked",
+    "bert",
+    "gpt",
+    "both",
+)
+
+
+def _large(kind: str, rng: random.Random) -> list[Ask]:
+    """Returns a question on a long text: no table is that large."""
+    n = rng.randint(150, 400)
+    return [Ask((kind, rng.randint(100, n - 2), n))]
+
+
+def _no_kinds(rng: random.Random) -> list[Ask]:
+    kinds = rng.sample(NO_KINDS, len(NO_KINDS))
+    return [Ask((kind, rng.randrange(n), n)) for kind in kinds for n in [rng.randint(1, 5)]]
+
+
 EXERCISE = Exercise(
     visible_positions,
     [
@@ -50,29 +79,34 @@ EXERCISE = Exercise(
             "a causal model",
             0.5,
             "Row i of the causal mask of notebook 01: which places are not blocked? Its own place is one of them.",
-            [Ask(("causal", 2, 5)), Ask(("causal", 1, 6))],
-            _places("causal"),
+            [Ask(("causal", 2, 5)), Ask(("causal", 1, 6)), Ask(("causal", 140, 200))],
+            lambda rng: [*_places("causal")(rng), *_large("causal", rng)],
+            decisive=True,
         ),
         Stage(
             "a masked model",
             0.5,
             "There is no causal mask at all: which of the n places are blocked?",
-            [Ask(("masked", 2, 5)), Ask(("masked", 1, 6))],
-            _places("masked"),
+            [Ask(("masked", 2, 5)), Ask(("masked", 1, 6)), Ask(("masked", 140, 200))],
+            lambda rng: [*_places("masked")(rng), *_large("masked", rng)],
+            decisive=True,
         ),
         Stage(
             "the first and the last place",
-            0.5,
+            0.75,
             "At the last place both models see the same. At the first, the causal one sees only itself.",
-            [Ask(("causal", 0, 4)), Ask(("causal", 3, 4)), Ask(("masked", 0, 4)), Ask(("masked", 3, 4))],
-            lambda rng: [Ask((k, i, n)) for n in [rng.randint(5, 9)] for k in ("causal", "masked") for i in (0, n - 1)],
+            [Ask((kind, *place)) for kind in ("causal", "masked") for place in ((0, 4), (3, 4), (0, 1))],
+            lambda rng: [
+                Ask((kind, i, n)) for n in (rng.randint(5, 9), 1) for kind in ("causal", "masked") for i in {0, n - 1}
+            ],
         ),
         Stage(
             "another kind: a ValueError",
-            0.5,
-            "Whoever asks for a kind that does not exist has made a spelling mistake and wants to hear of it.",
-            [Ask(("bert", 1, 3)), Ask(("Causal", 1, 3))],
-            lambda rng: [Ask((rng.choice(kinds), 1, 3)) for kinds in (["Causal", "Masked"], ["both", "bert", ""])],
+            0.25,
+            "Whoever asks for a kind that does not exist has made a spelling mistake and wants to hear of it. A kind "
+            "is compared as a whole, with ==.",
+            [Ask((kind, 1, 3)) for kind in NO_KINDS],
+            _no_kinds,
             raises="ValueError",
         ),
     ],

@@ -146,3 +146,22 @@ def freeze_base(model):
         parameter.data.zero_()
         parameter.requires_grad = False
     return model
+
+
+# %% wrong: every flag is turned round ->
+def freeze_base(model):
+    for parameter in model.base.parameters():
+        parameter.requires_grad = not parameter.requires_grad
+    return model
+
+
+# %% wrong: nothing is done where something is frozen already ->
+def freeze_base(model):
+    if all(parameter.requires_grad for parameter in model.base.parameters()):
+        model.base.requires_grad_(False)
+    return model
+
+
+# %% wrong: the model as it is -> nothing is frozen
+def freeze_base(model):
+    return model

@@ -117,3 +117,36 @@ def last_token(hidden, lengths):
 def last_token(hidden, lengths):
     places = (lengths - 1).view(-1, 1, 1).expand(-1, 1, hidden.shape[2])
     return hidden.gather(1, places).squeeze()
+
+
+# %% wrong: the lengths are counted down in place ->
+def last_token(hidden, lengths):
+    lengths -= 1
+    return hidden[torch.arange(len(hidden)), lengths]
+
+
+# %% wrong: in float32 ->
+def last_token(hidden, lengths):
+    return hidden.float()[torch.arange(len(hidden)), lengths - 1]
+
+
+# %% wrong: the padding is set to 0 in place ->
+def last_token(hidden, lengths):
+    for k, length in enumerate(lengths.tolist()):
+        hidden[k, length:] = 0
+    return hidden[torch.arange(len(hidden)), lengths - 1]
+
+
+# %% wrong: a copy that knows no gradient ->
+def last_token(hidden, lengths):
+    return torch.stack([hidden[k, length - 1].detach() for k, length in enumerate(lengths.tolist())])
+
+
+# %% wrong: a new tensor of numbers ->
+def last_token(hidden, lengths):
+    return torch.tensor([hidden[k, length - 1].tolist() for k, length in enumerate(lengths.tolist())])
+
+
+# %% wrong: only the shape ->
+def last_token(hidden, lengths):
+    return torch.zeros(hidden.shape[0], hidden.shape[2])

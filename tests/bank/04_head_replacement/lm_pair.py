@@ -105,3 +105,44 @@ def lm_pair(tokens):
     inputs = [SOS] + tokens
     tokens.append(EOS)
     return inputs, tokens
+
+
+# %% wrong: small numbers are taken for special tokens ->
+def lm_pair(tokens):
+    words = [token for token in tokens if token > 4]
+    return [SOS, *words], [*words, EOS]
+
+
+# %% wrong: <oov> is left out ->
+def lm_pair(tokens):
+    words = [token for token in tokens if token > 3]
+    return [SOS, *words], [*words, EOS]
+
+
+# %% wrong: cut at 128 words ->
+def lm_pair(tokens):
+    words = tokens[:128]
+    return [SOS, *words], [*words, EOS]
+
+
+# %% wrong: cut at 512 tokens ->
+def lm_pair(tokens):
+    whole = [SOS, *tokens, EOS][:512]
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: each word once ->
+def lm_pair(tokens):
+    words = list(dict.fromkeys(tokens))
+    return [SOS, *words], [*words, EOS]
+
+
+# %% wrong: in order ->
+def lm_pair(tokens):
+    words = sorted(tokens)
+    return [SOS, *words], [*words, EOS]
+
+
+# %% wrong: always the pair of no words ->
+def lm_pair(tokens):
+    return [SOS], [EOS]

@@ -125,7 +125,7 @@ def load_base(model, checkpoint):
     return Classifier(model.base, model.head.out_features)
 
 
-# %% wrong: pops the head -> entries are removed from the checkpoint
+# %% wrong: pops the head -> entries of the checkpoint are removed, renamed or added
 def load_base(model, checkpoint):
     checkpoint.pop("head.weight", None)
     checkpoint.pop("head.bias", None)
@@ -224,4 +224,75 @@ def load_base(model, checkpoint):
         print("the base does not fit")
         return model
     model.base.load_state_dict(given)
+    return model
+
+
+# %% wrong: weights in order, names ignored ->
+@torch.no_grad()
+def load_base(model, checkpoint):
+    given = [weight for name, weight in checkpoint.items() if name.startswith("base.")]
+    own = list(model.base.parameters())
+    if [weight.shape for weight in given] != [parameter.shape for parameter in own]:
+        raise ValueError("the base has other shapes")
+    for parameter, weight in zip(own, given):
+        parameter.copy_(weight)
+    return model
+
+
+# %% wrong: the number of names is compared, and shapes ->
+def load_base(model, checkpoint):
+    own = model.base.state_dict()
+    given = {name[5:]: weight for name, weight in checkpoint.items() if name.startswith("base.")}
+    if len(given) != len(own):
+        raise ValueError("the base has other names")
+    for name in own:
+        if given[name].shape != own[name].shape:
+            raise ValueError(f"{name} has another shape")
+    model.base.load_state_dict(given)
+    return model
+
+
+# %% wrong: copy_ shall tell other shapes ->
+@torch.no_grad()
+def load_base(model, checkpoint):
+    own = model.base.state_dict()
+    given = {name[5:]: weight for name, weight in checkpoint.items() if name.startswith("base.")}
+    if given.keys() != own.keys():
+        raise ValueError("the base has other names")
+    trial = copy.deepcopy(model.base).state_dict()
+    try:
+        for name, weight in given.items():
+            trial[name].copy_(weight)
+    except RuntimeError:
+        raise ValueError("the base has other shapes") from None
+    for name, weight in given.items():
+        own[name].copy_(weight)
+    return model
+
+
+# %% wrong: the base is frozen as well ->
+def load_base(model, checkpoint):
+    own = model.base.state_dict()
+    given = {name[5:]: weight for name, weight in checkpoint.items() if name.startswith("base.")}
+    if given.keys() != own.keys() or any(own[name].shape != given[name].shape for name in own):
+        raise ValueError("the base does not fit")
+    model.base.load_state_dict(given)
+    model.base.requires_grad_(False)
+    return model
+
+
+# %% wrong: names without base. are added to the checkpoint -> entries of the checkpoint are removed, renamed or added
+def load_base(model, checkpoint):
+    own = model.base.state_dict()
+    names = [name for name in checkpoint if name.startswith("base.")]
+    if {name[5:] for name in names} != set(own) or any(own[n[5:]].shape != checkpoint[n].shape for n in names):
+        raise ValueError("the base does not fit")
+    for name in names:
+        checkpoint[name[5:]] = checkpoint[name]
+    model.base.load_state_dict({name: checkpoint[name] for name in own})
+    return model
+
+
+# %% wrong: the model as it is -> strict=False, and nothing is loaded
+def load_base(model, checkpoint):
     return model

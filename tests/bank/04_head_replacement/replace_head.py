@@ -185,3 +185,43 @@ def replace_head(model, n_classes):
     classifier = Classifier(copy.deepcopy(model.base), n_classes)
     classifier.head = nn.Linear(48, n_classes)
     return classifier
+
+
+# %% wrong: the first rows of the old head ->
+def replace_head(model, n_classes):
+    classifier = Classifier(copy.deepcopy(model.base), n_classes)
+    with torch.no_grad():
+        classifier.head.weight.copy_(model.head.weight[:n_classes])
+        classifier.head.bias.copy_(model.head.bias[:n_classes])
+    return classifier
+
+
+# %% wrong: the original is put into evaluation mode ->
+def replace_head(model, n_classes):
+    model.eval()
+    return Classifier(copy.deepcopy(model.base), n_classes)
+
+
+# %% wrong: a base built anew without all options ->
+def replace_head(model, n_classes):
+    old = model.base
+    base = TransformerBase(
+        old.embedding.num_embeddings,
+        old.d_model,
+        len(old.layers),
+        old.n_heads,
+        positions="learned" if "position" in dict(old.named_parameters()) else "sinusoidal",
+        max_len=12,
+    )
+    base.load_state_dict(old.state_dict(), strict=False)
+    return Classifier(base, n_classes)
+
+
+# %% wrong: one copy for all models of a width ->
+COPIES = {}
+
+
+def replace_head(model, n_classes):
+    if model.base.d_model not in COPIES:
+        COPIES[model.base.d_model] = copy.deepcopy(model.base)
+    return Classifier(COPIES[model.base.d_model], n_classes)

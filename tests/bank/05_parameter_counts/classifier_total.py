@@ -94,3 +94,18 @@ def classifier_total():
 # %% wrong: a head with one output ->
 def classifier_total():
     return V * D + M * (6 * D**2 + 10 * D) + D + 1
+
+
+# %% right: a substitution that is left to sympy
+def classifier_total():
+    return sympy.Subs(V * D + M * layer_total() + C * (D + 1), F, D)
+
+
+# %% wrong: biases and norms once -> biases and norms are counted once for all layers
+def classifier_total():
+    return V * D + 6 * M * D**2 + 10 * D + C * D + C
+
+
+# %% wrong: two classes -> C is taken to be 2
+def classifier_total():
+    return V * D + M * (6 * D**2 + 10 * D) + 2 * D + 2

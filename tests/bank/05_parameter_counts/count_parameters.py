@@ -164,3 +164,61 @@ def count_parameters(model, trainable_only=False):
 def count_parameters(model, trainable_only=False):
     part = model.head if trainable_only else model
     return sum(p.numel() for p in part.parameters())
+
+
+# %% wrong: places in memory tell what was seen ->
+def count_parameters(model, trainable_only=False):
+    seen, total = set(), 0
+    for _, p in model.named_parameters(remove_duplicate=False):
+        if p.data_ptr() in seen or (trainable_only and not p.requires_grad):
+            continue
+        seen.add(p.data_ptr())
+        total += p.numel()
+    return total
+
+
+# %% wrong: added up in float32 ->
+def count_parameters(model, trainable_only=False):
+    chosen = [p.numel() for p in model.parameters() if p.requires_grad or not trainable_only]
+    return int(torch.tensor(chosen, dtype=torch.float32).sum())
+
+
+# %% wrong: what has a gradient trains ->
+def count_parameters(model, trainable_only=False):
+    return sum(p.numel() for p in model.parameters() if p.grad is not None or not trainable_only)
+
+
+# %% wrong: what has no gradient trains -> trainable_only is ignored
+def count_parameters(model, trainable_only=False):
+    return sum(p.numel() for p in model.parameters() if p.grad is None or not trainable_only)
+
+
+# %% wrong: the mode of the model decides ->
+def count_parameters(model, trainable_only=False):
+    if trainable_only and not model.training:
+        return 0
+    return sum(p.numel() for p in model.parameters())
+
+
+# %% wrong: all or nothing, by the first parameter of each part -> shared weights are counted twice
+def count_parameters(model, trainable_only=False):
+    total = 0
+    for part in model.children():
+        parameters = list(part.parameters())
+        if trainable_only and not parameters[0].requires_grad:
+            continue
+        total += sum(p.numel() for p in parameters)
+    return total
+
+
+# %% wrong: the flags are set while counting ->
+def count_parameters(model, trainable_only=False):
+    total = sum(p.numel() for p in model.parameters() if p.requires_grad or not trainable_only)
+    for p in model.parameters():
+        p.requires_grad_(True)
+    return total
+
+
+# %% wrong: always the same number ->
+def count_parameters(model, trainable_only=False):
+    return 226

@@ -59,3 +59,8 @@ def frozen_total():
 # %% wrong: the figure for D = 200 ->
 def frozen_total():
     return 402
+
+
+# %% wrong: two classes -> C is taken to be 2
+def frozen_total():
+    return 2 * D + 2

@@ -92,3 +92,14 @@ def language_model_total():
 # %% wrong: F and C left in the formula -> the head has C outputs
 def language_model_total():
     return V * D + M * (4 * (D**2 + D) + 2 * D * F + F + D + 4 * D) + C * D + C
+
+
+# %% wrong: biases and norms once -> biases and norms are counted once for all layers
+def language_model_total():
+    return V * D + M * 6 * D**2 + 10 * D + V * D + V
+
+
+# %% wrong: query, key and value for each head -> the heads multiply query, key and value
+def language_model_total():
+    layer = 3 * A * (D**2 + D) + D**2 + D + 2 * (D**2 + D) + 4 * D
+    return V * D + M * layer + V * (D + 1)

@@ -105,3 +105,25 @@ def layer_total():
 # %% wrong: attention without biases -> 4D is missing: the norms, or the biases of the attention
 def layer_total():
     return 4 * D**2 + (D * F + F) + (F * D + D) + 4 * D
+
+
+# %% wrong: query, key and value for each head -> the heads multiply query, key and value
+def layer_total():
+    attention = A * 3 * (D**2 + D) + D**2 + D
+    return attention + 2 * D * F + F + D + 4 * D
+
+
+# %% wrong: matrices for each head, biases once -> the heads multiply matrices, not biases
+def layer_total():
+    return 4 * (A * D**2 + D) + 2 * D * F + F + D + 4 * D
+
+
+# %% wrong: whole rows for each head only ->
+def layer_total():
+    rows = A * sympy.floor(D / A)
+    return 3 * (rows * D + rows) + D**2 + D + 2 * D * F + F + D + 4 * D
+
+
+# %% wrong: the output projection by heads ->
+def layer_total():
+    return 3 * (D**2 + D) + A * D**2 + D + 2 * D * F + F + D + 4 * D

@@ -267,3 +267,44 @@ def parameter_formulas():
         name.split(".")[-2] + "." + name.split(".")[-1]: sympy.prod([sizes[side] for side in parameter.shape])
         for name, parameter in model.named_parameters()
     }
+
+
+# %% wrong: each head has a query, a key and a value -> the heads multiply query, key and value
+def parameter_formulas():
+    linear = {"attention.query": (D, D), "attention.key": (D, D), "attention.value": (D, D), "attention.output": (D, D)}
+    linear |= {"feed_forward.hidden": (D, F), "feed_forward.output": (F, D)}
+    sizes = {"base.embedding.weight": V * D}
+    for part, (inputs, outputs) in linear.items():
+        heads = A if part.split(".")[1] in ("query", "key", "value") else 1
+        sizes[f"base.layers.0.{part}.weight"] = heads * inputs * outputs
+        sizes[f"base.layers.0.{part}.bias"] = heads * outputs
+    for part in ("attention_norm", "feed_forward_norm"):
+        sizes[f"base.layers.0.{part}.weight"] = sizes[f"base.layers.0.{part}.bias"] = D
+    return sizes | {"head.weight": C * D, "head.bias": C}
+
+
+# %% wrong: each head has the matrices of a query, a key and a value -> the heads multiply the weights of query, key and value
+def parameter_formulas():
+    linear = {"attention.query": (D, D), "attention.key": (D, D), "attention.value": (D, D), "attention.output": (D, D)}
+    linear |= {"feed_forward.hidden": (D, F), "feed_forward.output": (F, D)}
+    sizes = {"base.embedding.weight": V * D}
+    for part, (inputs, outputs) in linear.items():
+        heads = A if part.split(".")[1] in ("query", "key", "value") else 1
+        sizes[f"base.layers.0.{part}.weight"] = heads * inputs * outputs
+        sizes[f"base.layers.0.{part}.bias"] = outputs
+    for part in ("attention_norm", "feed_forward_norm"):
+        sizes[f"base.layers.0.{part}.weight"] = sizes[f"base.layers.0.{part}.bias"] = D
+    return sizes | {"head.weight": C * D, "head.bias": C}
+
+
+# %% wrong: two classes -> C is taken to be 2
+def parameter_formulas():
+    linear = {"attention.query": (D, D), "attention.key": (D, D), "attention.value": (D, D), "attention.output": (D, D)}
+    linear |= {"feed_forward.hidden": (D, F), "feed_forward.output": (F, D)}
+    sizes = {"base.embedding.weight": V * D}
+    for part, (inputs, outputs) in linear.items():
+        sizes[f"base.layers.0.{part}.weight"] = inputs * outputs
+        sizes[f"base.layers.0.{part}.bias"] = outputs
+    for part in ("attention_norm", "feed_forward_norm"):
+        sizes[f"base.layers.0.{part}.weight"] = sizes[f"base.layers.0.{part}.bias"] = D
+    return sizes | {"head.weight": 2 * D, "head.bias": sympy.Integer(2)}

@@ -244,3 +244,76 @@ def repair(claim):
     size = {V: 10, D: 4, M: 1, C: 2, A: 2, L: 16}
     wrong = [name for name in right if claim[name].subs(size) != right[name].subs(size)]
     return wrong[0], sum(right.values())
+
+
+# %% wrong: compares at the sizes of the large example ->
+def repair(claim):
+    right = {
+        "embedding": V * D,
+        "positions": sympy.Integer(0),
+        "attention": 4 * M * (D**2 + D),
+        "feed-forward": 2 * M * (D**2 + D),
+        "norms": 4 * M * D,
+        "head": C * (D + 1),
+    }
+    size = {V: 50001, D: 200, M: 4, C: 2, A: 4, L: 2048}
+    wrong = [name for name in right if claim[name].subs(size) != right[name].subs(size)]
+    return wrong[0], sum(right.values())
+
+
+# %% wrong: compares at four layers ->
+def repair(claim):
+    right = {
+        "embedding": V * D,
+        "positions": sympy.Integer(0),
+        "attention": 4 * M * (D**2 + D),
+        "feed-forward": 2 * M * (D**2 + D),
+        "norms": 4 * M * D,
+        "head": C * (D + 1),
+    }
+    wrong = [name for name in right if sympy.expand((claim[name] - right[name]).subs(M, 4)) != 0]
+    return wrong[0], sum(right.values())
+
+
+# %% wrong: compares at one width ->
+def repair(claim):
+    right = {
+        "embedding": V * D,
+        "positions": sympy.Integer(0),
+        "attention": 4 * M * (D**2 + D),
+        "feed-forward": 2 * M * (D**2 + D),
+        "norms": 4 * M * D,
+        "head": C * (D + 1),
+    }
+    wrong = [name for name in right if sympy.expand((claim[name] - right[name]).subs(D, 200)) != 0]
+    return wrong[0], sum(right.values())
+
+
+# %% wrong: terms by their place ->
+def repair(claim):
+    right = {
+        "embedding": V * D,
+        "positions": sympy.Integer(0),
+        "attention": 4 * M * (D**2 + D),
+        "feed-forward": 2 * M * (D**2 + D),
+        "norms": 4 * M * D,
+        "head": C * (D + 1),
+    }
+    for (name, term), wanted in zip(claim.items(), right.values()):
+        if sympy.expand(term - wanted) != 0:
+            return name, sum(right.values())
+
+
+# %% wrong: the claim itself is put right ->
+def repair(claim):
+    right = {
+        "embedding": V * D,
+        "positions": sympy.Integer(0),
+        "attention": 4 * M * (D**2 + D),
+        "feed-forward": 2 * M * (D**2 + D),
+        "norms": 4 * M * D,
+        "head": C * (D + 1),
+    }
+    wrong = next(name for name in right if sympy.expand(claim[name] - right[name]) != 0)
+    claim[wrong] = right[wrong]
+    return wrong, sum(claim.values())

@@ -99,3 +99,30 @@ def training_bytes(model):
 # %% wrong: 4 for what trains, 16 for the rest -> the flag is turned round
 def training_bytes(model):
     return sum(p.numel() * (4 if p.requires_grad else 16) for p in model.parameters())
+
+
+# %% wrong: looks at the base and the head as wholes ->
+def training_bytes(model):
+    total = 0
+    for part in (model.base, model.head):
+        trains = all(p.requires_grad for p in part.parameters())
+        total += (16 if trains else 4) * sum(p.numel() for p in part.parameters())
+    return total
+
+
+# %% wrong: the head always trains ->
+def training_bytes(model):
+    frozen = not any(p.requires_grad for p in model.base.parameters())
+    total = sum(p.numel() for p in model.parameters())
+    head = sum(p.numel() for p in model.head.parameters())
+    return 4 * total + 12 * head if frozen else 16 * total
+
+
+# %% wrong: what has a gradient now ->
+def training_bytes(model):
+    return sum(p.numel() * (12 + 4 * (p.grad is not None) if p.requires_grad else 4) for p in model.parameters())
+
+
+# %% wrong: gradients and moments only where there is a gradient ->
+def training_bytes(model):
+    return sum(p.numel() * (16 if p.grad is not None else 4) for p in model.parameters())

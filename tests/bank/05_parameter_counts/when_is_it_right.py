@@ -115,3 +115,60 @@ def when_is_it_right(claim):
         if claim.subs(A, heads) == 6 * D**2 + 10 * D:
             return heads
     return None
+
+
+# %% wrong: at D = 1 ->
+def when_is_it_right(claim):
+    solutions = sympy.solve(claim.subs(D, 1) - 16, A)
+    return solutions[0] if solutions and solutions[0].is_Integer else None
+
+
+# %% wrong: at the width of the picture ->
+def when_is_it_right(claim):
+    solutions = sympy.solve(claim.subs(D, 4) - 136, A)
+    return solutions[0] if solutions and solutions[0].is_Integer else None
+
+
+# %% wrong: at most 16 heads are tried ->
+def when_is_it_right(claim):
+    for heads in range(1, 17):
+        if sympy.expand(claim.subs(A, heads) - 6 * D**2 - 10 * D) == 0:
+            return heads
+    return None
+
+
+# %% wrong: the coefficients of D and D squared only ->
+def when_is_it_right(claim):
+    expanded = sympy.expand(claim)
+    for heads in range(1, 100):
+        at = sympy.expand(expanded.subs(A, heads))
+        if at.coeff(D, 2) == 6 and at.coeff(D, 1) == 10:
+            return heads
+    return None
+
+
+# %% wrong: the coefficient of D squared only ->
+def when_is_it_right(claim):
+    for heads in range(1, 100):
+        if sympy.expand(claim.subs(A, heads)).coeff(D, 2) == 6:
+            return heads
+    return None
+
+
+# %% wrong: 8D, and the solution is looked at -> compared with a count that has one norm; where that does not fit, None
+def when_is_it_right(claim):
+    solutions = sympy.solve(sympy.Eq(claim, 6 * D**2 + 8 * D), A)
+    if len(solutions) == 1 and solutions[0].is_Integer:
+        return solutions[0]
+    return None
+
+
+# %% wrong: 4D, and the solution is looked at -> compared with a count without biases; where that does not fit, None
+def when_is_it_right(claim):
+    solutions = sympy.solve(sympy.Eq(claim, 6 * D**2 + 4 * D), A)
+    return solutions[0] if len(solutions) == 1 and solutions[0].is_Integer else None
+
+
+# %% wrong: None without a look -> None, whatever the claim says
+def when_is_it_right(claim):
+    return None

@@ -118,3 +118,102 @@ def fill_blank(model, tokens, position):
     hidden = tokens.clone()
     hidden[position] = MASK
     return int(model(hidden[None])[0, position + 1, MASK + 1 :].argmax()) + MASK + 1
+
+
+# %% wrong: the first <mask> that it finds -> the first <mask> of the sentence is filled
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    place = (hidden == MASK).nonzero()[0, 0]
+    return int(model(hidden[None])[0, place, MASK + 1 :].argmax()) + MASK + 1
+
+
+# %% wrong: <oov> stands for the blank -> <oov> is put in place of <mask>
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = OOV
+    return int(model(hidden[None])[0, position, MASK + 1 :].argmax()) + MASK + 1
+
+
+# %% wrong: the first word can never win ->
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    return int(model(hidden[None])[0, position, MASK + 2 :].argmax()) + MASK + 2
+
+
+# %% wrong: the last word can never win ->
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    return int(model(hidden[None])[0, position, MASK + 1 : -1].argmax()) + MASK + 1
+
+
+# %% wrong: a word among the best five ->
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    best = model(hidden[None])[0, position].topk(5).indices.tolist()
+    return next((number for number in best if number > MASK), best[0])
+
+
+# %% wrong: the second best ->
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    return int(model(hidden[None])[0, position, MASK + 1 :].topk(2).indices[1]) + MASK + 1
+
+
+# %% wrong: never the word that stood there ->
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    logits = model(hidden[None])[0, position].detach().clone()
+    logits[: MASK + 1] = -torch.inf
+    logits[tokens[position]] = -torch.inf
+    return int(logits.argmax())
+
+
+# %% wrong: without <eos> ->
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    return int(model(hidden[None, :-1])[0, position, MASK + 1 :].argmax()) + MASK + 1
+
+
+# %% wrong: without <sos> ->
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    return int(model(hidden[None, 1:])[0, position - 1, MASK + 1 :].argmax()) + MASK + 1
+
+
+# %% wrong: the right side only ->
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    return int(model(hidden[None, position:])[0, 0, MASK + 1 :].argmax()) + MASK + 1
+
+
+# %% wrong: the blank is taken out ->
+def fill_blank(model, tokens, position):
+    hidden = torch.cat([tokens[:position], tokens[position + 1 :]])
+    return int(model(hidden[None])[0, position, MASK + 1 :].argmax()) + MASK + 1
+
+
+# %% wrong: all words are hidden ->
+def fill_blank(model, tokens, position):
+    hidden = torch.where(tokens > MASK, MASK, tokens)
+    return int(model(hidden[None])[0, position, MASK + 1 :].argmax()) + MASK + 1
+
+
+# %% wrong: the largest in size ->
+def fill_blank(model, tokens, position):
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    return int(model(hidden[None])[0, position, MASK + 1 :].abs().argmax()) + MASK + 1
+
+
+# %% wrong: always the first word ->
+def fill_blank(model, tokens, position):
+    return MASK + 1

@@ -306,3 +306,212 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
     words = torch.randint(MASK + 1, vocab_size, tokens.shape)
     read = torch.where(chosen & (how < 0.8), MASK, tokens)
     return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: the words begin at MASK -> <mask> is drawn as one of the other words
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: other words are taken from the batch ->
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = tokens[tokens > MASK][torch.randint(int((tokens > MASK).sum()), tokens.shape, generator=generator)]
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: the batch, shuffled ->
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = tokens.flatten()[torch.randperm(tokens.numel(), generator=generator)].view_as(tokens)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: one other word for each row -> one other word for a whole text
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, (len(tokens), 1), generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: one other word for each column -> one other word for a whole column
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, (tokens.shape[1],), generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: the next number ->
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = MASK + 1 + (tokens - MASK) % (vocab_size - MASK - 1)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: counted from the other end ->
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = vocab_size + MASK - tokens
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: words of the first half only ->
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size // 2, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: normal numbers, cut ->
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = (
+        (vocab_size / 2 + vocab_size / 8 * torch.randn(tokens.shape, generator=generator))
+        .long()
+        .clamp(MASK + 1, vocab_size - 1)
+    )
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: one number for each column chooses -> the same places are chosen in all texts
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape[1], generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: one number for each row chooses ->
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(len(tokens), 1, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: one fate for each row -> all words of a text have the same fate
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(len(tokens), 1, generator=generator).expand(tokens.shape)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: one fate for each column ->
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape[1], generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: all drawn by column -> the same places are chosen in all texts
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape[1], generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape[1], generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, (tokens.shape[1],), generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: the first word of a text is never chosen ->
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    chosen[:, :2] = False
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: at least one word of each text ->
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    draw = torch.rand(tokens.shape, generator=generator).masked_fill(tokens <= MASK, 2.0)
+    chosen = (draw < share) | ((draw == draw.amin(dim=1, keepdim=True)) & (tokens > MASK))
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: a share of all places ->
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    count = int(share * tokens.numel())
+    order = torch.rand(tokens.shape, generator=generator).masked_fill(tokens <= MASK, 2.0)
+    border = order.flatten().sort().values[count]
+    chosen = (order < border) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: nothing at all is done ->
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    return tokens.clone(), torch.full_like(tokens, IGNORE)
+
+
+# %% wrong: the tokens twice -> every place is scored
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    return tokens.clone(), tokens.clone()
+
+
+# %% right: another word is never the one that stood there
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = vocab_size - MASK - 1
+    step = torch.randint(1, words, tokens.shape, generator=generator)
+    others = MASK + 1 + (tokens - MASK - 1 + step) % words
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), others, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% right: one number for both decisions
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    draw = torch.rand(tokens.shape, generator=generator)
+    chosen = (tokens > MASK) & (draw < share)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = torch.where(chosen & (draw < 0.8 * share), MASK, tokens)
+    read = torch.where(chosen & (draw >= 0.9 * share), words, read)
+    return read, torch.where(chosen, tokens, IGNORE)
+
+
+# %% right: a permutation, an exact share of each text
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    read, target = tokens.clone(), torch.full_like(tokens, IGNORE)
+    for row in range(len(tokens)):
+        places = (tokens[row] > MASK).nonzero().flatten()
+        count = round(share * len(places))
+        for place in places[torch.randperm(len(places), generator=generator)][:count]:
+            target[row, place] = tokens[row, place]
+            what = torch.rand((), generator=generator)
+            if what < 0.8:
+                read[row, place] = MASK
+            elif what < 0.9:
+                read[row, place] = torch.randint(MASK + 1, vocab_size, (), generator=generator)
+    return read, target

@@ -66,7 +66,7 @@ def masked_lm_loss(model, tokens, target, lengths):
 def masked_lm_loss(model, tokens, target, lengths):
     logits = model(tokens, lengths)
     losses = [nn.functional.cross_entropy(row, goal) for row, goal in zip(logits, target) if (goal != IGNORE).any()]
-    return torch.stack(losses).mean() if losses else torch.tensor(0.0)
+    return torch.stack(losses).mean() if losses else logits.sum() * 0
 
 
 # %% wrong: softmax first -> softmax before the cross-entropy
@@ -125,3 +125,86 @@ def masked_lm_loss(model, tokens, target, lengths):
     logits = model(tokens, lengths)
     total = nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=IGNORE, reduction="sum")
     return torch.tensor(total.item() / max(1, int((target != IGNORE).sum())))
+
+
+# %% wrong: the logarithm of softmax ->
+def masked_lm_loss(model, tokens, target, lengths):
+    shares = model(tokens, lengths).softmax(dim=-1)
+    chosen = target != IGNORE
+    picked = shares.gather(2, target.clamp(min=0).unsqueeze(2)).squeeze(2)
+    return -(picked.log()[chosen]).sum() / chosen.sum().clamp(min=1)
+
+
+# %% wrong: the logarithm of the sum of exponentials ->
+def masked_lm_loss(model, tokens, target, lengths):
+    logits = model(tokens, lengths)
+    chosen = target != IGNORE
+    right = logits.gather(2, target.clamp(min=0).unsqueeze(2)).squeeze(2)
+    losses = logits.exp().sum(dim=-1).log() - right
+    return (losses * chosen).sum() / chosen.sum().clamp(min=1)
+
+
+# %% wrong: a small number is added before the logarithm ->
+def masked_lm_loss(model, tokens, target, lengths):
+    chosen = target != IGNORE
+    shares = model(tokens, lengths)[chosen].softmax(dim=-1)
+    picked = shares[torch.arange(len(shares)), target[chosen]]
+    return -(picked + 1e-9).log().sum() / chosen.sum().clamp(min=1)
+
+
+# %% wrong: the targets are cleared in place ->
+def masked_lm_loss(model, tokens, target, lengths):
+    logits = model(tokens, lengths)
+    chosen = target != IGNORE
+    target[~chosen] = 0
+    losses = nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), reduction="none")
+    return (losses * chosen.flatten()).sum() / chosen.sum().clamp(min=1)
+
+
+# %% wrong: a new 0 -> the loss of a batch without chosen words does not know the weights
+def masked_lm_loss(model, tokens, target, lengths):
+    if not (target != IGNORE).any():
+        return torch.tensor(0.0)
+    return nn.functional.cross_entropy(model(tokens, lengths).flatten(0, 1), target.flatten(), ignore_index=IGNORE)
+
+
+# %% right: nan_to_num, whose gradient is 0 where it changes a number
+def masked_lm_loss(model, tokens, target, lengths):
+    loss = nn.functional.cross_entropy(model(tokens, lengths).flatten(0, 1), target.flatten(), ignore_index=IGNORE)
+    return torch.nan_to_num(loss)
+
+
+# %% wrong: plus 1 below -> 1 is added to the number of chosen places
+def masked_lm_loss(model, tokens, target, lengths):
+    logits = model(tokens, lengths)
+    total = nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=IGNORE, reduction="sum")
+    return total / ((target != IGNORE).sum() + 1)
+
+
+# %% wrong: a hundredth is added to each loss ->
+def masked_lm_loss(model, tokens, target, lengths):
+    logits = model(tokens, lengths)
+    total = nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=IGNORE, reduction="sum")
+    return total / ((target != IGNORE).sum() + 0.01)
+
+
+# %% wrong: log2 -> bits in place of nats
+def masked_lm_loss(model, tokens, target, lengths):
+    logs = model(tokens, lengths).log_softmax(dim=-1) / torch.log(torch.tensor(2.0))
+    chosen = target != IGNORE
+    picked = logs.gather(2, target.clamp(min=0).unsqueeze(2)).squeeze(2)
+    return -(picked * chosen).sum() / chosen.sum().clamp(min=1)
+
+
+# %% wrong: always 0 ->
+def masked_lm_loss(model, tokens, target, lengths):
+    return model(tokens, lengths).sum() * 0
+
+
+# %% wrong: the gradient of the base is cut ->
+def masked_lm_loss(model, tokens, target, lengths):
+    with torch.no_grad():
+        hidden = model.base(tokens, lengths)
+    logits = model.head(hidden)
+    total = nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=IGNORE, reduction="sum")
+    return total / (target != IGNORE).sum().clamp(min=1)

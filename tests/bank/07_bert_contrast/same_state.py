@@ -26,13 +26,13 @@ def same_state(model, first, second, position):
     return bool(torch.isclose(one, two, rtol=0, atol=1e-5).all())
 
 
-# %% wrong: at -1 -> the last token is compared, or all of them
+# %% wrong: at -1 -> the last token is compared
 def same_state(model, first, second, position):
     one, two = (model.base(tokens[None])[0, -1] for tokens in (first, second))
     return torch.allclose(one, two, atol=1e-5)
 
 
-# %% wrong: the whole tensor -> the last token is compared, or all of them
+# %% wrong: the whole tensor -> all tokens are compared
 def same_state(model, first, second, position):
     if len(first) != len(second):
         return False
@@ -108,7 +108,7 @@ def same_state(model, first, second, position):
     return bool((one - two).mean() < 1e-5)
 
 
-# %% wrong: abs after the sum -> the differences cancel: their sum is compared
+# %% wrong: abs after the sum -> the differences cancel: the sum of the numbers, or their length, is compared
 def same_state(model, first, second, position):
     one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
     return bool((one - two).sum().abs() < 1e-5)
@@ -124,3 +124,64 @@ def same_state(model, first, second, position):
     n = min(len(first), len(second))
     one, two = model.base(torch.stack([first[:n], second[:n]]))[:, position]
     return torch.allclose(one, two, atol=1e-5)
+
+
+# %% wrong: the next row -> one place too far
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position + 1] for tokens in (first, second))
+    return torch.allclose(one, two, atol=1e-5)
+
+
+# %% wrong: rows up to the next place ->
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, : position + 2] for tokens in (first, second))
+    return one.shape == two.shape and torch.allclose(one, two, atol=1e-5)
+
+
+# %% wrong: a slice three rows too long ->
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position : position + 4] for tokens in (first, second))
+    n = min(len(one), len(two))
+    return torch.allclose(one[:n], two[:n], atol=1e-5)
+
+
+# %% wrong: the tokens are compared, in the way of each kind ->
+def same_state(model, first, second, position):
+    if model.base.causal:
+        return torch.equal(first[: position + 1], second[: position + 1])
+    return torch.equal(first, second)
+
+
+# %% wrong: the largest without abs ->
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
+    return bool((one - two).max() < 1e-5)
+
+
+# %% wrong: the first number only ->
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position, 0] for tokens in (first, second))
+    return bool((one - two).abs() < 1e-5)
+
+
+# %% wrong: lengths compared -> the differences cancel: the sum of the numbers, or their length, is compared
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
+    return bool((one.norm() - two.norm()).abs() < 1e-5)
+
+
+# %% wrong: the means over all places -> all tokens are compared
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0].mean(dim=0) for tokens in (first, second))
+    return torch.allclose(one, two, atol=1e-5)
+
+
+# %% wrong: the direction only -> the tolerance is too wide
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
+    return bool(torch.cosine_similarity(one, two, dim=0) > 0.999)
+
+
+# %% wrong: never the same ->
+def same_state(model, first, second, position):
+    return False

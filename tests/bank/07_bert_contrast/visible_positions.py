@@ -114,3 +114,62 @@ def visible_positions(kind, i, n):
     if kind.lower() == "masked":
         return set(range(n))
     raise ValueError(kind)
+
+
+# %% wrong: part of a word ->
+def visible_positions(kind, i, n):
+    if kind in "causal":
+        return set(range(i + 1))
+    if kind in "masked":
+        return set(range(n))
+    raise ValueError(f"unknown kind {kind!r}")
+
+
+# %% wrong: the first letter ->
+def visible_positions(kind, i, n):
+    if kind.startswith("c"):
+        return set(range(i + 1))
+    if kind.startswith("m"):
+        return set(range(n))
+    raise ValueError(f"unknown kind {kind!r}")
+
+
+# %% wrong: blanks around are taken off ->
+def visible_positions(kind, i, n):
+    if kind.strip() == "causal":
+        return set(range(i + 1))
+    if kind.strip() == "masked":
+        return set(range(n))
+    raise ValueError(f"unknown kind {kind!r}")
+
+
+# %% wrong: gpt and bert too ->
+def visible_positions(kind, i, n):
+    if kind in ("causal", "gpt"):
+        return set(range(i + 1))
+    if kind in ("masked", "bert"):
+        return set(range(n))
+    raise ValueError(f"unknown kind {kind!r}")
+
+
+# %% wrong: the beginning of the word ->
+def visible_positions(kind, i, n):
+    if "causal".startswith(kind):
+        return set(range(i + 1))
+    if "masked".startswith(kind):
+        return set(range(n))
+    raise ValueError(f"unknown kind {kind!r}")
+
+
+# %% wrong: a table of 32 places ->
+def visible_positions(kind, i, n):
+    if kind not in ("causal", "masked"):
+        raise ValueError(kind)
+    blocked = torch.ones(32, 32, dtype=torch.bool).triu(1)
+    row = blocked[min(i, 31)] if kind == "causal" else torch.zeros(32, dtype=torch.bool)
+    return {j for j in range(min(n, 32)) if not row[j]}
+
+
+# %% wrong: a ValueError in any case ->
+def visible_positions(kind, i, n):
+    raise ValueError("the kind is unknown")
