@@ -139,7 +139,9 @@ EXERCISE = Exercise(
         ),
         Mistake("a large finite number in place of -inf", FINITE, _blocked_by(-1e9)),
         Mistake("-10000 in place of -inf", FINITE, _blocked_by(-1e4)),
-        Mistake("the smallest number of the type in place of -inf", FINITE, _blocked_by(torch.finfo(torch.float32).min)),
+        Mistake(
+            "the smallest number of the type in place of -inf", FINITE, _blocked_by(torch.finfo(torch.float32).min)
+        ),
         Mistake(
             "plus infinity in place of minus infinity",
             "exp(inf) is infinite: a blocked token would take everything, and the softmax would be NaN. Mind the sign.",

@@ -125,9 +125,7 @@ EXERCISE = Exercise(
         Mistake(
             "an empty sequence has no padding at all",
             "Only its first place must stay visible. The others are padding: nobody may look at them.",
-            lambda lengths, size: (
-                (torch.arange(size) >= lengths.unsqueeze(1)) & (lengths > 0).unsqueeze(1)
-            ),
+            lambda lengths, size: (torch.arange(size) >= lengths.unsqueeze(1)) & (lengths > 0).unsqueeze(1),
         ),
         Mistake(
             "a sequence of length 1 is treated as one of length 2",
