@@ -105,7 +105,7 @@ EXERCISE = Exercise(
             0.5,
             "The rule is the same for any size: do not cut the mask from a table, and do not count in small numbers.",
             [_large(530, 1)],
-            lambda rng: [_large(rng.randint(520, 540), seed_from(rng))],
+            lambda rng: [_large(rng.randint(130, 260), seed_from(rng))],
             measure="at places",
         ),
     ],

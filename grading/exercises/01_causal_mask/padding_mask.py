@@ -117,6 +117,12 @@ EXERCISE = Exercise(
             lambda lengths, size: torch.arange(size) < size - lengths.unsqueeze(1),
         ),
         Mistake(
+            "padding at the start in place of the end, also of an empty sequence",
+            "Our batches are padded on the right. With padding at the start, the first rows of the causal mask see "
+            "nothing but padding, and their softmax would be NaN.",
+            lambda lengths, size: torch.arange(size) < size - lengths.clamp(min=1).unsqueeze(1),
+        ),
+        Mistake(
             "an empty sequence has nothing to see",
             "With length 0 every place is padding, the whole row of scores is -inf and its softmax is NaN. "
             "Treat a length of 0 as 1.",

@@ -74,7 +74,7 @@ def padding_mask(lengths, size):
     return torch.arange(int(lengths.max()))[None, :] >= lengths.clamp(min=1)[:, None]
 
 
-# %% wrong: padding at the start, and an empty sequence keeps one token -> padding at the start in place of the end
+# %% wrong: padding at the start, one token kept -> padding at the start in place of the end, also of an empty sequence
 def padding_mask(lengths, size):
     return torch.arange(size) < size - lengths.clamp(min=1)[:, None]
 

@@ -50,7 +50,7 @@ def wasted_scores():
     return L - 1
 
 
-# %% wrong: the number for five tokens ->
+# %% wrong: the number for five tokens -> a number, not a formula: 10
 def wasted_scores():
     return 10
 
