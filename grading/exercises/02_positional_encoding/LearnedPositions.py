@@ -352,8 +352,9 @@ EXERCISE = Exercise(
             _BatchIsRefused,
         ),
         Mistake(
-            "the table starts at zero",
-            "All places start alike, and the text asks for a random start: nn.Parameter(torch.randn(max_len, d_model)).",
+            "the rows of the table start alike",
+            "Places that start alike are all the same to the model, and the text asks for a random start: "
+            "nn.Parameter(torch.randn(max_len, d_model)).",
             _StartsAtZero,
         ),
     ],

@@ -270,5 +270,10 @@ EXERCISE = Exercise(
             "d is the width of one head, x.shape[-1]: pair i of each head turns by p / 10000^(2i / d).",
             _rotated_over_all_heads,
         ),
+        Mistake(
+            "nothing is turned",
+            "Queries and keys come back as they are. Each pair of them must turn by the angle of its position.",
+            lambda x, positions: x,
+        ),
     ],
 )

@@ -308,7 +308,7 @@ class LearnedPositions(nn.Module):
         return x + self.table(torch.arange(x.shape[1]))
 
 
-# %% wrong: starts at zero -> the table starts at zero
+# %% wrong: starts at zero -> the rows of the table start alike
 class LearnedPositions(nn.Module):
     def __init__(self, max_len, d_model, fixed=None):
         super().__init__()
@@ -323,7 +323,7 @@ class LearnedPositions(nn.Module):
         return x + self.table[: x.shape[1]]
 
 
-# %% wrong: starts at one ->
+# %% wrong: starts at one -> the rows of the table start alike
 class LearnedPositions(nn.Module):
     def __init__(self, max_len, d_model, fixed=None):
         super().__init__()
@@ -338,7 +338,7 @@ class LearnedPositions(nn.Module):
         return x + self.table[: x.shape[1]]
 
 
-# %% wrong: starts with one row, repeated ->
+# %% wrong: starts with one row, repeated -> the rows of the table start alike
 class LearnedPositions(nn.Module):
     def __init__(self, max_len, d_model, fixed=None):
         super().__init__()
@@ -384,7 +384,7 @@ class LearnedPositions(nn.Module):
         return x + self.table[: x.shape[1]]
 
 
-# %% wrong: refuses many sentences ->
+# %% wrong: refuses many sentences -> the number of sentences is compared with max_len
 class LearnedPositions(nn.Module):
     def __init__(self, max_len, d_model, fixed=None):
         super().__init__()
@@ -414,7 +414,7 @@ class LearnedPositions(nn.Module):
         return x + self.table[: x.shape[1]]
 
 
-# %% wrong: compares the number of sentences ->
+# %% wrong: compares the number of sentences -> the number of sentences is compared with max_len
 class LearnedPositions(nn.Module):
     def __init__(self, max_len, d_model, fixed=None):
         super().__init__()
@@ -424,7 +424,7 @@ class LearnedPositions(nn.Module):
             self.register_buffer("table", fixed)
 
     def forward(self, x):
-        if len(x) > len(self.table) or x.shape[1] > len(self.table):
+        if len(x) > len(self.table):
             raise ValueError("too long")
         return x + self.table[: x.shape[1]]
 

@@ -121,7 +121,7 @@ def rotary(x, positions):
     return torch.stack([x[0] + table, x[1] + table, x[2]])
 
 
-# %% wrong: nothing is turned ->
+# %% wrong: nothing is turned -> nothing is turned
 def rotary(x, positions):
     return x.clone()
 
@@ -260,7 +260,7 @@ def rotary(x, positions):
     return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
 
 
-# %% wrong: ranks of the positions ->
+# %% wrong: ranks of the positions -> 0, 1, 2, ... in place of the given positions
 def rotary(x, positions):
     d = x.shape[-1]
     speeds = 1 / 10000 ** (torch.arange(0, d, 2) / d)
