@@ -124,7 +124,7 @@ def _weak(changes: Tensor, influence: Tensor) -> bool:
     return _sure(changes, influence, 2e-4) and weakest < 8e-4 and float(changes[influence].amax(dim=-1).min()) < -1e-3
 
 
-# Questions of these kinds are rare. Seeds with which they are found at once have been searched for; `_asked` makes sure.
+# Questions of these kinds are rare: here are seeds with which they are found at once, and `_asked` makes sure of it.
 WEAK = (17, 29, 34, 59, 60, 81, 96, 105, 111, 136, 143, 145, 148, 161, 206, 224, 246, 247, 253, 255, 259, 262, 265, 273)
 UNMASKED = (29, 30, 35, 41, 45, 50, 59, 61, 64, 88, 96, 99)
 TWO_WORDS = (18, 64, 76, 103, 107, 108, 114, 130, 138, 183, 229, 239, 246, 286, 287)

@@ -162,8 +162,8 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "a large finite number in place of -inf",
-            "-1e9 mostly works, but not in half precision, and a row in which all is blocked gets equal weights without "
-            "a warning. Use -torch.inf.",
+            "-1e9 mostly works, but not in half precision, and a row in which all is blocked gets equal weights "
+            "without a warning. Use -torch.inf.",
             lambda n_heads, size: _sloped(_slopes(n_heads), size, -1e9),
         ),
     ],

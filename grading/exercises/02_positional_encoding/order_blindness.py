@@ -129,8 +129,8 @@ EXERCISE = Exercise(
         Stage(
             "several sentences of any length",
             0.75,
-            "x is (b, n) and the outputs are (b, n, d): the words stand along axis 1 in both. The largest difference may "
-            "stand in any sentence, at any word and in any of the d numbers.",
+            "x is (b, n) and the outputs are (b, n, d): the words stand along axis 1 in both. The largest difference "
+            "may stand in any sentence, at any word and in any of the d numbers.",
             [_blind(3, 6, 3), _seeing(3, 5, 4, "rotary", inside=True)],
             _draw_blind((2, 7), (6, 5), see=True, positions="rotary"),
         ),

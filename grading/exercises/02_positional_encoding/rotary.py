@@ -160,8 +160,8 @@ EXERCISE = Exercise(
         Stage(
             "every number",
             1.25,
-            "Neighbours (0, 1), (2, 3), ... are the pairs; pair i at position p turns by p / 10000^(2i / d), where d is "
-            "the width of one head: (a, b) becomes (a cos - b sin, a sin + b cos).",
+            "Neighbours (0, 1), (2, 3), ... are the pairs; pair i at position p turns by p / 10000^(2i / d), where d "
+            "is the width of one head: (a, b) becomes (a cos - b sin, a sin + b cos).",
             [
                 Ask((_qkv(1, 1, 2, 2, 3), torch.tensor([1, 2]))),
                 Ask((_qkv(2, 1, 3, 4, 4), torch.tensor([2, 0, 7]))),
