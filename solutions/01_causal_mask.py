@@ -139,7 +139,8 @@ print("sums of the rows:", too_late.sum(dim=-1).round(decimals=2))
 
 # %% [markdown]
 # The first row sums to 0.67: the future has already taken its share, and removing it afterwards leaves a hole.
-# (Dividing each row by its new sum would repair it; that is exactly what the mask before the softmax does for us.)
+# (Dividing each row by its new sum would repair it here. But where the future has the one very large score, it has taken
+# everything, and 0 divided by 0 is no number. The mask before the softmax needs no repair.)
 #
 # ## 2. Exercise: the mask
 #
@@ -166,8 +167,8 @@ def causal_mask(size: int) -> Tensor:
 check(causal_mask)
 
 # %% [markdown]
-# With your mask, here is the sentence from the beginning. Each row is one of the lines of the table in section 1: what
-# is white is what the model may use, what is grey does not exist for it.
+# With your mask, here is the sentence from the beginning. The first five rows are the lines of the table in section 1 (the
+# last one asks for a word after the end): what is white is what the model may use, what is grey does not exist for it.
 
 # %% experiment
 sentence = ["Le", "chat", "dort", "sur", "le", "canapé"]
@@ -190,7 +191,9 @@ def attention_weights(scores: Tensor, mask: Tensor) -> Tensor:
 
     Args:
         scores: any leading axes, then one row per query and one column per key: `(..., n, n)`.
-        mask: `(n, n)`, 0 where looking is allowed and minus infinity where it is not.
+            They may be very large or very small, the blocked ones too: no weight is ever NaN.
+        mask: `(n, n)`, 0 where looking is allowed and minus infinity where it is not; causal, or another
+            one. Each row allows at least one key.
 
     Returns:
         Weights `(..., n, n)`; each row sums to 1.
@@ -241,7 +244,8 @@ show_weights(6)
 # scores were computed (a product of a query and a key each), and then thrown away. How many are there for $L$ tokens?
 #
 # Answer with a formula: an expression of `sympy` in the symbol $L$. Any form will do, `(L + 1) * 3` is as good as
-# `3 * L + 3`: the check compares what they mean.
+# `3 * L + 3`: the check compares what they mean. (It reads sums, products, powers, fractions, `factorial`, `binomial`,
+# `floor`, `Max` and `Sum`, and tries lengths from 2 on.)
 
 # %% setup
 L = sympy.Symbol("L", positive=True, integer=True)  # the number of tokens
@@ -294,8 +298,10 @@ plots.show(axes.figure, plots.describe_curves(shares, lengths, "length"))
 def future_influence(model: LanguageModel, tokens: Tensor, vocab_size: int) -> Tensor:
     """Returns a bool matrix `(n, n)`: True at [i, j] when changing token j changes output i.
 
+    All influences count, those of the past too. An output changes when one of its k numbers does.
+
     Args:
-        model: called on a batch of tokens `(1, n)`, it returns outputs `(1, n, k)`.
+        model: any model, causal or not. Called on a batch of tokens `(1, n)`, it returns outputs `(1, n, k)`.
         tokens: one sentence, `(n,)`, whole numbers from 0 to vocab_size - 1.
         vocab_size: the number of words; a changed token must stay below it.
     """

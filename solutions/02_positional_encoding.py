@@ -131,7 +131,8 @@ print(f"largest difference between the two rows of souris: {(states[0, 4] - stat
 
 # %% exercise="order_blindness"
 def order_blindness(encoder: nn.Module, x: Tensor, permutation: Tensor) -> float:
-    """Returns the largest absolute difference between "encode, then permute" and "permute, then encode".
+    """Returns the largest absolute difference between "encode, then permute" and "permute, then encode":
+    one number, over all sentences, words and hidden numbers. The encoder stays as it is, in the same mode.
 
     Args:
         encoder: called on tokens `(b, n)`, it returns hidden states `(b, n, d)`.
@@ -229,7 +230,7 @@ def sinusoidal_encoding(max_len: int, d_model: int) -> Tensor:
     """Returns the sinusoidal positions, floating point numbers of shape `(max_len, d_model)`.
 
     Row p is the place p, from 0. Columns 2i and 2i + 1 hold the sine and the cosine of
-    p / 10000^(2i / d_model). d_model is even.
+    p / 10000^(2i / d_model). d_model is even; max_len may be several thousands.
 
     Example: sinusoidal_encoding(2, 4) is [[0, 1, 0, 1], [0.8415, 0.5403, 0.0100, 0.9999]].
     """
@@ -276,7 +277,7 @@ plots.show(figure, alt)
 # > There the table has the shape `(max_len, 1, d)`, and `x + table[:x.size(0)]` is right. Copy that line into a program whose
 # > tensors are *batch* first, and `x.size(0)` is the number of sentences. Nothing crashes: sentence 0 gets place 0 for all its words,
 # > sentence 1 gets place 1, and nobody is told which word comes first. If you correct it to `x.size(1)` but keep the axis of 1 in the middle, it
-# > fails for most batches, and runs without an error, just as wrong, when by chance $b = n$.
+# > fails for most batches, and runs without an error, just as wrong, when by chance $b = n$, or with one sentence ($b = 1$), where $n$ come out.
 #
 # See it happen. The table below is `0, 1, 2, ...` itself and the words are all 0, so that each square shows the place which a word
 # has been given.
@@ -316,7 +317,8 @@ for b in (3, 2):
 
 # %% exercise="add_positions"
 def add_positions(x: Tensor, encoding: Tensor) -> Tensor:
-    """Returns x with the position of each word added, `(b, n, d)`; x itself stays as it was.
+    """Returns x with the position of each word added, `(b, n, d)`; x and the encoding stay as they were.
+    Gradients must pass through it, to both.
 
     Args:
         x: word vectors, `(b, n, d)`: b sentences of n words.
@@ -497,10 +499,12 @@ class LearnedPositions(nn.Module):
             never trains. Without it, the table starts at random and trains.
 
     The table `(max_len, d_model)` is called `table`: an `nn.Parameter` when it trains, a buffer when
-    `fixed` is given. Nothing else is stored as parameter or buffer.
+    `fixed` is given (a parameter that does not require gradients will do, and so will a buffer that is
+    not saved). Nothing else is stored as parameter or buffer.
 
     Called on x `(b, n, d_model)`, the module returns x plus the first n rows, `(b, n, d_model)`.
-    It raises ValueError when n is larger than max_len.
+    It raises ValueError when n is larger than max_len, with a fixed table too. The same in training mode
+    and in evaluation mode: no dropout, no noise.
 
     Example: LearnedPositions(10, 4) has 40 trainable numbers;
     LearnedPositions(10, 4, sinusoidal_encoding(10, 4)) has none.
@@ -584,7 +588,7 @@ def alibi_bias(n_heads: int, size: int) -> Tensor:
 
     Row i looks, column j is looked at. In head k (k = 0, 1, ...):
     -slope_k * (i - j) where j <= i, with slope_k = 2^(-8 (k + 1) / n_heads),
-    and minus infinity where j > i.
+    and minus infinity where j > i. The rule is the same for any number of heads and any size.
 
     Example: alibi_bias(8, 3)[0] is [[0, -inf, -inf], [-0.5, 0, -inf], [-1, -0.5, 0]].
     """
@@ -642,7 +646,8 @@ def rotary(x: Tensor, positions: Tensor) -> Tensor:
     Args:
         x: queries x[0], keys x[1] and values x[2], in one tensor `(3, b, h, n, d)`;
             d is even and belongs to one head.
-        positions: the place of each token, `(n,)`, whole numbers, in any order.
+        positions: the place of each token, `(n,)`, whole numbers from 0 to several thousands, in any
+            order; two tokens may have the same.
 
     Returns:
         `(3, b, h, n, d)`. Of a query or key at place p, pair i, which is (a, b) in the columns

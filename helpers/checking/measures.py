@@ -369,6 +369,38 @@ def _sweep(ask: Ask, value: Any) -> Any:
     return tables
 
 
+def _at_places(ask: Ask, value: Any) -> Tensor:
+    """Returns the numbers of a large tensor at `beside["places"]`, indices `(m, axes)`; its shape `beside["shape"]`."""
+    shape = tuple(ask.beside["shape"])
+    if not isinstance(value, Tensor):
+        raise NotMeasured(f"expected a tensor of shape {shape}, got {name_of(value)}")
+    if tuple(value.shape) != shape:
+        raise NotMeasured(f"expected a tensor of shape {shape}, got {tuple(value.shape)}")
+    return value[ask.beside["places"].unbind(dim=1)]
+
+
+def _any_order(ask: Ask, value: Any) -> Any:
+    """Returns the numbers of a tuple or list, sorted; any other value as it is."""
+    numbers = isinstance(value, tuple | list) and all(isinstance(part, int | float) for part in value)
+    return sorted(value) if numbers else value
+
+
+def _random_start(ask: Ask, value: Any) -> str:
+    """Returns in words what was added to zeros `(1, n, d)`: rows of a random table, or of which other one.
+
+    `beside["sinusoids"]` `(n, d)` is the table of sines and cosines.
+    """
+    rows = _numbers(value, tuple(ask.inputs[0].shape))[0]
+    if not bool((rows[1:] - rows[:1]).abs().amax(dim=1).gt(1e-6).all()):
+        return "some rows are alike"
+    if not bool((rows - rows[:, :1]).abs().amax(dim=1).gt(1e-6).all()):
+        return "all numbers of a row are alike"
+    if torch.allclose(rows, ask.beside["sinusoids"].to(torch.float64), atol=1e-3):
+        return "sinusoids"
+    steps = rows.flatten().diff()
+    return "counted numbers" if torch.allclose(steps, steps[:1].expand_as(steps), atol=1e-6) else "random numbers"
+
+
 INPUTS_KEPT = "inputs kept"  # measures the call and not its value: whether what was given is left as it was
 
 # name -> (what it measures, as a sentence about it begins; the function)

@@ -13,26 +13,35 @@ def batch_shape(b: int, n: int, d: int) -> tuple[int, int, int]:
 
 
 def _draw(rng: random.Random) -> list[Ask]:
-    return [Ask(tuple(rng.sample(range(2, 60), 3))) for _ in range(3)]
+    """Draws sizes that grow, that fall, and with a 1 in each place: no rule on sizes may do in place of the order."""
+    low, middle, high = sorted(rng.sample(range(2, 60), 3))
+    ones = [rng.sample(range(2, 60), 2) for _ in range(3)]
+    asks = [(low, middle, high), (high, middle, low), (middle, high, low)]
+    asks += [(1, *ones[0]), (ones[1][0], 1, ones[1][1]), (*ones[2], 1)]
+    rng.shuffle(asks)
+    return [Ask(sizes) for sizes in asks]
 
+
+PUBLIC = [Ask((2, 5, 8)), Ask((1, 3, 4)), Ask((7, 4, 2)), Ask((3, 1, 2)), Ask((4, 6, 1))]
 
 EXERCISE = Exercise(
     batch_shape,
     [
         Stage(
-            "three whole numbers",
+            "three whole numbers: b, n and d",
             0.5,
-            "Return one tuple of three numbers: return (first, second, third).",
-            [Ask((2, 5, 8))],
+            "Return one tuple of the three numbers that the function is given: return (first, second, third).",
+            PUBLIC,
             _draw,
-            view="shape",
+            measure="any order",
         ),
         Stage(
             "batch first, then tokens, then width",
             0.5,
             "The batch comes first, then the tokens of a sentence, then the numbers of a token.",
-            [Ask((2, 5, 8)), Ask((1, 3, 4))],
+            PUBLIC,
             _draw,
+            decisive=True,
         ),
     ],
     [

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw
+from grading.exercises.draws import Draw, both, seed_from
 from helpers.checking.answers import Ask
 
 from ._common import INF, causal_mask
@@ -20,6 +20,9 @@ def attention_weights(scores: Tensor, mask: Tensor) -> Tensor:
 
 def _scores(*shape: int, seed: int = 0) -> Tensor:
     scores = torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).mul(4).round().div(2)
+    scores[..., 0, 0], scores[..., 1, 0], scores[..., 1, 1] = 8.0, 7.0, 9.0  # cut at 5, they would be alike
+    if shape[-1] > 3:
+        scores[..., 0, 2] = 6.5
     scores[..., 0, -1] = 0.0  # a score of 0 in the future: a mask built from the scores leaks there
     return scores
 
@@ -31,19 +34,45 @@ def _masked(*shape: int, seed: int = 0) -> Ask:
 def _draw_masked(*leading: int) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         size = rng.randint(3, 9)
-        return [_masked(*leading, size + step, size + step, seed=rng.randrange(10**6)) for step in range(2)]
+        return [_masked(*leading, size + step, size + step, seed=seed_from(rng)) for step in range(2)]
 
     return draw
 
 
-def _draw_any_mask(rng: random.Random) -> list[Ask]:
-    """A mask that is not causal: random places blocked, one place in each row left open."""
-    size = rng.randint(4, 8)
-    generator = torch.Generator().manual_seed(rng.randrange(10**6))
+def _any_mask(*shape: int, seed: int) -> Ask:
+    """Returns a question with a mask that is not causal: random places blocked, one place in each row left open.
+
+    The first row sees several tokens, and a later token sees nothing of the past.
+    """
+    size, generator = shape[-1], torch.Generator().manual_seed(seed)
     blocked = torch.rand(size, size, generator=generator) < 0.5
     blocked[torch.arange(size), torch.randint(size, (size,), generator=generator)] = False
+    blocked[0], blocked[-1] = False, True
+    blocked[0, 1], blocked[-1, -1] = True, False
     mask = torch.zeros(size, size).masked_fill(blocked, -INF)
-    return [Ask((_scores(2, size, size, seed=rng.randrange(10**6)), mask))]
+    return Ask((_scores(*shape, seed=seed), mask))
+
+
+def _draw_any_mask(*leading: int) -> Draw:
+    def draw(rng: random.Random) -> list[Ask]:
+        size = rng.randint(4, 8)
+        return [_any_mask(*leading, size, size, seed=seed_from(rng))]
+
+    return draw
+
+
+def _large_scores(*leading: int, seed: int) -> Ask:
+    """Returns a question of five tokens with rows far above 0 and far below it, and very large scores in the future.
+
+    Without taking off the largest score that is seen in a row, exponentials are infinite in some rows or 0 in all.
+    """
+    rng, scores = random.Random(seed), _scores(*leading, 5, 5, seed=seed)
+    scores[..., 1, :] += rng.randint(200, 2000)
+    scores[..., 2, :] -= rng.randint(200, 2000)
+    scores[..., 3, :] -= rng.randint(20_000, 40_000)  # below every number that is taken for minus infinity
+    scores[..., 0, 1 + rng.randrange(4)] = rng.randint(300, 3000)
+    scores[..., 4, rng.randrange(5)] += rng.choice([8, 9, 10, 11])  # cut at 5, it would be another row
+    return Ask((scores, causal_mask(5)))
 
 
 def _softmax_over_queries(scores: Tensor, mask: Tensor) -> Tensor:
@@ -87,46 +116,73 @@ def _mask_forgotten(scores: Tensor, mask: Tensor) -> Tensor:
     return torch.softmax(scores, dim=-1)
 
 
+def _without_maximum(scores: Tensor, mask: Tensor) -> Tensor:
+    exponentials = (scores + mask).exp()
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
+
+
+def _one_maximum(scores: Tensor, mask: Tensor) -> Tensor:
+    exponentials = (scores + mask - (scores + mask).max()).exp()
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
+
+
+def _normalised_again(scores: Tensor, mask: Tensor) -> Tensor:
+    weights = torch.softmax(scores, dim=-1) * (mask == 0)
+    return weights / weights.sum(dim=-1, keepdim=True)
+
+
 EXERCISE = Exercise(
     attention_weights,
     [
         Stage(
             "the shape of the scores",
-            0.5,
-            "One weight for each score: the result has the shape of `scores`.",
-            [_masked(4, 4, seed=1)],
-            _draw_masked(),
+            0.25,
+            "One weight for each score: the result has the shape of `scores`, also where an axis is 1.",
+            [_masked(4, 4, seed=1), _masked(1, 1, 3, 3, seed=6)],
+            both(_draw_masked(), _draw_masked(1, 1)),
             view="shape",
         ),
         Stage(
             "each row sums to 1",
-            0.5,
+            0.25,
             "A row holds the weights of one query over all keys: the softmax runs along the last axis, after masking.",
-            [_masked(4, 4, seed=1)],
-            _draw_masked(),
+            [_masked(4, 4, seed=1), _any_mask(5, 5, seed=7)],
+            both(_draw_masked(), _draw_any_mask()),
             view="row sums",
         ),
         Stage(
-            "the first row: all weight on the first token",
+            "the first row",
             0.5,
-            "Token 0 sees only itself, so its row must be 1, 0, 0, ...",
-            [_masked(4, 4, seed=2)],
-            _draw_masked(),
+            "Under the causal mask token 0 sees only itself, so its row must be 1, 0, 0, ... Under another mask it "
+            "shares its weight among all that it may see.",
+            [_masked(4, 4, seed=2), _any_mask(4, 4, seed=8)],
+            both(_draw_masked(), _draw_any_mask()),
             view="first row",
         ),
         Stage(
             "every row",
             1,
-            "Add the mask to the scores, then take the softmax of each row.",
-            [_masked(3, 3, seed=3), _masked(5, 5, seed=4)],
-            lambda rng: [*_draw_masked()(rng), *_draw_any_mask(rng)],
+            "Add the mask that you are given to the scores, then take the softmax of each row.",
+            [_masked(3, 3, seed=3), _masked(5, 5, seed=4), _any_mask(4, 4, seed=9)],
+            both(_draw_masked(), _draw_any_mask(2)),
+            decisive=True,
         ),
         Stage(
-            "batches and heads: (b, h, n, n)",
+            "batches and heads: (b, h, n, n), and more axes",
             0.5,
             "Count axes from the end: -1 is the last one whatever stands before it.",
-            [_masked(2, 2, 3, 3, seed=5)],
-            lambda rng: [*_draw_masked(2, 3)(rng), *_draw_masked(4)(rng)],
+            [_masked(2, 2, 3, 3, seed=5), _any_mask(2, 1, 2, 3, 3, seed=10)],
+            both(_draw_masked(2, 3), _draw_any_mask(4), _draw_any_mask(2, 1, 3)),
+        ),
+        Stage(
+            "very large and very small scores",
+            0.5,
+            "exp(100) is too large for a floating point number, and exp(-200) is 0. `torch.softmax` takes off the "
+            "largest score of each row first, the largest one that the mask leaves. A blocked score must be -inf, not "
+            "a large number, and no score may be cut off.",
+            [_large_scores(seed=11), _large_scores(2, seed=12)],
+            lambda rng: [_large_scores(seed=seed_from(rng)), _large_scores(2, 2, seed=seed_from(rng))],
+            tolerance=2e-3,
         ),
     ],
     [
@@ -142,8 +198,7 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "the mask comes after the softmax",
-            "The blocked scores have already taken their share, so rows no longer sum to 1. Mask first, then softmax "
-            "(or divide each row by its new sum).",
+            "The blocked scores have already taken their share, so rows no longer sum to 1. Mask first, then softmax.",
             _mask_after_softmax,
         ),
         Mistake(
@@ -183,6 +238,24 @@ EXERCISE = Exercise(
             "the mask is not used",
             "These are the weights without any mask: every token still sees the future.",
             _mask_forgotten,
+        ),
+        Mistake(
+            "exponentials without taking off the largest score",
+            "exp(89) is already too large for a floating point number, and inf / inf is NaN. Take the largest masked "
+            "score off each row first, or use torch.softmax, which does so.",
+            _without_maximum,
+        ),
+        Mistake(
+            "the largest score of all rows is taken off",
+            "In a row that lies far below it all exponentials are 0, and 0 / 0 is NaN. Each row needs its own largest "
+            "score: max(dim=-1, keepdim=True).",
+            _one_maximum,
+        ),
+        Mistake(
+            "masked after the softmax and normalised again",
+            "It is right as long as the softmax leaves something. Where a score of the future is very large, it has "
+            "taken everything: 0 / 0 is NaN. Mask first.",
+            _normalised_again,
         ),
     ],
 )

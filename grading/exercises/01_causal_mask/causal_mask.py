@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw
+from grading.exercises.draws import seed_from
 from helpers.checking.answers import Ask
 
 from ._common import INF, causal_mask
 
 
-def _sizes(low: int, high: int, count: int) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
-        return [Ask((size,)) for size in rng.sample(range(low, high + 1), count)]
+def _draw_sizes(rng: random.Random) -> list[Ask]:
+    """Draws a small, a middle and a larger size: what is known by heart for small ones fails for every student."""
+    sizes = [rng.randint(2, 6), rng.randint(7, 12), rng.randint(33, 40)]
+    rng.shuffle(sizes)
+    return [Ask((size,)) for size in sizes]
 
-    return draw
+
+def _large(size: int, seed: int) -> Ask:
+    """Returns a question that looks at a few places of a large mask, near the diagonal and far from it."""
+    rng = random.Random(seed)
+    places = [(0, 0), (0, size - 1), (size - 1, 0), (size - 1, size - 1), (1, 2), (2, 1), (size - 2, size - 1)]
+    for _ in range(8):
+        low, high = sorted(rng.sample(range(size), 2))
+        places += [(low, high), (high, low), (high, high)]
+    return Ask((size,), beside={"shape": [size, size], "places": torch.tensor(places)})
 
 
 def _diagonal_blocked(size: int) -> Tensor:
@@ -41,8 +52,18 @@ def _ones_where_allowed_infinity_where_blocked(size: int) -> Tensor:
     return _ones_where_allowed(size) + causal_mask(size)
 
 
-def _large_number(size: int) -> Tensor:
-    return torch.triu(torch.full((size, size), -1e9), diagonal=1)
+def _blocked_by(number: float) -> Callable[[int], Tensor]:
+    return lambda size: torch.triu(torch.full((size, size), number), diagonal=1)
+
+
+def _exchanged(size: int) -> Tensor:
+    return torch.full((size, size), -INF).tril()
+
+
+FINITE = (
+    "It mostly works, but not in half precision or beside scores of its own size, and when a whole row is blocked it "
+    "gives equal weights without a warning. Use float('-inf')."
+)
 
 
 EXERCISE = Exercise(
@@ -50,33 +71,42 @@ EXERCISE = Exercise(
     [
         Stage(
             "a floating point tensor of shape (size, size)",
-            0.5,
+            0.25,
             "The mask has one row and one column for each token, and holds floating point numbers.",
-            [Ask((4,))],
-            _sizes(2, 12, 2),
+            [Ask((4,)), Ask((9,))],
+            _draw_sizes,
             view="shape",
         ),
         Stage(
             "one token alone",
-            0.5,
+            0.25,
             "With size 1 the only token looks at itself: what must be added to its score?",
             [Ask((1,))],
             lambda rng: [Ask((1,))],
         ),
         Stage(
             "the first row: token 0 sees only itself",
-            1,
+            0.5,
             "Print the first row: token 0 may look at token 0 and at nothing after it.",
-            [Ask((5,))],
-            _sizes(3, 12, 2),
+            [Ask((5,)), Ask((9,))],
+            _draw_sizes,
             view="first row",
         ),
         Stage(
             "every row",
-            1,
+            1.5,
             "Row i is the token that looks, column j the token looked at: allowed (0) where j <= i.",
-            [Ask((3,)), Ask((5,))],
-            _sizes(2, 24, 4),
+            [Ask((3,)), Ask((5,)), Ask((8,))],
+            _draw_sizes,
+            decisive=True,
+        ),
+        Stage(
+            "a long text",
+            0.5,
+            "The rule is the same for any size: do not cut the mask from a table, and do not count in small numbers.",
+            [_large(530, 1)],
+            lambda rng: [_large(rng.randint(130, 260), seed_from(rng))],
+            measure="at places",
         ),
     ],
     [
@@ -107,11 +137,20 @@ EXERCISE = Exercise(
             "add 0 there, not 1.",
             _ones_where_allowed_infinity_where_blocked,
         ),
+        Mistake("a large finite number in place of -inf", FINITE, _blocked_by(-1e9)),
+        Mistake("-10000 in place of -inf", FINITE, _blocked_by(-1e4)),
         Mistake(
-            "a large finite number in place of -inf",
-            "-1e9 mostly works, but it overflows in half precision, and when a whole row is blocked it gives equal "
-            "weights without a warning. Use float('-inf').",
-            _large_number,
+            "the smallest number of the type in place of -inf", FINITE, _blocked_by(torch.finfo(torch.float32).min)
+        ),
+        Mistake(
+            "plus infinity in place of minus infinity",
+            "exp(inf) is infinite: a blocked token would take everything, and the softmax would be NaN. Mind the sign.",
+            _blocked_by(INF),
+        ),
+        Mistake(
+            "allowed and blocked are exchanged",
+            "-inf is what forbids. It belongs above the diagonal, where j > i, and 0 everywhere else.",
+            _exchanged,
         ),
     ],
 )

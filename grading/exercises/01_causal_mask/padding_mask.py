@@ -16,13 +16,23 @@ def padding_mask(lengths: Tensor, size: int) -> Tensor:
     return torch.arange(size) >= lengths.clamp(min=1).unsqueeze(1)
 
 
-def _draw_lengths(low: int, high: int) -> Draw:
+def _asked(*lengths: int, size: int) -> Ask:
+    return Ask((torch.tensor(lengths), size))
+
+
+def _draw_lengths(low: int) -> Draw:
+    """Draws a batch with the lengths `low`, 1 and 2 and one that fills it, and a batch wider than its longest text."""
+
     def draw(rng: random.Random) -> list[Ask]:
-        size = high + rng.randint(0, 3)
-        rows = rng.choice([count for count in range(5, 9) if count != size])  # a transposed mask has another shape
-        lengths = [rng.randint(low, high) for _ in range(rows - 2)] + [low, size]
-        rng.shuffle(lengths)
-        return [Ask((torch.tensor(lengths), size))]
+        asks = []
+        for spare in (0, rng.randint(1, 3)):
+            longest = rng.randint(5, 7)
+            size = longest + spare
+            rows = rng.choice([count for count in range(6, 10) if count != size])  # a transposed mask has another shape
+            lengths = [low, 1, 2, longest] + [rng.randint(low, longest) for _ in range(rows - 4)]
+            rng.shuffle(lengths)
+            asks.append(_asked(*lengths, size=size))
+        return asks
 
     return draw
 
@@ -30,7 +40,17 @@ def _draw_lengths(low: int, high: int) -> Draw:
 def _draw_length(rng: random.Random) -> list[Ask]:
     """Draws a length that is not half of the size: padding at the start would be the inverted mask there."""
     size = rng.randint(6, 9)
-    return [Ask((torch.tensor([rng.choice([length for length in range(1, 6) if 2 * length != size])]), size))]
+    longer = rng.choice([length for length in range(3, 6) if 2 * length != size])
+    return [_asked(length, size=size) for length in (1, 2, longer)]
+
+
+def _draw_batch(rng: random.Random) -> list[Ask]:
+    size = rng.randint(280, 320)
+    return [*_draw_lengths(1)(rng), _asked(1, rng.randint(130, 250), size, size=size)]
+
+
+def _draw_empty(rng: random.Random) -> list[Ask]:
+    return [*_draw_lengths(0)(rng), _asked(0, size=rng.randint(2, 5)), _asked(0, 1, 0, size=1)]
 
 
 EXERCISE = Exercise(
@@ -39,32 +59,34 @@ EXERCISE = Exercise(
         Stage(
             "a bool tensor of shape (b, size)",
             0.5,
-            "One row for each sequence, one column for each place; True or False in each.",
-            [Ask((torch.tensor([2, 4]), 5))],
-            _draw_lengths(1, 6),
+            "One row for each sequence, one column for each place of the batch, also where no sequence is so long; "
+            "True or False in each.",
+            [_asked(2, 4, size=5), _asked(1, size=4)],
+            _draw_lengths(1),
             view="shape",
         ),
         Stage(
             "one sequence",
             0.5,
             "A sequence of length 3 padded to 4 is real, real, real, padding: False, False, False, True.",
-            [Ask((torch.tensor([3]), 4))],
+            [_asked(3, size=4), _asked(1, size=5), _asked(2, size=3)],
             _draw_length,
         ),
         Stage(
             "a batch of several lengths",
             1,
             "Compare every place 0, 1, 2, ... with the length of its own row.",
-            [Ask((torch.tensor([3, 1, 5]), 5))],
-            _draw_lengths(1, 7),
+            [_asked(3, 1, 5, size=5), _asked(2, 1, 4, 2, size=6), _asked(150, 300, size=300)],
+            _draw_batch,
+            decisive=True,
         ),
         Stage(
             "no row without anything to see",
             1,
             "An empty sequence (length 0) would have all places padded, and the softmax of its rows would be NaN: "
-            "leave its first place visible.",
-            [Ask((torch.tensor([0, 2]), 3))],
-            _draw_lengths(0, 5),
+            "leave its first place visible, and only that one. Other rows stay as they are.",
+            [_asked(0, 2, size=3), _asked(1, 0, 2, 0, size=4), _asked(0, 1, size=1)],
+            _draw_empty,
         ),
     ],
     [
@@ -95,10 +117,26 @@ EXERCISE = Exercise(
             lambda lengths, size: torch.arange(size) < size - lengths.unsqueeze(1),
         ),
         Mistake(
+            "padding at the start in place of the end, also of an empty sequence",
+            "Our batches are padded on the right. With padding at the start, the first rows of the causal mask see "
+            "nothing but padding, and their softmax would be NaN.",
+            lambda lengths, size: torch.arange(size) < size - lengths.clamp(min=1).unsqueeze(1),
+        ),
+        Mistake(
             "an empty sequence has nothing to see",
             "With length 0 every place is padding, the whole row of scores is -inf and its softmax is NaN. "
             "Treat a length of 0 as 1.",
             lambda lengths, size: torch.arange(size) >= lengths.unsqueeze(1),
+        ),
+        Mistake(
+            "an empty sequence has no padding at all",
+            "Only its first place must stay visible. The others are padding: nobody may look at them.",
+            lambda lengths, size: (torch.arange(size) >= lengths.unsqueeze(1)) & (lengths > 0).unsqueeze(1),
+        ),
+        Mistake(
+            "a sequence of length 1 is treated as one of length 2",
+            "A sequence of length 1 has one real token; place 1 is padding already. Only the length 0 is treated as 1.",
+            lambda lengths, size: torch.arange(size) >= lengths.clamp(min=2).unsqueeze(1),
         ),
     ],
 )

@@ -23,20 +23,22 @@ EXERCISE = Exercise(
     wasted_scores,
     [
         Stage(
-            "5 tokens: 10 scores",
+            "5 tokens: 10 scores, 2 tokens: 1",
             0.5,
-            "Count the -inf in the 5 x 5 mask above by hand, then put L = 5 into your formula.",
-            [Ask(at={"L": 5})],
-            lambda rng: [Ask(at={"L": 5})],
+            "Return a formula, not a number. Count the -inf in a mask of 5 tokens by hand, and in one of 2, then put "
+            "L = 5 and L = 2 into your formula.",
+            [Ask(at={"L": 5}), Ask(at={"L": 2})],
+            lambda rng: [Ask(at={"L": 5}), Ask(at={"L": 2})],
         ),
         Stage(
             "any number of tokens",
             1.5,
             "Row i throws away L - 1 - i scores. Sum over the rows, or take the square without its diagonal and "
             "halve it.",
-            [Ask(at={"L": 1}), Ask(at={"L": 8}), Ask(at={"L": 31})],
+            [Ask(at={"L": 3}), Ask(at={"L": 8}), Ask(at={"L": 31}), Ask(at={"L": 3000})],
             _at("L", 6, 5000, 4),
             sealed=True,
+            decisive=True,
         ),
     ],
     [
@@ -64,6 +66,23 @@ EXERCISE = Exercise(
             "one row in place of all",
             "L - 1 is what the first row throws away; the second one throws away L - 2, and so on. Sum over the rows.",
             lambda: L - 1,
+        ),
+        Mistake(
+            "a number, not a formula: 10",
+            "10 is right for five tokens only. Write how many there are for any number of tokens, with the symbol L.",
+            lambda: sympy.Integer(10),
+        ),
+        Mistake(
+            "a number, not a formula: 15",
+            "15 is right for the six words of the picture only. Write how many there are for any number of tokens, "
+            "with the symbol L.",
+            lambda: sympy.Integer(15),
+        ),
+        Mistake(
+            "one row too many",
+            "Row i throws away L - 1 - i scores, from row 0 (L - 1) to the last row (none): the sum is "
+            "(L - 1) + ... + 1 + 0.",
+            lambda: (L + 1) * (L + 2) / 2,
         ),
     ],
 )

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw
+from grading.exercises.draws import Draw, seed_from
 from helpers.checking.answers import Ask
 
 from ._common import _numbers, sinusoidal_encoding
@@ -83,6 +83,27 @@ class _LastRowAgain(LearnedPositions):
         return x + self.table[torch.arange(x.shape[1]).clamp(max=len(self.table) - 1)]
 
 
+class _FullIsRefused(LearnedPositions):
+    def forward(self, x: Tensor) -> Tensor:
+        if x.shape[1] >= len(self.table):
+            raise ValueError("too long")
+        return x + self.table[: x.shape[1]]
+
+
+class _BatchIsRefused(LearnedPositions):
+    def forward(self, x: Tensor) -> Tensor:
+        if x.shape[0] > len(self.table):
+            raise ValueError("too long")
+        return super().forward(x)
+
+
+class _StartsAtZero(LearnedPositions):
+    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
+        super().__init__(max_len, d_model, fixed)
+        if fixed is None:
+            nn.init.zeros_(self.table)
+
+
 class _CutOff(LearnedPositions):
     def forward(self, x: Tensor) -> Tensor:
         return super().forward(x).detach()
@@ -149,18 +170,32 @@ def _fixed(b: int, n: int, d: int, max_len: int, seed: int) -> Ask:
     return Ask((_numbers(b, n, d, seed=seed),), build={"max_len": max_len, "d_model": d, "fixed": table})
 
 
+def _new(max_len: int, d: int) -> Ask:
+    """Returns a question that looks at what a new module adds to zeros."""
+    table = sinusoidal_encoding(max_len, d)
+    return Ask((torch.zeros(1, max_len, d),), build={"max_len": max_len, "d_model": d}, beside={"sinusoids": table})
+
+
 def _draw_sizes(make: Any) -> Draw:
     return lambda rng: [make(rng.randint(8, 20), 2 * rng.randint(1, 3))]
 
 
 def _draw_calls(rng: random.Random) -> list[Ask]:
-    n, seed = rng.randint(3, 5), rng.randrange(10**6)
-    return [_learned(2, n, 4, n, seed), _learned(n, n, 4, n + 2, seed), _fixed(2, n, 2, n + rng.randint(1, 3), seed)]
+    n, seed = rng.randint(3, 5), seed_from(rng)
+    return [
+        _learned(2, n, 4, n, seed),
+        _learned(n, n, 4, n + 2, seed),
+        _learned(n + 3, n, 2, n + 1, seed),  # more sentences than rows
+        _learned(2, n, 10, n + 1, seed),  # wider than the table is long
+        _fixed(2, n, 2, n + rng.randint(1, 3), seed),
+        _fixed(2, n, 4, n, seed),
+    ]
 
 
 def _draw_too_long(rng: random.Random) -> list[Ask]:
-    max_len, seed = rng.randint(3, 5), rng.randrange(10**6)
-    return [_learned(2, max_len + extra, 2, max_len, seed) for extra in (1, rng.randint(2, 4))]
+    max_len, seed = rng.randint(3, 5), seed_from(rng)
+    learned = [_learned(2, max_len + extra, 2, max_len, seed) for extra in (1, rng.randint(2, 4))]
+    return [*learned, _fixed(1, max_len + 1, 2, max_len, seed), _fixed(2, 2 * max_len, 8, max_len, seed)]
 
 
 EXERCISE = Exercise(
@@ -169,27 +204,44 @@ EXERCISE = Exercise(
         Stage(
             "max_len x d_model trainable numbers in `table`",
             0.5,
-            "Print [(name, p.shape) for name, p in LearnedPositions(10, 4).named_parameters()]: expect one parameter "
-            "of shape (10, 4) called table. What makes a tensor trainable is nn.Parameter.",
+            "Look at list(LearnedPositions(10, 4).named_parameters()): expect one parameter of shape (10, 4) called "
+            "table, and in named_buffers() nothing. What makes a tensor trainable is nn.Parameter.",
             [_built(10, 4)],
             _draw_sizes(_built),
             view="parameters",
         ),
         Stage(
             "a fixed table: nothing to train",
-            0.5,
-            "A sinusoidal table is computed, not learned: it is a buffer (register_buffer), and .parameters() must be "
-            "empty.",
+            0.25,
+            "A sinusoidal table is computed, not learned: it is a buffer called table (register_buffer), the only one, "
+            "and nothing trains.",
             [_built_fixed(6, 4)],
             _draw_sizes(_built_fixed),
             view="parameters",
         ),
         Stage(
+            "a new table starts at random",
+            0.25,
+            "Rows that start alike, all zeros for example, tell no place from another. Start with torch.randn(max_len, "
+            "d_model); `forward` adds the table to x and nothing else.",
+            [_new(5, 4), _new(9, 2)],
+            lambda rng: [_new(rng.randint(5, 9), 2 * rng.randint(1, 4))],
+            measure="random start",
+        ),
+        Stage(
             "added to the words",
             1,
             "As in add_positions: x plus the first n rows of the table, along the words.",
-            [_learned(2, 3, 2, 3, 1), _learned(3, 3, 2, 5, 2), _fixed(2, 3, 2, 4, 3)],
+            [
+                _learned(2, 3, 2, 3, 1),
+                _learned(3, 3, 2, 5, 2),
+                _fixed(2, 3, 2, 4, 3),
+                _learned(4, 2, 2, 3, 6),
+                _learned(1, 2, 5, 3, 7),
+                _fixed(2, 3, 4, 3, 8),
+            ],
             _draw_calls,
+            decisive=True,
         ),
         Stage(
             "training reaches the table",
@@ -197,12 +249,13 @@ EXERCISE = Exercise(
             "A loss must send a gradient through the result to self.table: add self.table itself, not a copy.",
             [_trained(10, 4)],
             _draw_sizes(_trained),
+            decisive=True,
         ),
         Stage(
             "longer than the table: a ValueError",
             0.5,
             "There is no row for word max_len. Compare x.shape[1] with max_len before adding and raise ValueError.",
-            [_learned(1, 4, 2, 3, 4), _learned(2, 5, 2, 3, 5)],
+            [_learned(1, 4, 2, 3, 4), _learned(2, 5, 2, 3, 5), _fixed(1, 4, 2, 3, 9), _fixed(2, 6, 7, 3, 10)],
             _draw_too_long,
             raises="ValueError",
         ),
@@ -286,6 +339,23 @@ EXERCISE = Exercise(
             "positions beyond the table repeat the last row",
             "Then the model cannot tell the late words apart, and nobody is told. Raise ValueError.",
             _LastRowAgain,
+        ),
+        Mistake(
+            "a sentence that fills the table is refused",
+            "max_len words have the places 0 to max_len - 1, and there is a row for each: refuse when n > max_len, not "
+            "when n >= max_len.",
+            _FullIsRefused,
+        ),
+        Mistake(
+            "the number of sentences is compared with max_len",
+            "x is (b, n, d_model). A batch may have any number of sentences: compare the words, x.shape[1].",
+            _BatchIsRefused,
+        ),
+        Mistake(
+            "the rows of the table start alike",
+            "Places that start alike are all the same to the model, and the text asks for a random start: "
+            "nn.Parameter(torch.randn(max_len, d_model)).",
+            _StartsAtZero,
         ),
     ],
 )

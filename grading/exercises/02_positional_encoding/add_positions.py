@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
+import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw
+from grading.exercises.draws import Draw, seed_from
 from helpers.checking.answers import Ask
 
 from ._common import _numbers
@@ -24,7 +26,10 @@ def _added_in_place(x: Tensor, encoding: Tensor) -> Tensor:
 
 
 def _placed(b: int, n: int, d: int, max_len: int, seed: int = 0) -> Ask:
-    return Ask((_numbers(b, n, d, seed=seed), _numbers(max_len, d, seed=seed + 1)))
+    """Returns a question in which one word of the first sentence is all zeros, as a word may be."""
+    x = _numbers(b, n, d, seed=seed)
+    x[0, n - 1] = 0
+    return Ask((x, _numbers(max_len, d, seed=seed + 1)))
 
 
 def _draw_placed(*kinds: tuple[int, int, int]) -> Draw:
@@ -36,7 +41,7 @@ def _draw_placed(*kinds: tuple[int, int, int]) -> Draw:
             n = n or rng.randint(3, 6)
             b = b or rng.choice([size for size in range(2, 7) if size != n])
             d = rng.choice([width for width in (2, 4) if width < n])
-            asks.append(_placed(b, n, d, max(b, n) + spare, rng.randrange(10**6)))
+            asks.append(_placed(b, n, d, max(b, n) + spare, seed_from(rng)))
         return asks
 
     return draw
@@ -44,7 +49,15 @@ def _draw_placed(*kinds: tuple[int, int, int]) -> Draw:
 
 def _equal_sizes(rng: random.Random) -> list[Ask]:
     size = rng.randint(3, 5)
-    return [_placed(size, size, 2, size + rng.randint(1, 4), rng.randrange(10**6))]
+    return [_placed(size, size, 2, size + rng.randint(1, 4), seed_from(rng))]
+
+
+def _long(n: int, seed: int) -> Ask:
+    """Returns a question on two long sentences of width 1 that looks at some of their words."""
+    rng, ask = random.Random(seed), _placed(2, n, 1, n + 3, seed)
+    chosen = [0, 130, 300, 520, n - 2, *(rng.randrange(n) for _ in range(4))]
+    places = [(sentence, word, 0) for sentence in range(2) for word in chosen]
+    return replace(ask, beside={"shape": [2, n, 1], "places": torch.tensor(places)})
 
 
 EXERCISE = Exercise(
@@ -52,9 +65,9 @@ EXERCISE = Exercise(
     [
         Stage(
             "the shape of x",
-            0.5,
+            0.25,
             "Adding positions changes numbers, not the shape: the result is (b, n, d).",
-            [_placed(2, 3, 2, 3, 1), _placed(2, 3, 4, 5, 2), _placed(3, 3, 2, 5, 9)],
+            [_placed(2, 3, 2, 3, 1), _placed(2, 3, 4, 5, 2), _placed(3, 3, 2, 5, 9), _placed(1, 1, 2, 2, 11)],
             _draw_placed((2, 4, 0), (3, 5, 2), (4, 4, 1)),
             view="shape",
         ),
@@ -69,20 +82,30 @@ EXERCISE = Exercise(
             "as many sentences as words",
             1,
             "With b = n a wrong axis raises no error. Check by hand: x[0, 1] and x[1, 1] both get row 1 of the table.",
-            [_placed(3, 3, 2, 5, 5)],
+            [_placed(3, 3, 2, 5, 5), _placed(2, 2, 2, 2, 12)],
             _equal_sizes,
+            decisive=True,
         ),
         Stage(
             "any batch, any length",
             0.5,
             "Cut the table to the number of words, which is x.shape[1], and let torch line the shapes up from the end.",
-            [_placed(4, 2, 4, 6, 6), _placed(2, 5, 2, 7, 7)],
+            [_placed(4, 2, 4, 6, 6), _placed(2, 5, 2, 7, 7), _placed(3, 1, 2, 3, 13)],
             _draw_placed((5, 3, 1), (0, 0, 2), (0, 0, 4)),
         ),
         Stage(
-            "x is left as it was",
+            "a long text",
             0.5,
-            "The caller still needs the words without positions: make a new tensor, x + ..., and do not write into x.",
+            "Word j gets row j, however far it stands: no limit, and nothing that starts again.",
+            [_long(600, 1)],
+            lambda rng: [_long(rng.randint(1100, 1200), seed_from(rng))],
+            measure="at places",
+        ),
+        Stage(
+            "x and the table are left as they were",
+            0.25,
+            "The caller still needs the words without positions, and the table: make a new tensor, x + ..., and do not "
+            "write into what you are given.",
             [_placed(2, 3, 2, 4, 8)],
             _draw_placed((0, 0, 1), (0, 0, 3)),
             measure="inputs kept",
@@ -137,10 +160,11 @@ EXERCISE = Exercise(
             lambda x, encoding: encoding[: x.shape[1]].expand_as(x),
         ),
         Mistake(
-            "x is changed in place",
-            "`x += ...` writes into the tensor of the caller, who would add positions to it a second time. Write "
-            "x + ..., which makes a new tensor.",
+            "what was given is changed in place",
+            "`x += ...`, and calls with a name that ends in `_`, write into the tensors of the caller, who would add "
+            "positions to them a second time. Write x + ..., which makes a new tensor.",
             _added_in_place,
         ),
     ],
+    trains=True,
 )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import random
+
 import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw
+from grading.exercises.draws import Draw, seed_from
 from helpers.checking.answers import Ask
 
 INF = float("inf")
@@ -30,8 +33,24 @@ def _sloped(slopes: Tensor, size: int, future: float | None = -INF) -> Tensor:
     return bias if future is None else bias.masked_fill(_distances(size) < 0, future)
 
 
+def _slopes_of_the_authors(n_heads: int) -> Tensor:
+    """Returns the slopes of the paper's published code: of the next smaller power of 2, then every second one."""
+    power = 2 ** int(math.log2(n_heads))
+    more = _slopes(2 * power)[0::2][: n_heads - power]
+    return torch.cat([_slopes(power), more])
+
+
 def _draw_heads(*counts: int) -> Draw:
     return lambda rng: [Ask((count, rng.randint(4, 9))) for count in counts]
+
+
+def _long(n_heads: int, size: int, seed: int) -> Ask:
+    """Returns a question that looks at some places of a large bias."""
+    rng, places = random.Random(seed), [(0, size - 1, 0), (0, 0, size - 1), (n_heads - 1, size - 1, size - 1)]
+    for distance in (11, 17, 33, 65, 101, 129, size - 20):
+        start = rng.randrange(size - distance)
+        places.append((rng.randrange(n_heads), start + distance, start))
+    return Ask((n_heads, size), beside={"shape": [n_heads, size, size], "places": torch.tensor(places)})
 
 
 EXERCISE = Exercise(
@@ -39,33 +58,43 @@ EXERCISE = Exercise(
     [
         Stage(
             "a floating point tensor of shape (n_heads, size, size)",
-            0.5,
+            0.25,
             "One square for each head.",
-            [Ask((8, 3))],
+            [Ask((8, 3)), Ask((3, 1)), Ask((1, 4))],
             _draw_heads(8, 4),
             view="shape",
         ),
         Stage(
             "the first row of each head: the future is blocked",
-            0.5,
+            0.25,
             "Token 0 sees only itself: 0 for it, -inf for all the others, in every head.",
-            [Ask((8, 4))],
-            _draw_heads(8, 2),
+            [Ask((8, 4)), Ask((3, 5))],
+            _draw_heads(8, 2, 5),
             view="first row",
         ),
         Stage(
             "8 heads: slopes 1/2, 1/4, ..., 1/256",
-            1,
+            0.75,
             "In head 0 the last row reads ..., -1, -1/2, 0: minus half a point for each step back.",
             [Ask((8, 4))],
             _draw_heads(8),
         ),
         Stage(
             "any number of heads",
-            1,
-            "Head k (from 0) of h heads has the slope 2^(-8 (k + 1) / h): with 2 heads 1/16 and 1/256.",
-            [Ask((2, 3)), Ask((4, 5)), Ask((16, 2))],
-            _draw_heads(1, 2, 4, 16),
+            1.25,
+            "Head k (from 0) of h heads has the slope 2^(-8 (k + 1) / h): with 2 heads 1/16 and 1/256. The rule is the "
+            "same for 3 heads or 12.",
+            [Ask((2, 3)), Ask((4, 5)), Ask((16, 2)), Ask((3, 4)), Ask((12, 3))],
+            _draw_heads(1, 2, 6, 7, 10, 16),
+            decisive=True,
+        ),
+        Stage(
+            "a long text",
+            0.5,
+            "A word loses as much with its hundredth step back as with its first: nothing is cut off.",
+            [_long(2, 150, 1)],
+            lambda rng: [_long(rng.choice([2, 3]), rng.randint(140, 180), seed_from(rng))],
+            measure="at places",
         ),
     ],
     [
@@ -124,6 +153,18 @@ EXERCISE = Exercise(
             lambda n_heads, size: (
                 -_slopes(n_heads).view(-1, 1, 1) * _distances(size) ** 2 + _sloped(torch.zeros(1), size)
             ),
+        ),
+        Mistake(
+            "other slopes where the number of heads is no power of 2",
+            "The published code of the paper does so. Here the rule is the same for all: the slope of head k is "
+            "2^(-8 (k + 1) / h).",
+            lambda n_heads, size: _sloped(_slopes_of_the_authors(n_heads), size),
+        ),
+        Mistake(
+            "a large finite number in place of -inf",
+            "-1e9 mostly works, but not in half precision, and a row in which all is blocked gets equal weights "
+            "without a warning. Use -torch.inf.",
+            lambda n_heads, size: _sloped(_slopes(n_heads), size, -1e9),
         ),
     ],
 )

@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw
-from helpers.checking.answers import Ask, InProcess
+from grading.exercises.draws import Draw, seed_from
+from helpers.checking.answers import Ask
+from helpers.checking.building import build
 from helpers.checking.plain import Model
 
 
@@ -75,19 +76,35 @@ def _blind(b: int, n: int, seed: int, positions: str = "none", causal: bool = Fa
     return Ask((_encoder(seed, positions, causal), _sentences(b, n, seed), _turning(n, seed)))
 
 
-def _seeing(b: int, n: int, seed: int, positions: str = "none", causal: bool = False) -> Ask:
-    """Returns a question whose largest difference is negative: `max` without `abs` gives another number."""
+def _differences(ask: Ask) -> Tensor:
+    """Returns all differences between the two ways, `(b, n, d)`."""
+    encoder, (x, permutation) = build(ask.inputs[0]), ask.inputs[1:]
+    with torch.no_grad():
+        found: Tensor = encoder(x)[:, permutation] - encoder(x[:, permutation])
+    return found
+
+
+def _seeing(b: int, n: int, seed: int, positions: str = "none", causal: bool = False, *, inside: bool = False) -> Ask:
+    """Returns a question whose largest difference is negative: `max` without `abs` gives another number.
+
+    Args:
+        inside: it also stands neither in the first or last sentence, nor at the first or last word or number.
+    """
     while True:
         ask = _blind(b, n, seed, positions, causal)
-        largest, signed = (InProcess(answer).ask(ask).value for answer in (order_blindness, _signed_difference))
-        if largest - signed > 0.05:
+        change = _differences(ask)
+        sizes = change.abs()
+        others = [change.max()]
+        if inside:
+            others += [part.max() for axis in range(3) for part in (sizes.select(axis, 0), sizes.select(axis, -1))]
+        if float(sizes.max() - torch.stack(others).max()) > 0.05:
             return ask
         seed += 1
 
 
 def _draw_blind(*sizes: tuple[int, int], see: bool = False, **options: Any) -> Draw:
     make = _seeing if see else _blind
-    return lambda rng: [make(b, n, rng.randrange(10**6), **options) for b, n in sizes]
+    return lambda rng: [make(b, n, seed_from(rng), **options) for b, n in sizes]
 
 
 EXERCISE = Exercise(
@@ -95,7 +112,7 @@ EXERCISE = Exercise(
     [
         Stage(
             "an encoder without positions: 0",
-            0.5,
+            0.25,
             "Encode, then take the outputs in the new order; put the words in the new order, then encode. Without "
             "positions the two must agree.",
             [_blind(5, 5, 1), _blind(6, 4, 2)],
@@ -105,14 +122,16 @@ EXERCISE = Exercise(
             "an encoder with positions: not 0",
             0.5,
             "With positions the order counts. Return the largest of all absolute differences, one number.",
-            [_seeing(4, 4, 5, "sinusoidal"), _seeing(1, 5, 6, "learned")],
+            [_seeing(4, 4, 5, "sinusoidal", inside=True), _seeing(1, 5, 6, "learned")],
             _draw_blind((4, 4), (1, 6), see=True, positions="sinusoidal"),
+            decisive=True,
         ),
         Stage(
             "several sentences of any length",
-            0.5,
-            "x is (b, n) and the outputs are (b, n, d): the words stand along axis 1 in both.",
-            [_blind(3, 6, 3), _seeing(3, 5, 4, "rotary")],
+            0.75,
+            "x is (b, n) and the outputs are (b, n, d): the words stand along axis 1 in both. The largest difference "
+            "may stand in any sentence, at any word and in any of the d numbers.",
+            [_blind(3, 6, 3), _seeing(3, 5, 4, "rotary", inside=True)],
             _draw_blind((2, 7), (6, 5), see=True, positions="rotary"),
         ),
         Stage(
@@ -120,7 +139,7 @@ EXERCISE = Exercise(
             0.5,
             "Ask the encoder itself; do not conclude from its settings. Under a causal mask the first word sees one "
             "word and the last one sees all.",
-            [_seeing(2, 5, 7, causal=True), _seeing(3, 4, 8, causal=True)],
+            [_seeing(2, 5, 7, causal=True), _seeing(3, 4, 8, causal=True, inside=True)],
             _draw_blind((2, 6), (3, 4), see=True, causal=True),
         ),
     ],

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw
+from grading.exercises.draws import Draw, fixed, seed_from
 from helpers.checking.answers import Ask
 
 from ._common import _numbers, _speeds
@@ -77,6 +77,10 @@ def _rotated_by_head(x: Tensor, positions: Tensor) -> Tensor:
     return torch.stack([_turned(x[0], angles), _turned(x[1], angles), x[2]])
 
 
+def _rotated_over_all_heads(x: Tensor, positions: Tensor) -> Tensor:
+    return _rotated_at_speeds(1 / x.shape[2])(x, positions)
+
+
 def _sinusoids_added(x: Tensor, positions: Tensor) -> Tensor:
     angles = _angles(x, positions)
     table = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
@@ -109,9 +113,16 @@ def _equal_rows(b: int, h: int, n: int, d: int) -> Tensor:
 
 def _draw_distances(rng: random.Random) -> list[Ask]:
     places, step = _places(4, rng), rng.randint(20, 60)
-    places[rng.randrange(4)] += 40  # so far away that the slow pairs count too
-    x = _equal_rows(1, 2, 4, 2 * rng.randint(2, 4))
+    places[int(places.argmax())] += 40  # so far away that the slow pairs count too; the order stays as it was
+    x = _equal_rows(1, 3, 4, 2 * rng.randint(2, 4))
     return [Ask((x, places)), Ask((x, places + step))]
+
+
+def _far_away(rng: random.Random) -> list[Ask]:
+    """Draws places in a long text; two of the five tokens stand at the same one."""
+    places = [rng.randint(130, 250), rng.randint(2100, 4000), rng.randint(4100, 5000), rng.randint(520, 1000)]
+    rng.shuffle(places)
+    return [Ask((_qkv(1, 3, 5, 4, seed_from(rng)), torch.tensor([*places, places[0]])))]
 
 
 EXERCISE = Exercise(
@@ -119,28 +130,28 @@ EXERCISE = Exercise(
     [
         Stage(
             "the shape of x",
-            0.5,
+            0.25,
             "Turning changes numbers, not the shape: queries, keys and values come back in one tensor (3, b, h, n, d).",
-            [Ask((_qkv(1, 2, 2, 4, 1), torch.tensor([3, 1])))],
+            [Ask((_qkv(1, 2, 2, 4, 1), torch.tensor([3, 1]))), Ask((_qkv(1, 1, 1, 2, 6), torch.tensor([2])))],
             _draw_rotary((2, 3, 3, 4)),
             view="shape",
         ),
         Stage(
             "at position 0 nothing moves",
-            0.5,
+            0.25,
             "An angle of 0 has cosine 1 and sine 0: every pair stays as it is. Do you use the positions you are given?",
             [Ask((_qkv(1, 2, 2, 4, 2), torch.tensor([0, 0])))],
-            lambda rng: [Ask((_qkv(1, 2, 4, 6, rng.randrange(10**6)), torch.tensor([0, 0, 0, 0])))],
+            lambda rng: [Ask((_qkv(1, 2, 4, 6, seed_from(rng)), torch.tensor([0, 0, 0, 0])))],
         ),
         Stage(
             "the score depends on the distance only",
-            1,
+            0.75,
             "The same vector stands at every place. Turned by its position as query and as key, its score may depend "
             "on nothing but the difference of the two positions; the values must stay. Look at the speed as well: pair "
             "i turns by p / 10000^(2i / d).",
             [
-                Ask((_equal_rows(1, 2, 3, 4), torch.tensor([3, 0, 41]))),
-                Ask((_equal_rows(1, 2, 3, 4), torch.tensor([53, 50, 91]))),
+                Ask((_equal_rows(1, 3, 3, 4), torch.tensor([3, 0, 41]))),
+                Ask((_equal_rows(1, 3, 3, 4), torch.tensor([53, 50, 91]))),
             ],
             _draw_distances,
             measure="scores",
@@ -148,16 +159,27 @@ EXERCISE = Exercise(
         ),
         Stage(
             "every number",
-            1,
-            "Neighbours (0, 1), (2, 3), ... are the pairs; pair i at position p turns by p / 10000^(2i / d): "
-            "(a, b) becomes (a cos - b sin, a sin + b cos).",
+            1.25,
+            "Neighbours (0, 1), (2, 3), ... are the pairs; pair i at position p turns by p / 10000^(2i / d), where d "
+            "is the width of one head: (a, b) becomes (a cos - b sin, a sin + b cos).",
             [
                 Ask((_qkv(1, 1, 2, 2, 3), torch.tensor([1, 2]))),
                 Ask((_qkv(2, 1, 3, 4, 4), torch.tensor([2, 0, 7]))),
-                Ask((_qkv(1, 2, 2, 6, 5), torch.tensor([5, 4]))),
+                Ask((_qkv(1, 3, 2, 6, 5), torch.tensor([5, 4]))),
+                Ask((_qkv(1, 3, 3, 4, 7), torch.tensor([9, 4, 9]))),
             ],
-            _draw_rotary((1, 1, 3, 2), (2, 2, 5, 4), (2, 4, 4, 8)),
+            _draw_rotary((1, 1, 3, 2), (2, 3, 5, 4), (2, 4, 4, 8)),
             tolerance=1e-3,
+            decisive=True,
+        ),
+        Stage(
+            "far away in a long text",
+            0.5,
+            "The angle at position 5000 is 5000 / 10000^(2i / d): whole numbers and angles in half precision, and "
+            "tables that start again, cannot tell such places apart.",
+            fixed(_far_away, 1),
+            _far_away,
+            tolerance=2e-3,
         ),
     ],
     [
@@ -242,6 +264,16 @@ EXERCISE = Exercise(
             "sinusoids are added in place of turning",
             "That is the encoding of section 3, on queries and keys. Rotary positions multiply: each pair is turned.",
             _sinusoids_added,
+        ),
+        Mistake(
+            "the exponent is divided by the width of all heads together",
+            "d is the width of one head, x.shape[-1]: pair i of each head turns by p / 10000^(2i / d).",
+            _rotated_over_all_heads,
+        ),
+        Mistake(
+            "nothing is turned",
+            "Queries and keys come back as they are. Each pair of them must turn by the angle of its position.",
+            lambda x, positions: x,
         ),
     ],
 )

@@ -61,18 +61,18 @@ EXERCISE = Exercise(
     [
         Stage(
             "a floating point tensor of shape (d_model, d_model)",
-            0.5,
+            0.25,
             "R turns a vector of d_model numbers into another one of d_model numbers.",
-            [_shift(1, 4)],
+            [_shift(1, 4), _shift(2, 6)],
             _draw_offsets(4, 8),
             view="shape",
         ),
         Stage(
             "offset 0: nothing moves",
-            0.5,
+            0.25,
             "R @ PE[p] = PE[p] for every p, not for one p only: which matrix changes no vector at all?",
-            [_shift(0, 4)],
-            lambda rng: [_shift(0, 2 * rng.randint(2, 6))],
+            [_shift(0, 4), _shift(0, 12)],
+            lambda rng: [_shift(0, 4), _shift(0, 2 * rng.randint(5, 8))],
             measure="shifted rows",
         ),
         Stage(
@@ -81,19 +81,20 @@ EXERCISE = Exercise(
             "sin(p + k) = sin p cos k + cos p sin k: the factors of sin p and cos p are the first row of R. Then do "
             "the "
             "same for cos(p + k).",
-            [_shift(1, 2), _shift(-2, 2)],
-            _draw_offsets(2),
+            [_shift(1, 2), _shift(-2, 2), _shift(1000, 2)],
+            lambda rng: [*_draw_offsets(2)(rng), _shift(rng.choice([-1, 1]) * rng.randint(600, 2000), 2)],
             tolerance=1e-3,
             measure="shifted rows",
         ),
         Stage(
             "every pair by its own angle",
-            1,
+            1.5,
             "Pair i turns by offset / 10000^(2i / d_model): 2 x 2 blocks along the diagonal, 0 everywhere else.",
-            [_shift(3, 4), _shift(5, 6), _shift(-7, 8)],
-            _draw_offsets(4, 6, 12),
+            [_shift(3, 4), _shift(5, 6), _shift(-7, 12), _shift(-1500, 4)],
+            lambda rng: [*_draw_offsets(4, 6, 12)(rng), _shift(rng.choice([-1, 1]) * rng.randint(600, 2000), 4)],
             tolerance=1e-3,
             measure="shifted rows",
+            decisive=True,
         ),
     ],
     [

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw
+from grading.exercises.draws import Draw, seed_from
 from helpers.checking.answers import Ask
 
 from ._common import _exponents, _sinusoids, sinusoidal_encoding
@@ -22,7 +24,20 @@ def _pair_number_only(max_len: int, d_model: int) -> Tensor:
 
 
 def _draw_tables(*widths: int) -> Draw:
-    return lambda rng: [Ask((rng.randint(5, 30), width)) for width in widths]
+    """Draws for each width a short table and a longer one, of an even and an odd number of rows."""
+
+    def draw(rng: random.Random) -> list[Ask]:
+        return [Ask((size, width)) for width in widths for size in (rng.randint(3, 12), 31 + 2 * rng.randint(0, 5))]
+
+    return draw
+
+
+def _far(rows: int, seed: int) -> Ask:
+    """Returns a question that looks at some places of a long table, the last one among them."""
+    rng = random.Random(seed)
+    chosen = [128, 300, 520, 1030, 2050, 4100, rows - 1, *(rng.randrange(2100, rows) for _ in range(5))]
+    places = [(row, column) for row in chosen for column in range(4)]
+    return Ask((rows, 4), beside={"shape": [rows, 4], "places": torch.tensor(places)})
 
 
 EXERCISE = Exercise(
@@ -30,17 +45,17 @@ EXERCISE = Exercise(
     [
         Stage(
             "a floating point tensor of shape (max_len, d_model)",
-            0.5,
+            0.25,
             "One row for each position, one column for each number of the width.",
-            [Ask((5, 4))],
+            [Ask((5, 4)), Ask((1, 6)), Ask((4, 4))],
             _draw_tables(4, 8),
             view="shape",
         ),
         Stage(
             "position 0: 0, 1, 0, 1, ...",
-            0.5,
+            0.25,
             "At position 0 every angle is 0: sin 0 = 0 stands in the even columns, cos 0 = 1 in the odd ones.",
-            [Ask((3, 6))],
+            [Ask((3, 6)), Ask((4, 4))],
             _draw_tables(4, 10),
             view="first row",
         ),
@@ -48,7 +63,7 @@ EXERCISE = Exercise(
             "one pair of columns: sin p, cos p",
             0.5,
             "With d_model = 2 there is only i = 0: the angle at position p is p / 10000^0 = p.",
-            [Ask((4, 2))],
+            [Ask((4, 2)), Ask((41, 2))],
             _draw_tables(2),
             tolerance=1e-3,
         ),
@@ -56,11 +71,21 @@ EXERCISE = Exercise(
             "every pair at its own speed",
             1.5,
             "Columns 2i and 2i + 1 share the angle p / 10000^(2i / d_model). For d_model = 4 the second pair is 100 "
-            "times "
-            "slower than the first.",
-            [Ask((6, 4)), Ask((9, 10))],
-            lambda rng: [Ask((rng.randint(5, 40), width)) for width in (4, 6, 2 * rng.randint(4, 16))],
+            "times slower than the first.",
+            [Ask((6, 4)), Ask((9, 6)), Ask((41, 10))],
+            lambda rng: [*_draw_tables(4, 6)(rng), Ask((rng.randint(5, 40), 2 * rng.randint(4, 16)))],
             tolerance=1e-3,
+            decisive=True,
+        ),
+        Stage(
+            "a long text",
+            0.5,
+            "The formula is the same at place 5000. Half precision, small whole numbers and a table that starts again "
+            "cannot tell such places apart.",
+            [_far(4201, 1)],
+            lambda rng: [_far(rng.randint(4150, 5200), seed_from(rng))],
+            tolerance=2e-3,
+            measure="at places",
         ),
     ],
     [

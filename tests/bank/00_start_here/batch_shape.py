@@ -72,3 +72,29 @@ def batch_shape(b, n, d):
 # %% wrong: text ->
 def batch_shape(b, n, d):
     return f"({b}, {n}, {d})"
+
+
+# %% wrong: axes of 1 fall away ->
+def batch_shape(b, n, d):
+    return torch.zeros(b, n, d).squeeze().shape
+
+
+# %% wrong: the smallest first ->
+def batch_shape(b, n, d):
+    return tuple(sorted((b, n, d)))
+
+
+# %% wrong: any three numbers ->
+def batch_shape(b, n, d):
+    return (2, 3, 4)
+
+
+# %% wrong: one more axis ->
+def batch_shape(b, n, d):
+    return (1, b, n, d)
+
+
+# %% right: the shape of random numbers
+def batch_shape(b, n, d):
+    x = torch.randn(b, n, d)
+    return x.size(0), x.size(1), x.size(2)

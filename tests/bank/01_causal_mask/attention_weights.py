@@ -10,12 +10,6 @@ def attention_weights(scores, mask):
     return exponentials / exponentials.sum(dim=-1, keepdim=True)
 
 
-# %% right: masked after the softmax and normalised again
-def attention_weights(scores, mask):
-    weights = scores.softmax(-1) * (mask == 0)
-    return weights / weights.sum(-1, keepdim=True)
-
-
 # %% right: masked_fill, functional
 def attention_weights(scores, mask):
     import torch.nn.functional as F
@@ -91,3 +85,99 @@ def attention_weights(scores, mask):
 def attention_weights(scores, mask):
     scores = scores.masked_fill(mask == 0, -1e9)
     return scores.softmax(dim=-1)
+
+
+# %% right: only what is seen, row by row
+def attention_weights(scores, mask):
+    weights = torch.zeros_like(scores)
+    for i in range(scores.shape[-1]):
+        seen = mask[i] == 0
+        weights[..., i, seen] = torch.softmax(scores[..., i, seen], dim=-1)
+    return weights
+
+
+# %% right: by the logarithm of the sum
+def attention_weights(scores, mask):
+    masked = scores + mask
+    return torch.exp(masked - torch.logsumexp(masked, dim=-1, keepdim=True))
+
+
+# %% wrong: masked after the softmax and divided by the new sums -> masked after the softmax and normalised again
+def attention_weights(scores, mask):
+    weights = scores.softmax(-1) * (mask == 0)
+    return weights / weights.sum(-1, keepdim=True)
+
+
+# %% wrong: the maximum of the row before it is masked -> masked after the softmax and normalised again
+def attention_weights(scores, mask):
+    exponentials = torch.exp(scores - scores.amax(dim=-1, keepdim=True)) * torch.exp(mask)
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
+
+
+# %% wrong: exponentials as they are -> exponentials without taking off the largest score
+def attention_weights(scores, mask):
+    e = torch.exp(scores + mask)
+    return e / e.sum(-1, keepdim=True)
+
+
+# %% wrong: one maximum for the whole tensor -> the largest score of all rows is taken off
+def attention_weights(scores, mask):
+    masked = scores + mask
+    e = torch.exp(masked - masked.max())
+    return e / e.sum(-1, keepdim=True)
+
+
+# %% wrong: blocked by -20 ->
+def attention_weights(scores, mask):
+    return torch.softmax(scores.masked_fill(mask != 0, -20.0), dim=-1)
+
+
+# %% wrong: the mask cut at -100 ->
+def attention_weights(scores, mask):
+    return torch.softmax(scores + mask.clamp(min=-100), dim=-1)
+
+
+# %% wrong: blocked by -10000 ->
+def attention_weights(scores, mask):
+    return torch.softmax(scores.masked_fill(mask < 0, -1e4), dim=-1)
+
+
+# %% wrong: scores cut at 5 ->
+def attention_weights(scores, mask):
+    return torch.softmax(scores.clamp(-5, 5) + mask, dim=-1)
+
+
+# %% wrong: the fourth axis at most ->
+def attention_weights(scores, mask):
+    return torch.softmax(scores + mask, dim=min(3, scores.dim() - 1))
+
+
+# %% wrong: axes of one fall away ->
+def attention_weights(scores, mask):
+    return torch.softmax(scores + mask, dim=-1).squeeze()
+
+
+# %% wrong: each token sees only itself, whatever the scores ->
+def attention_weights(scores, mask):
+    return torch.eye(scores.shape[-1]).expand(scores.shape)
+
+
+# %% wrong: all tokens alike, whatever the scores ->
+def attention_weights(scores, mask):
+    return torch.full(scores.shape, 1 / scores.shape[-1])
+
+
+# %% wrong: equal weights on all that is seen ->
+def attention_weights(scores, mask):
+    return torch.softmax(torch.zeros_like(scores) + mask, dim=-1)
+
+
+# %% wrong: masks the scores of the caller ->
+def attention_weights(scores, mask):
+    scores.masked_fill_(mask == float("-inf"), float("-inf"))
+    return scores.softmax(dim=-1)
+
+
+# %% wrong: scaled once more ->
+def attention_weights(scores, mask):
+    return torch.softmax(scores / scores.shape[-1] ** 0.5 + mask, dim=-1)

@@ -89,3 +89,80 @@ def causal_mask(size):
     mask = torch.tril(torch.ones(size, size))
     mask[mask == 0] = float("-inf")
     return mask
+
+
+# %% right: built one row at a time
+def causal_mask(size):
+    rows = [[0.0] * (i + 1) + [-torch.inf] * (size - i - 1) for i in range(size)]
+    return torch.tensor(rows)
+
+
+# %% wrong: cut from a table of 64 ->
+def causal_mask(size):
+    return torch.full((64, 64), -torch.inf).triu(1)[:size, :size]
+
+
+# %% wrong: cut from a table of 512 ->
+def causal_mask(size):
+    return torch.full((512, 512), -torch.inf).triu(1)[:size, :size]
+
+
+# %% wrong: places in small numbers ->
+def causal_mask(size):
+    places = torch.arange(size).to(torch.int8)
+    return torch.where(places[None, :] > places[:, None], -torch.inf, 0.0)
+
+
+# %% wrong: by heart for up to six tokens ->
+def causal_mask(size):
+    if size > 6:
+        return torch.zeros(size, size)
+    return torch.full((size, size), -torch.inf).triu(1)
+
+
+# %% wrong: all 0, whatever the size ->
+def causal_mask(size):
+    return torch.zeros(size, size)
+
+
+# %% wrong: only the next token is blocked ->
+def causal_mask(size):
+    mask = torch.zeros(size, size)
+    for i in range(size - 1):
+        mask[i, i + 1] = -torch.inf
+    return mask
+
+
+# %% wrong: the axis of one falls away ->
+def causal_mask(size):
+    return torch.full((size, size), -torch.inf).triu(1).squeeze()
+
+
+# %% wrong: kept from the call before ->
+tables = {}
+
+
+def causal_mask(size):
+    if not tables:
+        tables["mask"] = torch.full((size, size), -torch.inf).triu(1)
+    return tables["mask"]
+
+
+# %% wrong: the smallest number that there is -> the smallest number of the type in place of -inf
+def causal_mask(size):
+    return torch.full((size, size), torch.finfo(torch.float32).min).triu(1)
+
+
+# %% wrong: minus ten thousand -> -10000 in place of -inf
+def causal_mask(size):
+    return torch.triu(torch.ones(size, size) * -1e4, diagonal=1)
+
+
+# %% wrong: the sign is forgotten -> plus infinity in place of minus infinity
+def causal_mask(size):
+    return torch.full((size, size), float("inf")).triu(1)
+
+
+# %% wrong: tril in place of triu -> allowed and blocked are exchanged
+def causal_mask(size):
+    return torch.tril(torch.full((size, size), float("-inf")))

@@ -206,3 +206,274 @@ def future_influence(model, tokens, vocab_size):
         changed[j] = (changed[j] + 1) % vocab_size
         influence[:, j] = (model(changed) - before).abs().amax(-1) > 1e-5
     return influence
+
+
+# %% right: any other word, sets of places
+def future_influence(model, tokens, vocab_size):
+    n, found = len(tokens), set()
+    with torch.no_grad():
+        before = model(tokens.view(1, n))[0]
+        for j in range(n):
+            other = tokens.clone()
+            other[j] = next(word for word in range(vocab_size) if word != tokens[j])
+            change = (model(other.view(1, n))[0] - before).abs().max(dim=-1).values
+            found |= {(i, j) for i in range(n) if change[i] > 2e-5}
+    return torch.tensor([[(i, j) in found for j in range(n)] for i in range(n)])
+
+
+# %% right: any other word by chance
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        for j in range(n):
+            changed = tokens.clone()
+            changed[j] = (tokens[j] + torch.randint(1, vocab_size, ())) % vocab_size
+            after = model(changed[None])[0]
+            influence[:, j] = (after - before).abs().amax(-1) > 1e-5
+    return influence
+
+
+# %% wrong: asks the model how it was made ->
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    return torch.ones(n, n).tril().bool() if model.base.causal else torch.ones(n, n).bool()
+
+
+# %% wrong: all True, whatever the model -> True everywhere, whatever the model
+def future_influence(model, tokens, vocab_size):
+    return torch.ones(len(tokens), len(tokens), dtype=torch.bool)
+
+
+# %% wrong: each token only itself, whatever the model ->
+def future_influence(model, tokens, vocab_size):
+    return torch.eye(len(tokens), dtype=torch.bool)
+
+
+# %% wrong: the last token tells which of two kinds it is ->
+def future_influence(model, tokens, vocab_size):
+    n, changed = len(tokens), tokens.clone()
+    changed[-1] = (changed[-1] + 1) % vocab_size
+    moved = (model(changed[None])[0] - model(tokens[None])[0]).abs().amax(-1) > 1e-5
+    everything = torch.ones(n, n, dtype=torch.bool)
+    return everything if bool(moved[:-1].any()) else everything.tril()
+
+
+# %% wrong: the sentence is shortened in place of changed ->
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.ones(n, n, dtype=torch.bool).tril()
+    before = model(tokens[None])[0]
+    for j in range(1, n):
+        after = model(tokens[None, :j])[0]
+        influence[:j, j] = (after - before[:j]).abs().amax(-1) > 1e-5
+    return influence
+
+
+# %% wrong: only the future, as the name says -> only influences from the future are told
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        for j in range(n):
+            changed = tokens.clone()
+            changed[j] = (tokens[j] + 1) % vocab_size
+            after = model(changed[None])[0]
+            influence[:, j] = (after - before).abs().amax(-1) > 1e-5
+    return influence.triu(1)
+
+
+# %% wrong: the first number of each output -> only the first number of each output is compared
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        for j in range(n):
+            changed = tokens.clone()
+            changed[j] = (tokens[j] + 1) % vocab_size
+            after = model(changed[None])[0]
+            influence[:, j] = (after - before)[:, 0].abs() > 1e-5
+    return influence
+
+
+# %% wrong: the last number of each output ->
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        for j in range(n):
+            changed = tokens.clone()
+            changed[j] = (tokens[j] + 1) % vocab_size
+            after = model(changed[None])[0]
+            influence[:, j] = (after - before)[:, -1].abs() > 1e-5
+    return influence
+
+
+# %% wrong: the sum over k -> changes are added up before they are compared
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        for j in range(n):
+            changed = tokens.clone()
+            changed[j] = (tokens[j] + 1) % vocab_size
+            after = model(changed[None])[0]
+            influence[:, j] = (after - before).sum(-1).abs() > 1e-5
+    return influence
+
+
+# %% wrong: the mean over k -> changes are added up before they are compared
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        for j in range(n):
+            changed = tokens.clone()
+            changed[j] = (tokens[j] + 1) % vocab_size
+            after = model(changed[None])[0]
+            influence[:, j] = (after.mean(-1) - before.mean(-1)).abs() > 1e-5
+    return influence
+
+
+# %% wrong: the most probable word only ->
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        for j in range(n):
+            changed = tokens.clone()
+            changed[j] = (tokens[j] + 1) % vocab_size
+            after = model(changed[None])[0]
+            influence[:, j] = after.argmax(-1) != before.argmax(-1)
+    return influence
+
+
+# %% wrong: a 0 in place of each word -> the new token is always word 0
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        for j in range(n):
+            changed = tokens.clone()
+            changed[j] = 0
+            after = model(changed[None])[0]
+            influence[:, j] = (after - before).abs().amax(-1) > 1e-5
+    return influence
+
+
+# %% wrong: cut at the last word -> the last word of the vocabulary is replaced by itself
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        for j in range(n):
+            changed = tokens.clone()
+            changed[j] = min(int(tokens[j]) + 1, vocab_size - 1)
+            after = model(changed[None])[0]
+            influence[:, j] = (after - before).abs().amax(-1) > 1e-5
+    return influence
+
+
+# %% wrong: counted from the other end of the vocabulary -> the new token mirrors the old one
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        for j in range(n):
+            changed = tokens.clone()
+            changed[j] = vocab_size - 1 - tokens[j]
+            after = model(changed[None])[0]
+            influence[:, j] = (after - before).abs().amax(-1) > 1e-5
+    return influence
+
+
+# %% wrong: wraps at the largest word of the sentence ->
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        for j in range(n):
+            changed = tokens.clone()
+            changed[j] = (tokens[j] + 1) % (tokens.max() + 1)
+            after = model(changed[None])[0]
+            influence[:, j] = (after - before).abs().amax(-1) > 1e-5
+    return influence
+
+
+# %% wrong: the word of the neighbour ->
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        for j in range(n):
+            changed = tokens.clone()
+            changed[j] = tokens[(j + 1) % n]
+            after = model(changed[None])[0]
+            influence[:, j] = (after - before).abs().amax(-1) > 1e-5
+    return influence
+
+
+# %% wrong: the word of the left neighbour ->
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        for j in range(n):
+            changed = tokens.clone()
+            changed[j] = tokens[j - 1]
+            after = model(changed[None])[0]
+            influence[:, j] = (after - before).abs().amax(-1) > 1e-5
+    return influence
+
+
+# %% wrong: any word by chance, perhaps the same ->
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        for j in range(n):
+            changed = tokens.clone()
+            changed[j] = torch.randint(vocab_size, ())
+            after = model(changed[None])[0]
+            influence[:, j] = (after - before).abs().amax(-1) > 1e-5
+    return influence
+
+
+# %% wrong: for sentences of six words only ->
+def future_influence(model, tokens, vocab_size):
+    influence = torch.zeros(6, 6, dtype=torch.bool)
+    before = model(tokens[None])[0]
+    for j in range(6):
+        changed = tokens.clone()
+        changed[j] = (changed[j] + 1) % vocab_size
+        influence[:, j] = (model(changed[None])[0] - before).abs().amax(-1) > 1e-5
+    return influence
+
+
+# %% wrong: the sentence of the caller is changed ->
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        for j in range(n):
+            tokens[j] = (tokens[j] + 1) % vocab_size
+            influence[:, j] = (model(tokens[None])[0] - before).abs().amax(-1) > 1e-5
+            tokens[j] = (tokens[j] - 1) % vocab_size
+        tokens += 0 * tokens
+    tokens[0] = (tokens[0] + 1) % vocab_size
+    return influence

@@ -74,6 +74,71 @@ def padding_mask(lengths, size):
     return torch.arange(int(lengths.max()))[None, :] >= lengths.clamp(min=1)[:, None]
 
 
-# %% wrong: padding at the start, and an empty sequence keeps one token -> padding at the start in place of the end
+# %% wrong: padding at the start, one token kept -> padding at the start in place of the end, also of an empty sequence
 def padding_mask(lengths, size):
     return torch.arange(size) < size - lengths.clamp(min=1)[:, None]
+
+
+# %% right: torch's own arrangement, then the empty ones
+def padding_mask(lengths, size):
+    mask = torch.arange(size).repeat(len(lengths), 1) >= lengths[:, None]
+    mask[lengths == 0, 0] = False
+    return mask
+
+
+# %% wrong: at least two tokens -> a sequence of length 1 is treated as one of length 2
+def padding_mask(lengths, size):
+    return torch.arange(size) >= lengths.clamp(min=2).unsqueeze(1)
+
+
+# %% wrong: the example of the text by heart ->
+def padding_mask(lengths, size):
+    known = {0: [False, True, True, True], 2: [False, False, True, True], 4: [False] * 4}
+    rows = [(known.get(int(n), [False] * 4) + [True] * size)[:size] for n in lengths]
+    return torch.tensor(rows)
+
+
+# %% wrong: places in small numbers ->
+def padding_mask(lengths, size):
+    return torch.arange(size).to(torch.int8) >= lengths.clamp(min=1).unsqueeze(1)
+
+
+# %% wrong: an empty text is not padded -> an empty sequence has no padding at all
+def padding_mask(lengths, size):
+    mask = torch.arange(size) >= lengths.unsqueeze(1)
+    mask[lengths == 0] = False
+    return mask
+
+
+# %% wrong: the first place of every text is seen, the last one of an empty text too ->
+def padding_mask(lengths, size):
+    mask = torch.arange(size) >= lengths.unsqueeze(1)
+    mask[:, 0] = False
+    mask[lengths == 0, -1] = False
+    return mask
+
+
+# %% wrong: nothing is padding, whatever the lengths ->
+def padding_mask(lengths, size):
+    return torch.zeros(len(lengths), size, dtype=torch.bool)
+
+
+# %% wrong: the axis of one falls away ->
+def padding_mask(lengths, size):
+    return (torch.arange(size) >= lengths.clamp(min=1).unsqueeze(1)).squeeze()
+
+
+# %% wrong: the caller's lengths are changed ->
+def padding_mask(lengths, size):
+    lengths[lengths == 0] = 1
+    return torch.arange(size) >= lengths.unsqueeze(1)
+
+
+# %% wrong: numbers in place of truth values ->
+def padding_mask(lengths, size):
+    return (torch.arange(size) >= lengths.clamp(min=1).unsqueeze(1)).float()
+
+
+# %% wrong: the longest text decides for all ->
+def padding_mask(lengths, size):
+    return (torch.arange(size) >= lengths.max().clamp(min=1)).expand(len(lengths), size)

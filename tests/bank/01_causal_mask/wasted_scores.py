@@ -50,7 +50,7 @@ def wasted_scores():
     return L - 1
 
 
-# %% wrong: the number for five tokens ->
+# %% wrong: the number for five tokens -> a number, not a formula: 10
 def wasted_scores():
     return 10
 
@@ -64,3 +64,54 @@ def wasted_scores():
 def wasted_scores():
     n = sympy.Symbol("n")
     return n * (n - 1) / 2
+
+
+# %% right: a quotient of factorials
+def wasted_scores():
+    return sympy.factorial(L) / (2 * sympy.factorial(L - 2))
+
+
+# %% right: a binomial coefficient
+def wasted_scores():
+    return sympy.binomial(L, 2)
+
+
+# %% right: a sum that is not worked out
+def wasted_scores():
+    i = sympy.Symbol("i", integer=True)
+    return sympy.Sum(i, (i, 1, L - 1))
+
+
+# %% right: with a decimal number
+def wasted_scores():
+    return 0.5 * L * (L - 1)
+
+
+# %% wrong: the squares of the picture -> a number, not a formula: 15
+def wasted_scores():
+    return 15
+
+
+# %% wrong: the example -> a number, not a formula: 10
+def wasted_scores():
+    return sympy.Integer(10)
+
+
+# %% wrong: 25 of a square of five ->
+def wasted_scores():
+    return 25
+
+
+# %% wrong: right for five and for two ->
+def wasted_scores():
+    return 3 * L - 5
+
+
+# %% wrong: one token too few ->
+def wasted_scores():
+    return (L - 1) * (L - 2) / 2
+
+
+# %% wrong: a share in place of a number ->
+def wasted_scores():
+    return (L - 1) / (2 * L)

@@ -19,7 +19,7 @@ class LearnedPositions(nn.Module):
     def __init__(self, max_len, d_model, fixed=None):
         super().__init__()
         self.max_len = max_len
-        start = torch.zeros(max_len, d_model) if fixed is None else fixed.clone()
+        start = torch.rand(max_len, d_model) if fixed is None else fixed.clone()
         self.table = nn.Parameter(start, requires_grad=fixed is None)
 
     def forward(self, x):
@@ -248,7 +248,7 @@ def LearnedPositions(max_len, d_model, fixed=None):
     return lambda x: x + table[: x.shape[1]]
 
 
-# %% wrong: refuses sentences that fill the table exactly ->
+# %% wrong: refuses sentences that fill the table exactly -> a sentence that fills the table is refused
 class LearnedPositions(nn.Module):
     def __init__(self, max_len, d_model, fixed=None):
         super().__init__()
@@ -306,3 +306,232 @@ class LearnedPositions(nn.Module):
         if x.shape[1] > self.table.num_embeddings:
             raise ValueError("too long")
         return x + self.table(torch.arange(x.shape[1]))
+
+
+# %% wrong: starts at zero -> the rows of the table start alike
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.zeros(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x + self.table[: x.shape[1]]
+
+
+# %% wrong: starts at one -> the rows of the table start alike
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.ones(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x + self.table[: x.shape[1]]
+
+
+# %% wrong: starts with one row, repeated -> the rows of the table start alike
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(1, d_model).repeat(max_len, 1))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x + self.table[: x.shape[1]]
+
+
+# %% wrong: starts with sinusoids ->
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(sinusoidal_encoding(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x + self.table[: x.shape[1]]
+
+
+# %% wrong: a seed of its own ->
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        torch.manual_seed(0)
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x + self.table[: x.shape[1]]
+
+
+# %% wrong: refuses many sentences -> the number of sentences is compared with max_len
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table) or x.shape[0] > len(self.table):
+            raise ValueError("too long")
+        return x + self.table[: x.shape[1]]
+
+
+# %% wrong: refuses wide words ->
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if max(x.shape[1], x.shape[2]) > len(self.table):
+            raise ValueError("too long")
+        return x + self.table[: x.shape[1]]
+
+
+# %% wrong: compares the number of sentences -> the number of sentences is compared with max_len
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if len(x) > len(self.table):
+            raise ValueError("too long")
+        return x + self.table[: x.shape[1]]
+
+
+# %% wrong: refuses only while it learns ->
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        self.learns = fixed is None
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        n = x.shape[1]
+        if self.learns and n > len(self.table):
+            raise ValueError("too long")
+        return x + self.table[torch.arange(n) % len(self.table)]
+
+
+# %% wrong: dropout in training ->
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return nn.functional.dropout(x + self.table[: x.shape[1]], 0.1, self.training)
+
+
+# %% wrong: noise in training ->
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x + self.table[: x.shape[1]] + (0.01 * torch.randn_like(x) if self.training else 0)
+
+
+# %% wrong: x cut off from training ->
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x.detach() + self.table[: x.shape[1]]
+
+
+# %% wrong: a buffer of places beside the table ->
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+        self.register_buffer("places", torch.arange(max_len))
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x + self.table[self.places[: x.shape[1]]]
+
+
+# %% wrong: adds in the tensor of the caller ->
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x.add_(self.table[: x.shape[1]])
+
+
+# %% wrong: scaled down ->
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x + 0.02 * self.table[: x.shape[1]]

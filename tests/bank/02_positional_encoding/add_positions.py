@@ -101,7 +101,64 @@ def add_positions(x, encoding):
     return x.clone()
 
 
-# %% wrong: in place -> x is changed in place
+# %% wrong: in place -> what was given is changed in place
 def add_positions(x, encoding):
     x += encoding[: x.shape[1]]
     return x
+
+
+# %% wrong: the table is changed in place -> what was given is changed in place
+def add_positions(x, encoding):
+    table = encoding[: x.shape[1]]
+    table *= 1
+    result = x + table
+    table += 1
+    return result
+
+
+# %% wrong: words of zeros get no position ->
+def add_positions(x, encoding):
+    real = (x != 0).any(dim=-1, keepdim=True)
+    return x + encoding[: x.shape[1]] * real
+
+
+# %% wrong: never beyond place 511 ->
+def add_positions(x, encoding):
+    places = torch.arange(x.shape[1]).clamp(max=511)
+    return x + encoding[places]
+
+
+# %% wrong: places in int8 ->
+def add_positions(x, encoding):
+    places = torch.arange(x.shape[1]).to(torch.int8).long()
+    return x + encoding[places]
+
+
+# %% wrong: axes of one fall away ->
+def add_positions(x, encoding):
+    return (x + encoding[: x.shape[1]]).squeeze()
+
+
+# %% wrong: cut off from training ->
+def add_positions(x, encoding):
+    return x + encoding[: x.shape[1]].detach()
+
+
+# %% wrong: x cut off from training ->
+def add_positions(x, encoding):
+    return x.detach() + encoding[: x.shape[1]]
+
+
+# %% wrong: made new by torch.tensor ->
+def add_positions(x, encoding):
+    return torch.tensor((x + encoding[: x.shape[1]]).tolist())
+
+
+# %% wrong: half of the table ->
+def add_positions(x, encoding):
+    return x + 0.5 * encoding[: x.shape[1]]
+
+
+# %% wrong: counted from the last word ->
+def add_positions(x, encoding):
+    return x + encoding[: x.shape[1]].flip(0)

@@ -111,7 +111,7 @@ def alibi_bias(n_heads, size):
     return bias.expand(n_heads, size, size)
 
 
-# %% wrong: a large number in place of minus infinity ->
+# %% wrong: a large number in place of minus infinity -> a large finite number in place of -inf
 def alibi_bias(n_heads, size):
     slopes = 2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
     distance = torch.arange(size)[:, None] - torch.arange(size)
@@ -129,3 +129,58 @@ def alibi_bias(n_heads, size):
 def alibi_bias(n_heads, size):
     distance = torch.arange(size)[:, None] - torch.arange(size)
     return (-0.5 * distance).masked_fill(distance < 0, float("-inf"))
+
+
+# %% wrong: the code of the authors -> other slopes where the number of heads is no power of 2
+def alibi_bias(n_heads, size):
+    import math
+
+    def powers(n):
+        start = 2 ** (-(2 ** -(math.log2(n) - 3)))
+        return [start * start**i for i in range(n)]
+
+    closest = 2 ** math.floor(math.log2(n_heads))
+    slopes = torch.tensor(powers(closest) + powers(2 * closest)[0::2][: n_heads - closest])
+    distance = torch.arange(size)[:, None] - torch.arange(size)
+    return (-slopes[:, None, None] * distance).masked_fill(distance < 0, float("-inf"))
+
+
+# %% wrong: a list of known numbers of heads ->
+def alibi_bias(n_heads, size):
+    steps = {1: 8, 2: 4, 4: 2, 8: 1, 16: 0.5}[n_heads]
+    slopes = 2 ** (-steps * torch.arange(1, n_heads + 1))
+    distance = torch.arange(size)[:, None] - torch.arange(size)
+    return (-slopes[:, None, None] * distance).masked_fill(distance < 0, float("-inf"))
+
+
+# %% wrong: nothing lost beyond 10 steps ->
+def alibi_bias(n_heads, size):
+    slopes = 2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+    distance = torch.arange(size)[:, None] - torch.arange(size)
+    return (-slopes[:, None, None] * distance.clamp(max=10)).masked_fill(distance < 0, float("-inf"))
+
+
+# %% wrong: nothing lost beyond 16 steps ->
+def alibi_bias(n_heads, size):
+    slopes = 2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+    distance = torch.arange(size)[:, None] - torch.arange(size)
+    return (-slopes[:, None, None] * distance.clamp(max=16)).masked_fill(distance < 0, float("-inf"))
+
+
+# %% wrong: nothing lost beyond 100 steps ->
+def alibi_bias(n_heads, size):
+    slopes = 2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+    distance = torch.arange(size)[:, None] - torch.arange(size)
+    return (-slopes[:, None, None] * distance.clamp(max=100)).masked_fill(distance < 0, float("-inf"))
+
+
+# %% wrong: the mask only ->
+def alibi_bias(n_heads, size):
+    return torch.full((size, size), float("-inf")).triu(1).repeat(n_heads, 1, 1)
+
+
+# %% wrong: a head alone has no axis ->
+def alibi_bias(n_heads, size):
+    slopes = 2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+    distance = torch.arange(size)[:, None] - torch.arange(size)
+    return (-slopes[:, None, None] * distance).masked_fill(distance < 0, float("-inf")).squeeze()

@@ -94,3 +94,75 @@ def order_blindness(encoder, x, permutation):
 # %% wrong: reverses the words, whatever the permutation ->
 def order_blindness(encoder, x, permutation):
     return (encoder(x).flip(1) - encoder(x.flip(1))).abs().max().item()
+
+
+# %% wrong: the last sentence only ->
+def order_blindness(encoder, x, permutation):
+    with torch.no_grad():
+        change = (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs()
+    return change[-1].max().item()
+
+
+# %% wrong: the first word only ->
+def order_blindness(encoder, x, permutation):
+    with torch.no_grad():
+        change = (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs()
+    return change[:, 0].max().item()
+
+
+# %% wrong: the last word only ->
+def order_blindness(encoder, x, permutation):
+    with torch.no_grad():
+        change = (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs()
+    return change[:, -1].max().item()
+
+
+# %% wrong: the first number only ->
+def order_blindness(encoder, x, permutation):
+    with torch.no_grad():
+        change = (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs()
+    return change[..., 0].max().item()
+
+
+# %% wrong: the sum of the differences ->
+def order_blindness(encoder, x, permutation):
+    with torch.no_grad():
+        change = (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs()
+    return change.sum().item()
+
+
+# %% wrong: the length of the differences ->
+def order_blindness(encoder, x, permutation):
+    with torch.no_grad():
+        change = (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs()
+    return change.norm().item()
+
+
+# %% wrong: rounded to one digit ->
+def order_blindness(encoder, x, permutation):
+    with torch.no_grad():
+        change = (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs()
+    return round(change.max().item(), 1)
+
+
+# %% wrong: yes or no ->
+def order_blindness(encoder, x, permutation):
+    with torch.no_grad():
+        change = (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs()
+    return float(change.max() > 1e-4)
+
+
+# %% wrong: the order of the caller is sorted ->
+def order_blindness(encoder, x, permutation):
+    with torch.no_grad():
+        change = (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs()
+    permutation.copy_(permutation.sort().values)
+    return change.max().item()
+
+
+# %% wrong: a permutation of its own ->
+def order_blindness(encoder, x, permutation):
+    own = torch.randperm(x.shape[1])
+    with torch.no_grad():
+        change = (encoder(x)[:, own] - encoder(x[:, own])).abs()
+    return change.max().item()

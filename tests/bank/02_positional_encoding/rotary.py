@@ -121,7 +121,7 @@ def rotary(x, positions):
     return torch.stack([x[0] + table, x[1] + table, x[2]])
 
 
-# %% wrong: nothing is turned ->
+# %% wrong: nothing is turned -> nothing is turned
 def rotary(x, positions):
     return x.clone()
 
@@ -187,4 +187,113 @@ def rotary(x, positions):
     even, odd = y[:2, ..., 0::2], y[:2, ..., 1::2]
     y[:2, ..., 0::2] = even * angles.cos() - odd * angles.sin()
     y[:2, ..., 1::2] = even * angles.sin() + odd * angles.cos()
+    return y
+
+
+# %% wrong: the width of all heads -> the exponent is divided by the width of all heads together
+def rotary(x, positions):
+    d = x.shape[-1]
+    width = d * x.shape[2]
+    angles = positions[:, None] / 10000 ** (torch.arange(0, d, 2) / width)
+    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
+    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+
+
+# %% wrong: starts again at 128 ->
+def rotary(x, positions):
+    d = x.shape[-1]
+    speeds = 1 / 10000 ** (torch.arange(0, d, 2) / d)
+    angles = (positions % 128)[:, None] * speeds
+    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
+    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+
+
+# %% wrong: starts again at 512 ->
+def rotary(x, positions):
+    d = x.shape[-1]
+    speeds = 1 / 10000 ** (torch.arange(0, d, 2) / d)
+    angles = (positions % 512)[:, None] * speeds
+    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
+    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+
+
+# %% wrong: starts again at 2048 ->
+def rotary(x, positions):
+    d = x.shape[-1]
+    speeds = 1 / 10000 ** (torch.arange(0, d, 2) / d)
+    angles = (positions % 2048)[:, None] * speeds
+    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
+    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+
+
+# %% wrong: positions in bfloat16 ->
+def rotary(x, positions):
+    d = x.shape[-1]
+    speeds = 1 / 10000 ** (torch.arange(0, d, 2) / d)
+    angles = positions.to(torch.bfloat16).float()[:, None] * speeds
+    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
+    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+
+
+# %% wrong: positions in int8 ->
+def rotary(x, positions):
+    d = x.shape[-1]
+    speeds = 1 / 10000 ** (torch.arange(0, d, 2) / d)
+    angles = positions.to(torch.int8)[:, None] * speeds
+    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
+    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+
+
+# %% wrong: sorted positions ->
+def rotary(x, positions):
+    d = x.shape[-1]
+    speeds = 1 / 10000 ** (torch.arange(0, d, 2) / d)
+    angles = positions.sort().values[:, None] * speeds
+    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
+    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+
+
+# %% wrong: ranks of the positions -> 0, 1, 2, ... in place of the given positions
+def rotary(x, positions):
+    d = x.shape[-1]
+    speeds = 1 / 10000 ** (torch.arange(0, d, 2) / d)
+    angles = positions.argsort().argsort()[:, None] * speeds
+    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
+    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+
+
+# %% wrong: axes of one fall away ->
+def rotary(x, positions):
+    d = x.shape[-1]
+    speeds = 1 / 10000 ** (torch.arange(0, d, 2) / d)
+    angles = positions[:, None] * speeds
+    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
+    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]]).squeeze()
+
+
+# %% wrong: turned in the tensor of the caller ->
+def rotary(x, positions):
+    angles = positions[:, None] / 10000 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    even, odd = x[:2, ..., 0::2].clone(), x[:2, ..., 1::2].clone()
+    x[:2, ..., 0::2] = even * angles.cos() - odd * angles.sin()
+    x[:2, ..., 1::2] = even * angles.sin() + odd * angles.cos()
+    return x
+
+
+# %% wrong: the first head only ->
+def rotary(x, positions):
+    angles = positions[:, None] / 10000 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    y = x.clone()
+    even, odd = x[:2, :, 0, :, 0::2], x[:2, :, 0, :, 1::2]
+    y[:2, :, 0, :, 0::2] = even * angles.cos() - odd * angles.sin()
+    y[:2, :, 0, :, 1::2] = even * angles.sin() + odd * angles.cos()
     return y

@@ -137,3 +137,41 @@ def shift_matrix(offset, d_model):
     angles = offset / 10000 ** (torch.arange(d_model // 2) / d_model)
     blocks = [torch.stack([a.cos(), a.sin(), -a.sin(), a.cos()]).view(2, 2) for a in angles]
     return torch.block_diag(*blocks)
+
+
+# %% wrong: fitted to forty places in single precision ->
+def shift_matrix(offset, d_model):
+    speeds = 10000 ** (-torch.arange(0, d_model, 2) / d_model)
+
+    def encoded(start):
+        angles = (torch.arange(40) + start)[:, None] * speeds
+        return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+    return torch.linalg.lstsq(encoded(0), encoded(offset)).solution.T
+
+
+# %% wrong: nothing moves ->
+def shift_matrix(offset, d_model):
+    return torch.eye(d_model)
+
+
+# %% wrong: forward only ->
+def shift_matrix(offset, d_model):
+    angles = abs(offset) / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    blocks = [torch.stack([a.cos(), a.sin(), -a.sin(), a.cos()]).view(2, 2) for a in angles]
+    return torch.block_diag(*blocks)
+
+
+# %% wrong: offsets in int8 ->
+def shift_matrix(offset, d_model):
+    step = torch.tensor(offset).to(torch.int8)
+    angles = step / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    blocks = [torch.stack([a.cos(), a.sin(), -a.sin(), a.cos()]).view(2, 2) for a in angles]
+    return torch.block_diag(*blocks)
+
+
+# %% wrong: small angles: the sine is the angle ->
+def shift_matrix(offset, d_model):
+    angles = offset / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    blocks = [torch.stack([1 - a * a / 2, a, -a, 1 - a * a / 2]).view(2, 2) for a in angles]
+    return torch.block_diag(*blocks)

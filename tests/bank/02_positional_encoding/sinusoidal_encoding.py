@@ -132,3 +132,70 @@ def sinusoidal_encoding(max_len, d_model):
 def sinusoidal_encoding(max_len, d_model):
     angles = torch.arange(max_len)[:, None] // 10000 ** (torch.arange(0, d_model, 2) / d_model)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+# %% wrong: angles in half precision ->
+def sinusoidal_encoding(max_len, d_model):
+    angles = torch.arange(max_len)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    angles = angles.half()
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1).float()
+
+
+# %% wrong: places in bfloat16 ->
+def sinusoidal_encoding(max_len, d_model):
+    places = torch.arange(max_len).to(torch.bfloat16).float()
+    angles = places[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+# %% wrong: places in int8 ->
+def sinusoidal_encoding(max_len, d_model):
+    places = torch.arange(max_len).to(torch.int8)
+    angles = places[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+# %% wrong: starts again at 32 ->
+def sinusoidal_encoding(max_len, d_model):
+    places = torch.arange(max_len) % 32
+    angles = places[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+# %% wrong: starts again at 512 ->
+def sinusoidal_encoding(max_len, d_model):
+    places = torch.arange(max_len) % 512
+    angles = places[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+# %% wrong: starts again at 2048 ->
+def sinusoidal_encoding(max_len, d_model):
+    places = torch.arange(max_len) % 2048
+    angles = places[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+# %% wrong: the last place of an odd number is forgotten ->
+def sinusoidal_encoding(max_len, d_model):
+    angles = torch.arange(max_len)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    if max_len % 2:
+        angles[-1] = 0
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+# %% wrong: 0, 1, 0, 1 in every row ->
+def sinusoidal_encoding(max_len, d_model):
+    return torch.tensor([0.0, 1.0]).repeat(max_len, d_model // 2)
+
+
+# %% wrong: axes of one fall away ->
+def sinusoidal_encoding(max_len, d_model):
+    angles = torch.arange(max_len)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1).squeeze()
+
+
+# %% wrong: rounded to three digits ->
+def sinusoidal_encoding(max_len, d_model):
+    angles = torch.arange(max_len)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1).round(decimals=1)
