@@ -289,6 +289,19 @@ def _sweep(ask: Ask, value: Any) -> Any:
     return tables
 
 
+def _shapes(ask: Ask, value: Any) -> dict[str, str]:
+    """Returns for each entry of a dict whether it is a shape: a tuple or a list of whole numbers."""
+    if not isinstance(value, dict):
+        raise NotMeasured(f"expected a dict, got {name_of(value)}")
+
+    def kind(shape: Any) -> str:
+        if not isinstance(shape, tuple | list):
+            return name_of(shape)
+        return ", ".join(sorted({"whole numbers" if type(size) is int else name_of(size) for size in shape}))
+
+    return {str(name): kind(shape) for name, shape in value.items()}
+
+
 INPUTS_KEPT = "inputs kept"  # measures the call and not its value: whether what was given is left as it was
 
 # name -> (what it measures, as a sentence about it begins; the function)
@@ -302,5 +315,6 @@ MEASURES: dict[str, tuple[str, Callable[[Ask, Any], Any]]] = {
     "variety": ("whether most of the words differ from each other", _variety),
     "spans": ("what your function does to a text", _spans),
     "sweep": ("what a sweep does, told by its calls", _sweep),
+    "shapes": ("what the entries of your dict are", _shapes),
     "rows alike": ("whether all rows get the same numbers", _rows_alike),
 }

@@ -11,7 +11,7 @@ from grading.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
-from ._common import EncoderLayer, _causal, _numbers, _parameter_stage, _weights, _with
+from ._common import EncoderLayer, _bias, _causal, _numbers, _padding, _parameter_stage, _weights, _with
 
 
 class Encoder(nn.Module):
@@ -79,10 +79,19 @@ def _stack_build(n_layers: int, d: int = 4, h: int = 2, f: int = 3) -> dict[str,
 def _draw_stack(low: int, high: int, masked: bool = False) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
-        for layers in rng.sample(range(low, high + 1), min(2, high - low + 1)):
-            n, seed = rng.randint(3, 6), rng.randrange(10**6)
-            asks.append(_stack(seed, 2, n, _stack_build(layers, 6, 3, 5), _causal(n) if masked else None))
-        return asks
+        for layers in {low, rng.randint(low, high), high + 4}:
+            b, n = rng.sample([3, 4, 5, 6], 2)
+            masks = [_causal(n), _padding(b, n, rng)] if masked else [None]
+            asks += [_stack(rng.randrange(10**6), b, n, _stack_build(layers, 6, 3, 5), mask) for mask in masks]
+        return [*asks, _stack(rng.randrange(10**6), 1, 4, _stack_build(low, 6, 2, 5), _bias(4, 4) if masked else None)]
+
+    return draw
+
+
+def _draw_one_layer() -> Draw:
+    def draw(rng: random.Random) -> list[Ask]:
+        sizes = [(2, rng.randint(3, 6)), (1, rng.randint(3, 6)), (3, 1)]
+        return [_stack(rng.randrange(10**6), b, n, _stack_build(1, 6, 3, 5)) for b, n in sizes]
 
     return draw
 
@@ -91,31 +100,37 @@ EXERCISE = Exercise(
     Encoder,
     [
         _parameter_stage(
-            0.5,
+            0.25,
             "One `layers = nn.ModuleList(...)` with n_layers different layers: layers.0, layers.1 and so on.",
             _stack_build(3),
             draw=lambda rng: _stack_build(rng.randint(3, 5), 6, 3, 5),
         ),
         Stage(
             "one layer",
-            0.5,
+            0.25,
             "With one layer the encoder gives what that layer gives.",
             [_stack(1, 1, 3, _stack_build(1))],
-            _draw_stack(1, 1),
+            _draw_one_layer(),
         ),
         Stage(
             "several layers",
-            0.5,
+            0.75,
             "The output of a layer is the input of the next one: x = layer(x, mask).",
-            [_stack(2, 1, 3, _stack_build(2))],
+            [_stack(2, 1, 3, _stack_build(2)), _stack(4, 1, 2, _stack_build(7, 2, 1, 2))],
             _draw_stack(2, 4),
+            decisive=True,
         ),
         Stage(
             "the mask, in every layer",
-            0.5,
+            0.75,
             "Every layer looks at all tokens anew, so every layer needs the mask.",
-            [_stack(3, 1, 3, _stack_build(3), _causal(3))],
+            [
+                _stack(3, 1, 3, _stack_build(3), _causal(3)),
+                _stack(5, 2, 3, _stack_build(2), _padding(2, 3, random.Random(1))),
+                _stack(6, 1, 3, _stack_build(2), _bias(3, 3)),
+            ],
             _draw_stack(2, 4, masked=True),
+            decisive=True,
         ),
     ],
     [
