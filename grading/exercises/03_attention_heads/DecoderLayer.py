@@ -172,8 +172,10 @@ def _draw_decoder(kind: str) -> Draw:
             elif kind == "both":
                 sizes = [(b, n, n, _causal(n), _padding(b, n, rng)), (n, n, n, _causal(n), _padding(n, n, rng))]
                 sizes.append((1, n, m, _bias(n, n), _reading_bias(1, m, rng)))
+            elif kind == "silent":
+                sizes = [(b, n, m, None, None), (1, 1, m, None, None)]
             else:
-                sizes = [(b, n, m, None, None), (n, n, n, None, None), (1, 1, m, None, None), (b, n, 1, None, None)]
+                sizes = [(b, n, m, None, None), (n, n, n, None, None), (1, n, 1, None, None)]
             for b, n, m, mask, memory_mask in sizes:
                 masks = {"mask": mask, "memory_mask": memory_mask}
                 asks.append(_decoder(rng.randrange(10**6), b, n, m, build, silent=kind == "silent", **masks))
@@ -197,7 +199,7 @@ EXERCISE = Exercise(
             0.25,
             "x asks and the memory answers: the result has one row for each token of x, whatever the memory's length.",
             [_decoder(1, 1, 2, 3, POST)],
-            _draw_decoder("post"),
+            lambda rng: [_decoder(rng.randrange(10**6), 2, rng.randint(3, 5), rng.randint(6, 8), POST)],
             view="shape",
         ),
         Stage(

@@ -76,24 +76,20 @@ def _stack_build(n_layers: int, d: int = 4, h: int = 2, f: int = 3) -> dict[str,
     return {"d_model": d, "n_heads": h, "d_feedforward": f, "n_layers": n_layers}
 
 
-def _draw_stack(low: int, high: int, masked: bool = False) -> Draw:
+def _draw_stack(*layers: int) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
-        asks = []
-        for layers in {low, rng.randint(low, high), high + 4}:
-            b, n = rng.sample([3, 4, 5, 6], 2)
-            masks = [_causal(n), _padding(b, n, rng)] if masked else [None]
-            asks += [_stack(rng.randrange(10**6), b, n, _stack_build(layers, 6, 3, 5), mask) for mask in masks]
-        return [*asks, _stack(rng.randrange(10**6), 1, 4, _stack_build(low, 6, 2, 5), _bias(4, 4) if masked else None)]
+        b, n = rng.sample([2, 3, 4, 5, 6], 2)
+        sizes = [(b, n), (1, n)]
+        builds = [_stack_build(many, *rng.choice([(6, 3, 5), (6, 2, 7)])) for many in layers]
+        return [_stack(rng.randrange(10**6), *size, build) for size, build in zip(sizes, builds, strict=True)]
 
     return draw
 
 
-def _draw_one_layer() -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
-        sizes = [(2, rng.randint(3, 6)), (1, rng.randint(3, 6)), (3, 1)]
-        return [_stack(rng.randrange(10**6), b, n, _stack_build(1, 6, 3, 5)) for b, n in sizes]
-
-    return draw
+def _draw_masked(rng: random.Random) -> list[Ask]:
+    b, n = rng.sample([3, 4, 5, 6], 2)
+    masks = [(rng.randint(2, 3), _causal(n)), (4, _causal(n)), (2, _padding(b, n, rng)), (2, _bias(n, n))]
+    return [_stack(rng.randrange(10**6), b, n, _stack_build(layers, 6, 3, 5), mask) for layers, mask in masks]
 
 
 EXERCISE = Exercise(
@@ -110,14 +106,14 @@ EXERCISE = Exercise(
             0.25,
             "With one layer the encoder gives what that layer gives.",
             [_stack(1, 1, 3, _stack_build(1))],
-            _draw_one_layer(),
+            _draw_stack(1, 1),
         ),
         Stage(
             "several layers",
             0.75,
             "The output of a layer is the input of the next one: x = layer(x, mask).",
             [_stack(2, 1, 3, _stack_build(2)), _stack(4, 1, 2, _stack_build(7, 2, 1, 2))],
-            _draw_stack(2, 4),
+            lambda rng: _draw_stack(rng.randint(2, 4), rng.randint(5, 7))(rng),
             decisive=True,
         ),
         Stage(
@@ -129,7 +125,7 @@ EXERCISE = Exercise(
                 _stack(5, 2, 3, _stack_build(2), _padding(2, 3, random.Random(1))),
                 _stack(6, 1, 3, _stack_build(2), _bias(3, 3)),
             ],
-            _draw_stack(2, 4, masked=True),
+            _draw_masked,
             decisive=True,
         ),
     ],

@@ -87,7 +87,7 @@ def _draw_layer(kind: str) -> Draw:
             if kind == "mask":
                 sizes = [(b, n, _causal(n)), (b, n, _padding(b, n, rng)), (1, n, _bias(n, n)), (n, n, _causal(n))]
             else:
-                sizes = [(b, n, None), (1, n, None), (n, n, None), (b, 1, None)]
+                sizes = [(b, n, None), (1, n, None)] if kind == "silent" else [(b, n, None), (n, n, None), (1, 1, None)]
             asks += [_layer(rng.randrange(10**6), b, n, build, mask, kind == "silent") for b, n, mask in sizes]
         return asks
 
