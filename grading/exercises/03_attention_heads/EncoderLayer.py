@@ -111,7 +111,7 @@ EXERCISE = Exercise(
             1,
             "First attention, then feed-forward. Each time: x plus what the part makes of x, and then the norm of "
             "the sum.",
-            [_layer(3, 2, 3, POST)],
+            [_layer(3, 2, 3, POST), _layer(8, 1, 1, POST)],
             _draw_layer("post"),
             decisive=True,
         ),

@@ -29,6 +29,7 @@ from ._common import (
     _zero_blocks,
     merge_heads,
     scaled_dot_product_attention,
+    split_heads,
 )
 
 
@@ -237,6 +238,7 @@ EXERCISE = Exercise(
                 _heads(7, 2, 4, 5, 6, 3, _padding(2, 5, random.Random(2))),
                 _heads(10, 1, 3, 4, 4, 2, _bias(3, 4)),
                 _heads(11, 3, 3, 3, 6, 3, _padding(3, 3, random.Random(3))),
+                _heads(12, 3, 3, 3, 6, 2, _blocked(3, 3, random.Random(4))),
             ],
             _draw_masked,
         ),
