@@ -289,6 +289,18 @@ def _sweep(ask: Ask, value: Any) -> Any:
     return tables
 
 
+def _start(ask: Ask, value: Any) -> dict[str, str]:
+    """Returns how the weights of a causal attention of one head are shared out, told by its output `(1, n, n)`.
+
+    The tokens are one-hot and come out as they go in, so that row i of the output holds the weights of row i.
+    """
+    n = ask.inputs[0].shape[1]
+    rows = _numbers(value, (1, n, n))[0]
+    if ask.beside["of"] == "alike":
+        return {"all weights of a row alike": "yes" if torch.allclose(rows[-1], rows[-1].mean(), atol=1e-6) else "no"}
+    return {"one place has nearly all": "yes" if bool(rows[n // 2 :].amax(dim=-1).mean() > 0.9) else "no"}
+
+
 def _shapes(ask: Ask, value: Any) -> dict[str, str]:
     """Returns for each entry of a dict whether it is a shape: a tuple or a list of whole numbers."""
     if not isinstance(value, dict):
@@ -315,6 +327,7 @@ MEASURES: dict[str, tuple[str, Callable[[Ask, Any], Any]]] = {
     "variety": ("whether most of the words differ from each other", _variety),
     "spans": ("what your function does to a text", _spans),
     "sweep": ("what a sweep does, told by its calls", _sweep),
+    "start": ("the weights that a new module has", _start),
     "shapes": ("what the entries of your dict are", _shapes),
     "rows alike": ("whether all rows get the same numbers", _rows_alike),
 }
