@@ -156,7 +156,7 @@ def _draw_few(kind: str) -> Draw:
 
 
 def _draw_several(rng: random.Random) -> list[Ask]:
-    """Draws sizes that all differ; then lengths that agree, with another source; then sizes that all agree, or are 1."""
+    """Draws sizes that all differ; lengths that agree, with another source; sizes that all agree, or are 1."""
     (d, h), (_, few) = rng.sample(HEAD_SIZES, 2)
     b, n, m = rng.sample([size for size in range(2, 9) if size not in (h, d // h)], 3)
     sizes = [(b, n, m, d, h), (b, m, m, d, h), (1, m, n, d, h), (3, 3, 3, 9, 3), (few, 1, few, 4 * few, few)]

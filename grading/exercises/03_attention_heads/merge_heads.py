@@ -50,8 +50,8 @@ EXERCISE = Exercise(
         Stage(
             "one token: its pieces side by side",
             0.25,
-            "Three axes again, (b, n, d), also where one of them is 1: the h pieces of width d/h of the token stand side "
-            "by side, first that of head 0. h times d/h is d.",
+            "Three axes again, (b, n, d), also where one of them is 1: the h pieces of width d/h of the token stand "
+            "side by side, first that of head 0. h times d/h is d.",
             [Ask((_counted(2, 4, 1, 2),)), Ask((_counted(1, 2, 1, 3),))],
             _draw_merge(one_token=True),
         ),
@@ -94,8 +94,8 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "view after a transpose",
-            "A transpose only changes how the numbers are read, and `view` needs them in their new order in memory. Use "
-            "reshape, which copies them where it must, or call contiguous() before view.",
+            "A transpose only changes how the numbers are read, and `view` needs them in their new order in memory. "
+            "Use reshape, which copies them where it must, or call contiguous() before view.",
             _view_after_transpose,
         ),
     ],

@@ -251,8 +251,8 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "the exponential overflows",
-            "exp(89) is infinite in these numbers, and exp(-104) is 0: the weights become NaN. `torch.softmax` takes the "
-            "largest score of a row off first.",
+            "exp(89) is infinite in these numbers, and exp(-104) is 0: the weights become NaN. `torch.softmax` takes "
+            "the largest score of a row off first.",
             _naive,
         ),
     ],

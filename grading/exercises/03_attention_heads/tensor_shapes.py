@@ -82,8 +82,8 @@ EXERCISE = Exercise(
         Stage(
             "a dict with the nine names, each with whole numbers",
             0.25,
-            "The docstring lists the nine names, in the order in which the tensors are made. The numbers of a shape are "
-            "whole numbers: `/` makes floats, also where nothing is left over; `//` does not.",
+            "The docstring lists the nine names, in the order in which the tensors are made. The numbers of a shape "
+            "are whole numbers: `/` makes floats, also where nothing is left over; `//` does not.",
             [Ask((2, 7, 15, 3))],
             _draw_shapes(),
             measure="shapes",

@@ -117,7 +117,9 @@ def _start_stage(kind: type[nn.Module], of: str, name: str, look: str) -> Stage:
 
     def ask(n: int) -> Ask:
         parts = ("hidden", "value", "output") if kind is SynthesizerAttention else ("value", "output")
-        weights = {f"{part}.weight": torch.eye(n) for part in parts} | {f"{part}.bias": torch.zeros(n) for part in parts}
+        weights = {f"{part}.weight": torch.eye(n) for part in parts} | {
+            f"{part}.bias": torch.zeros(n) for part in parts
+        }
         build = {"d_model": n, "n_heads": 1, "max_len": n}
         return Ask((torch.eye(n)[None],), build=build, weights=weights, beside={"of": of})
 

@@ -604,7 +604,9 @@ def compare_tasks(tokens, places):
             for i, place in enumerate(wanted):
                 if place < 0:
                     continue
-                known = {"random": i, "dense": int(tokens.max()) * i + sentence[i], "prefix": tuple(sentence[: i + 1])}[name]
+                known = {"random": i, "dense": int(tokens.max()) * i + sentence[i], "prefix": tuple(sentence[: i + 1])}[
+                    name
+                ]
                 group = groups.setdefault(known, {})
                 group[place] = group.get(place, 0) + 1
         right = sum(max(group.values()) for group in groups.values())
@@ -667,25 +669,7 @@ def compare_tasks(tokens, places):
     return shares
 
 
-# %% wrong: rounded to three places ->
-def compare_tasks(tokens, places):
-    shares = {}
-    for name in ("random", "dense", "prefix"):
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place < 0:
-                    continue
-                known = {"random": i, "dense": (i, sentence[i]), "prefix": tuple(sentence[: i + 1])}[name]
-                group = groups.setdefault(known, {})
-                group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        total = sum(sum(group.values()) for group in groups.values())
-        shares[name] = round(right / total, 3)
-    return shares
-
-
-# %% wrong: rows without a question have no group, but each row divides alike ->
+# %% wrong: rows without a question have no group, but each row divides alike -> divided by all rows, also those that ask nothing
 def compare_tasks(tokens, places):
     shares = {}
     for name in ("random", "dense", "prefix"):
