@@ -19,12 +19,15 @@ class Reading:
 
     `own` are the cells with the id of an exercise or an essay, in order; `elsewhere` is the further cell that answers
     an exercise whose own cells do not; `code` are all code cells of the student in order, with the id of those that
-    have one, else "". Cells that stand in the released notebook as they are belong to nobody.
+    have one, else "". Cells that stand in the released notebook as they are belong to nobody. `experiments` are the
+    experiment and set-up cells of the notebook, changed or not, each with its place among `code`: how many of them
+    stand before.
     """
 
     own: dict[str, list[Any]] = field(default_factory=dict)
     elsewhere: dict[str, Any] = field(default_factory=dict)
     code: list[tuple[str, Any]] = field(default_factory=list)
+    experiments: list[tuple[int, Any]] = field(default_factory=list)
 
     def answer(self, name: str) -> str | None:
         """Returns the answer to an exercise or an essay, None when no cell has any."""
@@ -47,6 +50,9 @@ def read_cells(student: Sequence[Any], released: Sequence[Any]) -> Reading:
     reading = Reading()
     kinds = {cells.grade_id(cell): cells.kind(cell) for cell in released}
     given = {cells.bare(cells.text(cell)) for cell in released}
+    tried = [cell for cell in released if cells.is_experiment(cell)]
+    known = {cells.bare(cells.text(cell)) for cell in tried}
+    asked = [cells.exercise_of(cell) for cell in released if cells.kind(cell) == "check"]
     for cell in student:
         name, source = cells.grade_id(cell), cells.text(cell)
         kind = kinds.get(name, "")
@@ -55,11 +61,15 @@ def read_cells(student: Sequence[Any], released: Sequence[Any]) -> Reading:
         is_code = isinstance(cell, dict) and cell.get("cell_type") == "code"
         if kind == "solution":
             reading.code.append((name, cell))
+        elif kind == "setup" or (
+            is_code and not name and (cells.bare(source) in known or _changed_experiment(cell, asked))
+        ):
+            reading.experiments.append((len(reading.code), cell))
         elif is_code and not name and source.strip() and cells.bare(source) not in given:
             reading.code.append(("", cell))
     untouched = {cells.bare(cells.text(cell)) for cell in released if cells.kind(cell) == "solution"}
     further = [(cell, cells.text(cell)) for name, cell in reading.code if not name]
-    for name in (cells.exercise_of(cell) for cell in released if cells.kind(cell) == "check"):
+    for name in asked:
         sources = [cells.text(cell) for cell in reading.own.get(name, [])]
         if any(cells.defines(source, name) and cells.bare(source) not in untouched for source in sources):
             continue
@@ -67,3 +77,8 @@ def read_cells(student: Sequence[Any], released: Sequence[Any]) -> Reading:
         if answering:
             reading.elsewhere[name] = answering[-1]
     return reading
+
+
+def _changed_experiment(cell: Any, exercises: Sequence[str]) -> bool:
+    """Says whether a cell is an experiment of the notebook in which the student has tried something else."""
+    return cells.is_experiment(cell) and not any(cells.defines(cells.text(cell), name) for name in exercises)

@@ -45,6 +45,13 @@ def kind(cell: Any) -> str:
     return "check" if told.get("grade") else "setup" if told.get("locked") and cell.get("cell_type") == "code" else ""
 
 
+def is_experiment(cell: Any) -> bool:
+    """Says whether a cell of a notebook is tagged as an experiment: no mark depends on it."""
+    metadata = cell.get("metadata") if isinstance(cell, dict) else None
+    tags = metadata.get("tags") if isinstance(metadata, dict) else None
+    return isinstance(tags, list) and "experiment" in tags and cell.get("cell_type") == "code"
+
+
 def exercise_of(check: Any) -> str:
     """Returns the exercise that a check cell is for."""
     return grade_id(check).removesuffix("_check")

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from helpers.checking.answers import Ask
 from helpers.checking.judging import INPUTS_STAY as INPUTS_STAY
 from helpers.checking.judging import Case, Examples, Raised, StageCases
+from helpers.checking.plain import Other
 
 if TYPE_CHECKING:
     from grading.exercise import Exercise
-
 
 
 def cost(points: float) -> float:
@@ -73,7 +73,8 @@ def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
 def _defaults(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
     """Yields a call without each argument that has a default, unless the stages leave it out anyway."""
     made = inspect.signature(exercise.reference).parameters
-    called = inspect.signature(exercise.reference.forward).parameters if _is_class(exercise) else made
+    forward = getattr(exercise.reference, "forward", None)
+    called = inspect.signature(forward).parameters if forward and _is_class(exercise) else made
     names = [name for name in called if name != "self"]
     for place, name in enumerate(names):
         given = [ask for ask in calls if len(ask.inputs) > place or name in ask.keywords]
@@ -83,8 +84,10 @@ def _defaults(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
     for name, parameter in made.items() if _is_class(exercise) else ():
         given = [ask for ask in calls if name in (ask.build or {})]
         usual = [ask for ask in given if (ask.build or {})[name] == parameter.default]
-        if len(given) == len(calls) and usual:
-            yield replace(usual[-1], build={key: value for key, value in (usual[-1].build or {}).items() if key != name})
+        if len(given) == len(calls) and usual and len(usual[-1].build or {}) > 1:
+            yield replace(
+                usual[-1], build={key: value for key, value in (usual[-1].build or {}).items() if key != name}
+            )
 
 
 def _random_numbers(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
@@ -174,4 +177,4 @@ def _says_something(ask: Ask, wanted: Any) -> bool:
     """Says whether there is anything to compare in what the reference gives."""
     if ask.take == "in double":
         return str(wanted).startswith("torch.float")
-    return wanted is not None and not (isinstance(wanted, dict) and not wanted)
+    return not (wanted is None or isinstance(wanted, Other) or (isinstance(wanted, dict) and not wanted))

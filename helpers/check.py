@@ -10,16 +10,19 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from helpers.checking import plain
 from helpers.checking.answers import Ask, InProcess
+from helpers.checking.globals_used import globals_used
 from helpers.checking.judging import Case, Examples, Raised, Sealed, StageCases, judge
 from helpers.checking.verdict import Verdict
 
 EXAMPLES = Path(__file__).with_name("check_examples")
+EXPERIMENTS = EXAMPLES / "experiments.json"  # the variables of each notebook that only its experiment cells make
 
 
 class NotRightYet(AssertionError):
@@ -104,11 +107,34 @@ def check(answer: Any, name: str | None = None) -> Verdict | None:
     if name not in examples:
         known = ", ".join(sorted(_files()))
         raise LookupError(f"no exercise is called {name!r}; expected one of: {known}. Say check(answer, 'its_name').")
-    verdict = judge(examples[name], InProcess(answer))
+    verdict = _with_experiments(judge(examples[name], InProcess(answer)), answer, name)
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.outcome != "right":
         raise NotRightYet(str(verdict))
     _show(verdict)
     return None
+
+
+def _with_experiments(verdict: Verdict, answer: Any, exercise: str) -> Verdict:
+    """Returns the verdict with what to say of variables that only experiment cells make.
+
+    Grading makes those that an answer uses, too, unless a model must be trained for it: then the answer cannot be
+    marked, and is not right.
+    """
+    made = json.loads(EXPERIMENTS.read_text("utf-8")).get(_files()[exercise].parent.name, {"made": [], "trained": []})
+    names = globals_used(answer)
+    for kind in ("trained", "made"):
+        found = sorted(names & set(made[kind]))
+        if not found:
+            continue
+        told = f"{', '.join(f'`{name}`' for name in found)} {'is' if len(found) == 1 else 'are'} made in an experiment"
+        advice = "Make what you need in the function itself or in a cell of your own, or take it from an argument."
+        if kind == "made":
+            note = f"{told}, a cell that grading runs only as far as an answer needs it. {advice}"
+            return replace(verdict, notes=(note, *verdict.notes))
+        sentence = f"{told} that trains a model, which grading does not repeat, so it will not be there. {advice}"
+        outcome = "wrong" if verdict.outcome == "right" else verdict.outcome
+        return replace(verdict, outcome=outcome, sentence=sentence, look="", mistake="", call="", pictures=())
+    return verdict
 
 
 def _show(verdict: Verdict) -> None:

@@ -127,9 +127,22 @@ check(batch_shape)
 # - It calls your function on a few small examples, in stages from easy to hard. **The first stage that fails says where to look.**
 # - If it recognises the mistake, it says which one it is. That is the only hint you need to ask for: run the check.
 # - It never changes your variables, and stops after a few seconds if your function does not come back.
-# - You may run it as often as you like; only what you hand in counts. Your mark comes from *other* inputs, drawn for you: an answer that fits
-#   only the examples will not do.
-# - Points are given by stage, so half an answer is worth handing in.
+# - You may run it as often as you like; only what you hand in counts. Your mark comes from the same questions and from *other* ones, drawn for
+#   you: an answer that fits only the examples will not do.
+# - Points are given by stage, so half an answer is worth handing in. The stage that an exercise is there for weighs most: an answer that fails
+#   it gets half of the points at most.
+#
+# ### What every answer keeps
+#
+# Your function will be called by other code, often, and inside a training. So each check asks at its end, without saying so in each exercise:
+# - **What it is given stays as it is.** A function that changes a tensor, a list or a model that it was given spoils it for the caller: work on a
+#   copy (`scores = scores.masked_fill(...)`, and not `scores.masked_fill_(...)`).
+# - **The same question gets the same answer**, also after another one: nothing is kept from call to call.
+# - **Gradients pass through** what a training goes through: modules, and functions whose description says so. `.detach()`, `.item()` and numpy
+#   stop them. A module does the same in training mode as in evaluation mode, and double precision stays double.
+# - **Random numbers belong to the caller**: no `torch.manual_seed` inside. What may be left out has the default of the signature.
+#
+# Each of these costs a tenth of the points of its exercise.
 
 # %% experiment
 print("the picture above has the shape", tuple(batch.shape))
@@ -138,7 +151,8 @@ print("your function says:           ", tuple(batch_shape(2, 3, 4)))
 # %% [markdown]
 # ## 5. Validate and hand in
 #
-# 1. **Kernel → Restart Kernel and Run All Cells**: your notebook must run from top to bottom, as the person who marks it will run it.
+# 1. **Kernel → Restart Kernel and Run All Cells**: your notebook must run from top to bottom. Grading runs the set-up cells, your answers and the
+#    cells that you have added, in your order; of our experiments only what your answers need, and no training.
 # 2. **Validate**, the button in the toolbar above: it runs the checks once more in a clean state and says *Success!* or which cell is not right yet.
 # 3. **Save** (Ctrl+S, ⌘S on a Mac).
 # 4. Hand in the file `00_start_here.ipynb` under its own name, in the way your course says: by *Nbgrader → Assignment List → Submit* on a course

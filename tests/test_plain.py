@@ -195,3 +195,40 @@ def test_a_name_of_a_model_is_not_imported() -> None:
     assert reply.outcome == "crashed"
     assert "os.system" in reply.error
     assert plain.encode(reply.value) is None
+
+
+L, INDEX = sympy.Symbol("L", positive=True, integer=True), sympy.Symbol("i", integer=True)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        sympy.Piecewise((0, sympy.Eq(L, 1)), (L * (L - 1) / 2, True)),
+        sympy.gamma(L + 1) / (2 * sympy.gamma(L - 1)),
+        sympy.factorial(L) / (2 * sympy.factorial(L - 2)),
+        sympy.Sum(sympy.Max(L - 1 - INDEX, 0), (INDEX, 0, L)),
+        sympy.Sum(sympy.Sum(1, (INDEX, 1, L)) - L / 2 - sympy.Rational(1, 2), (sympy.Symbol("k"), 1, L)),
+        sympy.Poly(L**2 / 2 - L / 2, L),
+        sympy.Subs(sympy.Symbol("F") * L, sympy.Symbol("F"), L - 1) / 2,
+        sympy.cosh(L) - sympy.sinh(L) - sympy.exp(-L) + L * (L - 1) / 2,
+        sympy.ff(L, 2) / 2,
+        sympy.UnevaluatedExpr(L) * (L - 1) / 2,
+    ],
+)
+def test_a_formula_may_have_any_form(formula: Any) -> None:
+    read = decode(json.loads(json.dumps(encode(formula))))
+    assert [round(float(read.value({"L": number})), 12) for number in (1, 2, 5)] == [0, 1, 10]
+
+
+def test_symbols_without_assumptions_are_noted() -> None:
+    assert decode(encode(sympy.Symbol("D") * L)).bare == ("D",)
+    assert decode(encode(2 * L)).bare == ()
+
+
+def test_a_formula_that_takes_too_long_is_refused() -> None:
+    def summed(body: list[Any], index: str) -> list[Any]:
+        return ["Sum", body, ["Symbol", index], ["Integer", "0"], ["Integer", "10000"]]
+
+    formula = Expression.from_data(summed(summed(["Symbol", "first"], "first"), "second"))
+    with pytest.raises(NotPlain, match="too long"):
+        formula.value({})

@@ -21,9 +21,10 @@ from nbformat import NotebookNode
 from grading import exercises
 from grading.authoring import syllabus
 from grading.authoring.source import BuildError, Cell, grade_id, read, validate
-from grading.cells import BEGIN_HIDDEN, END_HIDDEN
+from grading.cells import BEGIN_HIDDEN, END_HIDDEN, is_experiment
 from grading.course import ROOT, Course
 from grading.files import write_whole
+from grading.names import bound, needed, trained
 
 CELL_SECONDS = 300
 
@@ -238,7 +239,22 @@ def _examples_file(notebook: str, exercise: str) -> Path:
 def common_products() -> dict[Path, str]:
     """Returns what is made of the heads of all sources, as files and their content."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    return {ROOT / name: content for name, content in syllabus.made(sources(), readme).items()}
+    made = {ROOT / name: content for name, content in syllabus.made(sources(), readme).items()}
+    return made | {ROOT / "helpers" / "check_examples" / "experiments.json": _experiments()}
+
+
+def _experiments() -> str:
+    """Returns for each notebook the variables that only its experiment cells make, and those that need a training."""
+    lines = []
+    for path in sources():
+        notebook = solution_notebook(path, read(path), "")
+        tried = [cell.source for cell in notebook.cells if is_experiment(cell)]
+        others = [cell.source for cell in notebook.cells if cell.cell_type == "code" and not is_experiment(cell)]
+        names = sorted(bound(tried) - bound(others))
+        slow = [name for name in names if trained("\n".join(needed(tried, [name])))]
+        told = {"made": [name for name in names if name not in slow], "trained": slow}
+        lines.append(f"{json.dumps(path.stem)}: {json.dumps(told)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def agrees(file: Path, content: str) -> bool:

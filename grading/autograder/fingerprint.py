@@ -17,7 +17,9 @@ GRADING = (
     "answers.py",
     "cells.py",
     "examiner.py",
+    "contracts.py",
     "exercise.py",
+    "names.py",
     "autograder/grade_submission.py",
     "autograder/submission.py",
 )

@@ -12,6 +12,7 @@ from grading.autograder.submission import Master, Work, plan
 from grading.cells import exercise_of
 from grading.examiner import examine
 from grading.exercise import Exercise
+from grading.names import used
 from grading.sandbox.student_process import ForkServerClient, Student
 from helpers.checking.answers import Ask, Reply
 from helpers.checking.serve import ChannelError, ProcessEnded
@@ -47,10 +48,6 @@ class Graded:
     spent: dict[str, float] = field(default_factory=dict)
     left: float = math.inf  # of the notebook's time
 
-    def lacks_a_name(self, exercise: str) -> bool:
-        """Says whether an answer has stopped because it uses what nobody has defined."""
-        return "NameError" in self.errors.get(exercise, "") or self.verdicts[exercise].error_type == "NameError"
-
 
 @dataclass(frozen=True)
 class DeadAnswer:
@@ -78,13 +75,14 @@ def grade(  # noqa: PLR0913 - the whole of what a mark depends on
     """Returns the verdicts on a submission; never raises for anything that a submission can do."""
     grading = _Grading(students, master, work, exercises, student, budget)
     graded = grading.run(budget.notebook * (1 + len(exercises)))
-    extra = any(not name for name, _ in work.code)
-    if extra and any(graded.lacks_a_name(name) for name in exercises):
-        before, graded = graded, grading.run(graded.left, everything=True)
-        for name, verdict in before.verdicts.items():
-            if verdict.earned > graded.verdicts[name].earned:
-                graded.verdicts[name] = verdict
-        graded.put_right.append("an answer uses what further cells define; they were run too")
+    lost = [name for name, verdict in graded.verdicts.items() if verdict.outcome != "right" and name in work.answers]
+    spoiled = [name for name in lost if work.further_names() & {name, *used([work.answers[name]])}]
+    if spoiled:  # a further cell may have given a name another meaning, after the answer was checked
+        alone = grading.run(graded.left, everything=False)
+        for name in spoiled:
+            if alone.verdicts[name].earned > graded.verdicts[name].earned:
+                graded.verdicts[name] = alone.verdicts[name]
+                graded.put_right.append(f"a further cell changes what {name} uses; it was marked without it")
     return graded
 
 
@@ -99,8 +97,8 @@ class _Grading:
     _student: str
     _budget: Budget
 
-    def run(self, seconds: float, *, everything: bool = False) -> Graded:
-        """Returns the verdicts, after about `seconds` at most; with `everything` the further cells are run too."""
+    def run(self, seconds: float, *, everything: bool = True) -> Graded:
+        """Returns the verdicts, after about `seconds` at most; without `everything` only the answers are run."""
         self._cells = plan(self._master, self._work, everything=everything)
         self._culprits = Counter[int]()  # cells that have ended the process, and how often
         self._graded = graded = Graded(put_right=list(self._work.put_right), left=seconds)

@@ -16,9 +16,10 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from grading.answers import read_cells
-from grading.cells import cells_of, exercise_of, grade_id, kind, text
+from grading.answers import Reading, read_cells
+from grading.cells import cells_of, exercise_of, grade_id, is_experiment, kind, text
 from grading.files import read_bounded
+from grading.names import bound, needed, used
 from grading.text import printable
 
 MAX_BYTES = 50 << 20  # a notebook with many pictures has 5 MB
@@ -34,12 +35,17 @@ class Work:
     """The answers of one submission.
 
     `answers` are sources of solution cells and texts of essays by grade id; `code` are all code cells of the student
-    in order, with the id of those that have one; `put_right` are sentences on what was not as it should be.
+    in order, with the id of those that have one, and among them what these need of experiment cells; `put_right` are
+    sentences on what was not as it should be.
     """
 
     answers: dict[str, str] = field(default_factory=dict)
     code: list[tuple[str, str]] = field(default_factory=list)
     put_right: list[str] = field(default_factory=list)
+
+    def further_names(self) -> set[str]:
+        """Returns the variables that the student's further cells bind."""
+        return bound(source for name, source in self.code if not name)
 
     def digest(self) -> str:
         """Returns a fingerprint of everything that grading looks at."""
@@ -75,7 +81,7 @@ def read(folder: Path, master: Master) -> Work:
     if len(cells) < len(found):
         work.put_right.append(f"{len(found) - len(cells)} cells that are no cells were left out")
     reading = read_cells(cells, master.notebook.cells)
-    work.code = [(name, text(cell)) for name, cell in reading.code]
+    work.code = _with_experiments(reading, master, work)
     retyped = [name for name, cell in reading.code if name and cell.get("cell_type") != "code"]
     work.put_right += [f"the cell of {name} is not a code cell; it was run as one" for name in retyped]
     names = [exercise_of(cell) for cell in master.cells("check")]
@@ -91,6 +97,34 @@ def read(folder: Path, master: Master) -> Work:
         else:
             work.answers[name] = answer
     return work
+
+
+def _with_experiments(reading: Reading, master: Master, work: Work) -> list[tuple[str, str]]:
+    """Returns a student's code, and in its place what it needs of experiment cells, which are not run otherwise."""
+    code = [(name, text(cell)) for name, cell in reading.code]
+    setups = {grade_id(cell): cell.source for cell in master.cells("setup")}
+    theirs = [
+        (place, "" if grade_id(cell) in setups else text(cell), grade_id(cell)) for place, cell in reading.experiments
+    ]
+    ours = [(0, cell.source, "") for cell in master.notebook.cells if is_experiment(cell)]
+    sources = [source for _, source in code]
+    missing = used(sources) - bound([*sources, *setups.values()])
+    wanted = missing & bound(source for _, source, _ in [*theirs, *ours])
+    if not wanted:
+        return code
+    names = ", ".join(f"`{name}`" for name in sorted(wanted))
+    work.put_right.append(f"an answer uses {names} of cells that are not part of the marks; what it needs was run")
+    lost = bound(source for _, source, _ in ours) - bound(source for _, source, _ in theirs)
+    cells = [*(ours if wanted & lost else []), *theirs]
+    parts = needed([source for _, source, _ in cells], wanted)
+    spoiled = bound(parts)  # what a set-up cell binds, and an experiment binds too, is bound again in its place
+    again = {name for name, source in setups.items() if bound([source]) & spoiled}
+    parts = [setups[name] if name in again else part for (_, _, name), part in zip(cells, parts, strict=True)]
+    made = list[tuple[str, str]]()
+    for place in range(len(code) + 1):
+        made += [("", part) for (before, _, _), part in zip(cells, parts, strict=True) if before == place and part]
+        made += code[place : place + 1]
+    return made
 
 
 def _notebook_file(folder: Path, assignment: str, work: Work) -> Path:
@@ -148,11 +182,11 @@ def rebuilt(master: Master, work: Work) -> NotebookNode:
     return notebook
 
 
-def plan(master: Master, work: Work, *, everything: bool) -> Sequence[tuple[str, str]]:
+def plan(master: Master, work: Work, *, everything: bool = True) -> Sequence[tuple[str, str]]:
     """Returns what is run before the checks, as (exercise or "", source) in order.
 
-    First the set-up cells of the master, then the answers; with `everything` the student's own further code cells
-    too, in the student's order, for answers that use what was defined there.
+    First the set-up cells of the master, then all code of the student in the student's order; without `everything`
+    only the answers, for the student whose further cells spoil them.
     """
     setup = [("", cell.source) for cell in master.cells("setup")]
     if everything:

@@ -20,6 +20,7 @@ from helpers.checking.serve import ChannelError, ProcessEnded, decode_reply, rec
 
 SLOWEST = 8.0  # a reply may take this many times its processor time, on a busy machine
 STANDSTILL = 10.0  # seconds in which an asked process does nothing at all: then no reply will come
+WAITING = 30.0  # the same for a cell, which may honestly wait: for a server that does not answer, or in a `sleep`
 IDLE = 4.0  # a process that waits uses up a notebook's time too, this many times more slowly
 
 
@@ -100,12 +101,12 @@ class Student:
                 os.kill(self.pid, signal.SIGKILL)  # its supervisor: the kernel kills the rest
         return self.used()
 
-    def _talk(self, message: Any, seconds: float) -> dict[str, Any]:
+    def _talk(self, message: Any, seconds: float, standstill: float = STANDSTILL) -> dict[str, Any]:
         start, seconds = time.monotonic(), max(0.1, seconds)
         try:
             self._channel.settimeout(seconds)
             send(self._channel, message)
-            reply = receive(self._channel, seconds, _Standstill(self.pid).look)
+            reply = receive(self._channel, seconds, _Standstill(self.pid, standstill).look)
         except OSError as problem:
             self.close()
             if isinstance(problem, ChannelError):
@@ -125,7 +126,7 @@ class Student:
         Raises:
             ChannelError: when the cell ended the process, or took too long.
         """
-        reply = self._talk({"cell": source, "seconds": seconds}, SLOWEST * seconds)
+        reply = self._talk({"cell": source, "seconds": seconds}, SLOWEST * seconds, WAITING)
         error = reply.get("error")
         return plain.clean(error[:400]) if isinstance(error, str) and reply.get("ok") is not True else ""
 
@@ -137,15 +138,15 @@ class Student:
 class _Standstill:
     """Notices that a process which was asked something sleeps, so that nobody waits for it as for one that works."""
 
-    def __init__(self, pid: int) -> None:
-        self._pid, self._since, self._before = pid, time.monotonic(), -1
+    def __init__(self, pid: int, seconds: float) -> None:
+        self._pid, self._seconds, self._since, self._before = pid, seconds, time.monotonic(), -1
 
     def look(self) -> None:
         """Raises ChannelError when the process has done nothing for a while. To be called about once in a second."""
         now, work = time.monotonic(), at_work(self._pid)
         if work is None or work[1] or work[0] != self._before:
             self._since, self._before = now, -1 if work is None else work[0]
-        elif now - self._since > STANDSTILL:
+        elif now - self._since > self._seconds:
             raise ChannelError("it waits, and does nothing")
 
 

@@ -22,6 +22,9 @@ VIEWS = {
 }
 
 
+FORGOTTEN = "the function returns None: did you forget to return the result?"
+
+
 class QuotesValues(str):
     """A sentence that quotes wanted or given numbers: not to be shown for hidden inputs."""
 
@@ -74,7 +77,7 @@ def difference(
 ) -> str | None:
     """Returns None when `got` is as wanted in this view, else one sentence that says what differs."""
     if got is None and wanted is not None:
-        return "the function returns None: did you forget to return the result?"
+        return FORGOTTEN
     return _part_difference(wanted, got, view, tolerance, at)
 
 

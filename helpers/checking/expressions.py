@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import mpmath
 
 DIGITS = 50
 MAX_PARTS, MAX_DEPTH, MAX_TEXT = 2000, 60, 400
+MAX_STEPS = 100_000  # of an evaluation: a second or two
 
 
 class NotPlain(ValueError):
@@ -19,30 +20,42 @@ class NotPlain(ValueError):
 
 @dataclass(frozen=True)
 class Expression:
-    """A sympy expression as a tree: `("Symbol", "L")`, `("Add", a, b)`, `("Integer", "2")` and so on."""
+    """A sympy expression as a tree: `("Symbol", "L")`, `("Add", a, b)`, `("Integer", "2")` and so on.
+
+    `bare` names its symbols that were made without assumptions: to sympy they are others than those of the notebooks.
+    """
 
     tree: tuple[Any, ...]
+    bare: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
     def from_sympy(cls, expression: Any) -> Expression:
-        """Returns a sympy expression as a tree, with its sums over an index worked out as `Sum(...).doit()` does.
+        """Returns a sympy expression as a tree; what is written but not worked out yet (`Sum`, `Subs`) is worked out.
 
         Raises:
             NotPlain: when it has parts that are not simple, or too many of them.
         """
         import sympy
 
-        indexed = isinstance(expression, sympy.Basic) and expression.has(sympy.Sum, sympy.Product)
-        return cls(_tree(expression.doit() if indexed else expression, [MAX_PARTS]))
+        if isinstance(expression, sympy.Poly):
+            expression = expression.as_expr()
+        lazy = (sympy.Sum, sympy.Product, sympy.Subs, sympy.Integral, sympy.Derivative, sympy.UnevaluatedExpr)
+        if isinstance(expression, sympy.Basic) and expression.has(*lazy):
+            expression = expression.doit()
+        bare = sorted(
+            str(one.name)[:50] for one in expression.free_symbols if one.is_commutative and one.is_real is None
+        )
+        return cls(_tree(expression, [MAX_PARTS]), tuple(bare[:20]))
 
     @classmethod
-    def from_data(cls, data: Any) -> Expression:
+    def from_data(cls, data: Any, bare: Any = None) -> Expression:
         """Returns the expression of a tree in lists, as JSON gives it. Safe on hostile data.
 
         Raises:
             NotPlain: when it is no tree of a formula, or too large.
         """
-        return cls(_checked_tree(data, [MAX_PARTS + 1]))
+        names = [name[:50] for name in bare[:20] if isinstance(name, str)] if isinstance(bare, list) else []
+        return cls(_checked_tree(data, [MAX_PARTS + 1]), tuple(names))
 
     def value(self, at: Mapping[str, Any]) -> mpmath.mpf:
         """Returns the value, to 50 digits, with each symbol replaced by its value in `at`.
@@ -51,7 +64,10 @@ class Expression:
             NotPlain: for a symbol that `at` does not name, an unknown function, or a number beyond all use.
         """
         with mpmath.workdps(DIGITS):
-            return _evaluate(self.tree, at)
+            value = _evaluate(self.tree, at, [MAX_STEPS])
+        if not mpmath.isfinite(value):
+            raise NotPlain("the expression divides by zero")
+        return value
 
     def to_sympy(self) -> Any:
         """Returns the sympy expression; its symbols are positive integers, as in the notebooks."""
@@ -69,6 +85,10 @@ class Expression:
                 return sympy.Rational(int(rest[0]), int(rest[1]))
             if head in _CONSTANTS:
                 return {"Pi": sympy.pi, "Exp1": sympy.E}[head]
+            if head in _LOOPS:
+                return getattr(sympy, head)(build(rest[0]), tuple(map(build, rest[1:])))
+            if head == "ExprCondPair":
+                return tuple(map(build, rest))
             return getattr(sympy, head)(*map(build, rest))
 
         return build(self.tree)
@@ -78,27 +98,46 @@ class Expression:
 
 
 def _power(base: mpmath.mpf, exponent: mpmath.mpf) -> mpmath.mpf:
+    if mpmath.isinf(base):
+        return mpmath.mpf(0) if exponent < 0 else base**exponent
     size = abs(exponent) * (1 + abs(mpmath.log(abs(base), 2))) if base else abs(exponent)
     if size > 100_000:
         raise NotPlain("a power in the expression is too large to compute")
     return base**exponent
 
 
-def _exponential(exponent: mpmath.mpf) -> mpmath.mpf:
-    if abs(exponent) > 100_000:
-        raise NotPlain("an exponential in the expression is too large to compute")
-    return mpmath.exp(exponent)
+def _growing(function: Callable[[mpmath.mpf], mpmath.mpf]) -> Callable[[mpmath.mpf], mpmath.mpf]:
+    """Returns a function that grows as an exponential does, and refuses what would be too large."""
+
+    def grow(exponent: mpmath.mpf) -> mpmath.mpf:
+        if abs(exponent) > 100_000:
+            raise NotPlain("an exponential in the expression is too large to compute")
+        return function(exponent)
+
+    return grow
 
 
 def _counting(name: str, function: Callable[..., mpmath.mpf], largest: int) -> Callable[..., mpmath.mpf]:
     """Returns a function of whole numbers that refuses those for which it would take too long."""
 
     def count(*values: mpmath.mpf) -> mpmath.mpf:
-        if not all(0 <= value <= largest for value in values):
-            raise NotPlain(f"a {name} in the expression is below zero, or too large to compute")
-        return function(*values)
+        if not all(abs(value) <= largest for value in values):
+            raise NotPlain(f"a {name} in the expression is too large to compute")
+        try:
+            return function(*values)
+        except ValueError:  # a pole, such as (-1)!: one divided by it is 0, as in sympy
+            return mpmath.inf
 
     return count
+
+
+def _truth(holds: Callable[[mpmath.mpf, mpmath.mpf], bool]) -> Callable[..., mpmath.mpf]:
+    """Returns a comparison of two numbers as one that gives 1 for true and 0 for false."""
+    return lambda first, second: mpmath.mpf(int(holds(first, second)))
+
+
+def _equal(first: mpmath.mpf, second: mpmath.mpf) -> bool:
+    return bool(abs(first - second) <= mpmath.mpf(10) ** -30 * (1 + abs(second)))
 
 
 # name, as in sympy -> (how many branches it has in a tree, 0 for any number of them from one on; the function of them)
@@ -106,7 +145,12 @@ _FUNCTIONS: dict[str, tuple[int, Callable[..., mpmath.mpf]]] = {
     "Add": (0, lambda *values: mpmath.fsum(values)),
     "Mul": (0, lambda *values: mpmath.fprod(values)),
     "Pow": (2, _power),
-    "exp": (1, _exponential),
+    "exp": (1, _growing(mpmath.exp)),
+    "cosh": (1, _growing(mpmath.cosh)),
+    "sinh": (1, _growing(mpmath.sinh)),
+    "tanh": (1, mpmath.tanh),
+    "coth": (1, mpmath.coth),
+    "sech": (1, _growing(mpmath.sech)),
     "log": (1, mpmath.log),
     "floor": (1, mpmath.floor),
     "ceiling": (1, mpmath.ceil),
@@ -114,32 +158,84 @@ _FUNCTIONS: dict[str, tuple[int, Callable[..., mpmath.mpf]]] = {
     "Max": (0, lambda *values: max(values)),
     "Min": (0, lambda *values: min(values)),
     "factorial": (1, _counting("factorial", mpmath.factorial, 10_000)),
+    "gamma": (1, _counting("gamma", mpmath.gamma, 10_000)),
     "binomial": (2, _counting("binomial", mpmath.binomial, 10**9)),
+    "FallingFactorial": (2, _counting("falling factorial", mpmath.ff, 10_000)),
+    "RisingFactorial": (2, _counting("rising factorial", mpmath.rf, 10_000)),
+    "sign": (1, mpmath.sign),
+    "Mod": (2, lambda value, divisor: value - divisor * mpmath.floor(value / divisor)),
+    # Conditions of a Piecewise: 1 for true, 0 for false.
+    "Equality": (2, _truth(_equal)),
+    "Unequality": (2, _truth(lambda first, second: not _equal(first, second))),
+    "StrictLessThan": (2, _truth(lambda first, second: first < second and not _equal(first, second))),
+    "LessThan": (2, _truth(lambda first, second: first < second or _equal(first, second))),
+    "StrictGreaterThan": (2, _truth(lambda first, second: first > second and not _equal(first, second))),
+    "GreaterThan": (2, _truth(lambda first, second: first > second or _equal(first, second))),
+    "And": (0, lambda *values: min(values)),
+    "Or": (0, lambda *values: max(values)),
+    "Not": (1, lambda value: 1 - value),
+    # What is not the same function of the values of its branches: see `_piecewise` and `_loop`.
+    "Piecewise": (0, max),
+    "ExprCondPair": (2, max),
+    "Sum": (4, max),
+    "Product": (4, max),
 }
+_LOOPS: dict[str, Callable[..., mpmath.mpf]] = {"Sum": mpmath.fsum, "Product": mpmath.fprod}
 _CONSTANTS = {"Pi": mpmath.pi, "Exp1": mpmath.e}
 _LEAVES = {"Symbol": 1, "Integer": 1, "Float": 1, "Rational": 2}  # how many texts follow the name
 
 
-def _evaluate(tree: tuple[Any, ...], at: Mapping[str, Any]) -> mpmath.mpf:
+def _evaluate(tree: tuple[Any, ...], at: Mapping[str, Any], steps: list[int]) -> mpmath.mpf:
+    steps[0] -= 1
+    if steps[0] < 0:
+        raise NotPlain("the expression takes too long to work out")
     head, *rest = tree
-    if head == "Symbol":
-        if rest[0] not in at:
-            raise NotPlain(f"the expression has a symbol {rest[0]}; expected only {', '.join(sorted(at)) or 'numbers'}")
-        return mpmath.mpf(at[rest[0]])
-    if head in ("Integer", "Float"):
-        return mpmath.mpf(rest[0])
-    if head == "Rational":
-        return mpmath.mpf(rest[0]) / mpmath.mpf(rest[1])
-    if head in _CONSTANTS:
-        return mpmath.mpf(_CONSTANTS[head])
-    values = [_evaluate(branch, at) for branch in rest]
+    if head in _LEAVES or head in _CONSTANTS:
+        return _leaf(head, rest, at)
+    if head == "Piecewise":
+        return _piecewise(rest, at, steps)
+    if head in _LOOPS:
+        return _loop(head, rest, at, steps)
+    values = [_evaluate(branch, at, steps) for branch in rest]
     try:
         result = _FUNCTIONS[head][1](*values)
     except (ZeroDivisionError, OverflowError) as problem:
         raise NotPlain("the expression divides by zero") from problem
-    if not isinstance(result, mpmath.mpf):
+    if not isinstance(result, mpmath.mpf) or mpmath.isnan(result):
         raise NotPlain("the expression is not a real number for the values tried")
     return result
+
+
+def _leaf(head: str, texts: Sequence[str], at: Mapping[str, Any]) -> mpmath.mpf:
+    if head in _CONSTANTS:
+        return mpmath.mpf(_CONSTANTS[head])
+    if head == "Rational":
+        return mpmath.mpf(texts[0]) / mpmath.mpf(texts[1])
+    if head != "Symbol":
+        return mpmath.mpf(texts[0])
+    if texts[0] not in at:
+        raise NotPlain(f"the expression has a symbol {texts[0]}; expected only {', '.join(sorted(at)) or 'numbers'}")
+    return mpmath.mpf(at[texts[0]])
+
+
+def _piecewise(pairs: Sequence[tuple[Any, ...]], at: Mapping[str, Any], steps: list[int]) -> mpmath.mpf:
+    """Returns the value of the first piece whose condition holds; the others are not looked at."""
+    for head, *pair in pairs:
+        if head != "ExprCondPair":
+            break
+        if _evaluate(pair[1], at, steps):
+            return _evaluate(pair[0], at, steps)
+    raise NotPlain("the expression has no value for the values tried")
+
+
+def _loop(head: str, parts: Sequence[tuple[Any, ...]], at: Mapping[str, Any], steps: list[int]) -> mpmath.mpf:
+    """Returns a sum or product of a body over a whole number from a lowest to a highest value."""
+    body, (kind, index, *_), *bounds = parts
+    low, high = (_evaluate(bound, at, steps) for bound in bounds)
+    if kind != "Symbol" or not (mpmath.isint(low) and mpmath.isint(high)) or high - low > MAX_STEPS:
+        raise NotPlain("the expression has a sum or product that is not over whole numbers, or over too many")
+    numbers = range(int(low), int(high) + 1)
+    return _LOOPS[head](_evaluate(body, {**at, index: number}, steps) for number in numbers)
 
 
 def _tree(expression: Any, budget: list[int]) -> tuple[Any, ...]:
@@ -150,17 +246,27 @@ def _tree(expression: Any, budget: list[int]) -> tuple[Any, ...]:
     kind = type(expression).__name__
     if expression.is_Symbol:
         return ("Symbol", str(expression.name)[:50])
-    if expression.is_Integer:
-        return ("Integer", str(int(expression)))
     if expression.is_Rational:
-        return ("Rational", str(expression.p), str(expression.q))
+        return (
+            ("Integer", str(expression.p)) if expression.q == 1 else ("Rational", str(expression.p), str(expression.q))
+        )
     if expression.is_Float:
         return ("Float", str(expression))
     if kind in _CONSTANTS:
         return (kind,)
+    if kind in ("BooleanTrue", "BooleanFalse"):
+        return ("Integer", str(int(bool(expression))))
+    if kind in _LOOPS:
+        inner = _tree(expression.function, budget)
+        for limits in expression.limits:  # the innermost first
+            inner = (kind, inner, *(_tree(part, budget) for part in limits))
+        return inner
     if kind in _FUNCTIONS:
         return (kind, *(_tree(branch, budget) for branch in expression.args))
-    raise NotPlain(f"the expression has a part of kind {kind}; expected sums, products, powers, exp and log")
+    raise NotPlain(
+        f"the expression has a part of kind {kind}; what is read are sums, products, powers, exp, log, hyperbolic "
+        "functions, factorials, binomials, gamma, floor, Min, Max and Piecewise"
+    )
 
 
 def _checked_tree(data: Any, budget: list[int], depth: int = 0) -> tuple[Any, ...]:

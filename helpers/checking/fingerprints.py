@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import mpmath
@@ -11,6 +12,8 @@ import torch
 from torch import Tensor
 
 from helpers.checking.expressions import DIGITS, Expression
+
+TEXT = "text "  # before the fingerprint of a text, so that a check can say that one is wanted
 
 
 def canonical(value: Any, at: Mapping[str, Any] | None = None) -> str:
@@ -52,9 +55,19 @@ def seal(value: Any, at: Mapping[str, Any] | None, salt: str) -> Any:
         return {str(key): seal(item, at, salt) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [seal(item, at, salt) for item in value]
-    return digest(value, at, salt)
+    return (TEXT if isinstance(value, str) else "") + digest(value, at, salt)
 
 
 def digest(value: Any, at: Mapping[str, Any] | None, salt: str) -> str:
-    """Returns a fingerprint of `canonical(value, at)`: lets a check know a right number without telling it."""
-    return hashlib.sha256(f"{salt}|{canonical(value, at)}".encode()).hexdigest()[:16]
+    """Returns a fingerprint of `canonical(value, at)`: lets a check know a right number without telling it.
+
+    It is slow on purpose and differs from point to point, so that trying all small numbers takes long.
+    """
+    point = ", ".join(f"{name} = {(at or {})[name]}" for name in sorted(at or {}))
+    return _slow_hash(canonical(value, at), f"{salt}|{point}")
+
+
+@lru_cache(maxsize=4096)
+def _slow_hash(text: str, salt: str) -> str:
+    """Returns 16 hexadecimal digits; takes about 10 ms and 4 MB."""
+    return hashlib.scrypt(text.encode(), salt=salt.encode(), n=2**12, r=8, p=1, dklen=8).hex()

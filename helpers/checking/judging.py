@@ -12,33 +12,30 @@ from torch import Tensor
 from helpers.checking import plain
 from helpers.checking.answers import Answer, Ask, Reply, timed
 from helpers.checking.compare import (
+    FORGOTTEN,
     VIEWS,
     QuotesValues,
     difference,
-    keys_difference,
     name_of,
-    number_text,
 )
-from helpers.checking.fingerprints import digest
 from helpers.checking.measures import INPUTS_KEPT, MEASURES, measured
 from helpers.checking.recipes import Recipe
+from helpers.checking.seals import Sealed as Sealed
+from helpers.checking.seals import sealed_problem
 from helpers.checking.verdict import Verdict
 
 SECONDS = 5.0  # for one check, however many questions it asks; right answers take a tenth on a slow laptop
 INPUTS_CHANGED = "what the function was given is no longer as it was; the caller still needs it"
 INPUTS_STAY = "what it is given stays as it is"
 WORK_ON_A_COPY = "It changes what it was given, and the caller still needs that. Work on a copy."
+SAID_OF = {  # what is taken of a call -> what is found in the sentence on its entries, and what is said in its place
+    "learns": (
+        (r"the entry '(.+)' is missing", "{0} does not learn"),
+        (r"the entry '(.+)' is not exp", "{0} still learns"),
+    ),
+    "gradients": ((r"the entry '(.+)' is missing", "{0} does not arrive"),),
+}
 KEEPS = "what every answer keeps (see notebook 00)"
-
-
-@dataclass(frozen=True)
-class Sealed:
-    """A wanted value known only by its fingerprints, so that the file of examples does not tell the answer.
-
-    `seal` is what `fingerprints.seal` gives: a text, or for a dict or a sequence a text for each part.
-    """
-
-    seal: Any
 
 
 @dataclass(frozen=True)
@@ -151,8 +148,12 @@ Failures = list[tuple[StageCases, Asked | None]]  # each stage with its first qu
 
 
 def _earned(examples: Examples, failures: Failures) -> float:
-    """Returns the points: those of the passed stages, less what every answer keeps and this one does not."""
-    earned = sum(stage.points for stage, failure in failures if failure is None)
+    """Returns the points: those of the passed stages, less what every answer keeps and this one does not.
+
+    To leave the inputs as they are earns something only beside something else: who does nothing at all leaves them too.
+    """
+    passed = [stage for stage, failure in failures if failure is None]
+    earned = sum(stage.points for stage in passed) if any(stage.measure != INPUTS_KEPT for stage in passed) else 0.0
     if any(stage.decisive for stage, failure in failures if failure is not None):
         earned = min(earned, examples.points / 2)
     return max(0.0, round(earned - sum(stage.cost for stage, failure in failures if failure is not None), 4))
@@ -162,7 +163,11 @@ def _stages(failures: Failures) -> tuple[tuple[str, bool], ...]:
     """Returns names of stages and whether they are passed; of what every answer keeps, what fails by itself."""
     told = [(stage.name, failure is None) for stage, failure in failures if not stage.cost]
     kept = [(stage.name, failure is None) for stage, failure in failures if stage.cost]
-    return (*told, *([(KEEPS, True)] if kept and all(passed for _, passed in kept) else []), *(k for k in kept if not k[1]))
+    return (
+        *told,
+        *([(KEEPS, True)] if kept and all(passed for _, passed in kept) else []),
+        *(k for k in kept if not k[1]),
+    )
 
 
 def _ask(examples: Examples, stages: Sequence[StageCases], answer: Answer, seconds: float) -> list[Asked]:
@@ -172,8 +177,19 @@ def _ask(examples: Examples, stages: Sequence[StageCases], answer: Answer, secon
     asked = []
     for (stage, case), answered in zip(pairs, replies, strict=True):
         reply = measured(stage.measure, case.ask, answered)
-        asked.append(Asked(stage, case, reply, _problem(stage, case, reply, examples.salt)))
+        problem = _in_words(case.ask.take, _problem(stage, case, reply, examples.salt))
+        if problem == FORGOTTEN and any(one.wanted is None for every in examples.stages for one in every.cases):
+            problem = "it returns None, and here there is something to return"
+        asked.append(Asked(stage, case, reply, problem))
     return asked
+
+
+def _in_words(take: str, problem: str | None) -> str | None:
+    """Returns the problem of a question about gradients in words of learning."""
+    for pattern, said in SAID_OF.get(take, ()):
+        if problem and (found := re.search(pattern, problem)):
+            return type(problem)(said.format(*found.groups()))
+    return problem
 
 
 def _failures(asked: Sequence[Asked]) -> Failures:
@@ -181,9 +197,7 @@ def _failures(asked: Sequence[Asked]) -> Failures:
     by_stage: dict[int, list[Asked]] = {}
     for one in asked:
         by_stage.setdefault(id(one.stage), []).append(one)
-    return [
-        (mine[0].stage, next((one for one in mine if one.problem is not None), None)) for mine in by_stage.values()
-    ]
+    return [(mine[0].stage, next((one for one in mine if one.problem is not None), None)) for mine in by_stage.values()]
 
 
 def _changed(examples: Examples, asked: Sequence[Asked]) -> Failures:
@@ -242,7 +256,7 @@ def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | No
         told = reply.error or "no result came back"  # never empty: an empty problem must not pass for none
         return f"it stopped with {told}{reply.place}" if reply.outcome == "crashed" else told
     if isinstance(case.wanted, Sealed):
-        return _sealed_problem(case.wanted.seal, reply.value, case.ask.at, salt)
+        return sealed_problem(case.wanted.seal, reply.value, case.ask.at, salt)
     problem = difference(case.wanted, reply.value, stage.view, stage.tolerance, case.ask.at)
     if problem and stage.measure == INPUTS_KEPT and reply.value is not None:
         return INPUTS_CHANGED
@@ -251,51 +265,25 @@ def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | No
     return problem
 
 
-def _sealed_problem(seal: Any, value: Any, at: Mapping[str, Any] | None, salt: str) -> str | None:
-    if value is None:
-        return "the function returns None: did you forget to return the result?"
-    if isinstance(seal, dict):
-        if not isinstance(value, dict):
-            return f"expected a dict with {len(seal)} entries, got {name_of(value)}"
-        value = {str(key): item for key, item in value.items()}
-        problem = keys_difference(seal, value)
-        parts = {f"at entry {key!r}": (part, value.get(key)) for key, part in seal.items()}
-        return problem or _sealed_parts(parts, at, salt)
-    if isinstance(seal, list):
-        if not isinstance(value, tuple | list) or len(value) != len(seal):
-            return f"expected {len(seal)} values, got {name_of(value)}"
-        pairs = enumerate(zip(seal, value, strict=True))
-        return _sealed_parts({f"value {n} of {len(seal)}": pair for n, pair in pairs}, at, salt)
-    try:
-        if digest(value, at, salt) == seal:
-            return None
-        numeric = isinstance(value, plain.Expression | int | float)
-        shown = number_text(value, at) if numeric else repr(value)
-    except plain.NotPlain as problem:
-        return str(problem)
-    if numeric and at:
-        place = ", ".join(f"{name} = {number}" for name, number in at.items())
-        return QuotesValues(f"at {place} it gives {shown}, which is not the right value")
-    if at and isinstance(value, str):
-        return f"expected a formula or a number, got the text {shown[:80]}"
-    said = shown if numeric or isinstance(value, str) else name_of(value)
-    return QuotesValues(f"{said[:80]} is not the right value")
-
-
-def _sealed_parts(parts: Mapping[str, tuple[Any, Any]], at: Mapping[str, Any] | None, salt: str) -> str | None:
-    for place, (seal, value) in parts.items():
-        problem = _sealed_problem(seal, value, at, salt)
-        if problem:
-            return type(problem)(f"{place}: {problem}")
-    return None
-
-
 def _notes(replies: Sequence[Reply]) -> tuple[str, ...]:
-    """Returns what to say beside the result: that one was printed."""
+    """Returns what to say beside the result: that one was printed, that symbols are not those of the notebook."""
     notes = []
     if any(reply.printed and reply.outcome == "value" and reply.value is None for reply in replies):
         notes.append("the function prints its result; what counts is what it returns.")
+    if bare := {name for reply in replies for name in _bare_symbols(reply.value)}:
+        notes.append(
+            f"the symbols {', '.join(sorted(bare))} are made anew and without assumptions: to sympy they are others "
+            "than those of the notebook, and a later `.subs` will not find them. Use the notebook's own."
+        )
     return tuple(notes)
+
+
+def _bare_symbols(value: Any) -> tuple[str, ...]:
+    """Returns the symbols without assumptions in a formula, or in those of a dict or a sequence."""
+    if isinstance(value, plain.Expression):
+        return value.bare
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
+    return tuple(name for part in parts for name in _bare_symbols(part))
 
 
 def _without_values(asked: Asked) -> str:
@@ -350,7 +338,7 @@ def _same(case: Case, expected: Any, reply: Reply, salt: str) -> bool:
     if reply.outcome != "value" or reply.value is None:
         return reply.outcome == "value" and expected is None
     if isinstance(expected, Sealed):
-        return _sealed_problem(expected.seal, reply.value, case.ask.at, salt) is None
+        return sealed_problem(expected.seal, reply.value, case.ask.at, salt) is None
     if expected is None:
         return False
     return difference(expected, reply.value, "values", 1e-4, case.ask.at) is None

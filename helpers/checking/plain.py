@@ -96,7 +96,7 @@ def _encode(value: Any, depth: int, budget: _Budget) -> Any:
         if isinstance(value, kind):
             return encode_kind(value, depth, budget)
     if hasattr(value, "free_symbols") and hasattr(value, "is_Symbol"):
-        return {"expression": Expression.from_sympy(value).tree}
+        return _encode_expression(Expression.from_sympy(value))
     return {"other": type(value).__name__[:80], "text": ""}
 
 
@@ -168,6 +168,10 @@ def _encode_items(value: Iterable[Any], depth: int, budget: _Budget) -> Any:
     return {"tuple": items} if isinstance(value, tuple) else {"set": sorted(items, key=repr)}
 
 
+def _encode_expression(value: Expression) -> dict[str, Any]:
+    return {"expression": value.tree} | ({"bare": list(value.bare)} if value.bare else {})
+
+
 def _encode_dict(value: Mapping[Any, Any], depth: int, budget: _Budget) -> dict[str, Any]:
     pairs = [[_encode(key, depth + 1, budget), _encode(item, depth + 1, budget)] for key, item in value.items()]
     return {"dict": pairs}
@@ -178,7 +182,7 @@ _ENCODERS: dict[Any, Callable[[Any, int, _Budget], Any]] = {
     float: _encode_float,
     str: _encode_text,
     Tensor: _encode_tensor,
-    Expression: lambda value, depth, budget: {"expression": value.tree},
+    Expression: lambda value, depth, budget: _encode_expression(value),
     Recipe: _encode_recipe,
     Other: lambda value, depth, budget: {"other": value.type_name, "text": value.text},
     list | tuple | set | frozenset: _encode_items,
@@ -297,7 +301,7 @@ _DECODERS: dict[str, Callable[[dict[str, Any], int, _Budget], Any]] = {
     "tensor": _decode_tensor,
     "int": _decode_int,
     "float": _decode_float,
-    "expression": lambda data, depth, budget: Expression.from_data(data["expression"]),
+    "expression": lambda data, depth, budget: Expression.from_data(data["expression"], data.get("bare")),
     "tuple": lambda data, depth, budget: tuple(_decode_items(data["tuple"], depth, budget)),
     "set": lambda data, depth, budget: set(_decode_items(data["set"], depth, budget)),
     "dict": _decode_dict,

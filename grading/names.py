@@ -1,0 +1,158 @@
+"""Which names cells bind and use, and which statements of some cells others need. Standard library only.
+
+Source is read, never run. What cannot be read (a syntax error) binds and uses nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import symtable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+TRAINS = re.compile("train|fit|sweep|learn(?!ing)")
+LOOKS_UP = {"globals", "vars", "locals", "eval", "exec", "getattr"}  # with these, a text may be the name of a variable
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement at a cell's outermost level: its source, the variables it binds there, those it needs and changes.
+
+    What is changed is bound before: `model` by `model.eval()`, `table` by `table[key] = 1`.
+    """
+
+    source: str
+    binds: frozenset[str]
+    uses: frozenset[str]
+    changes: frozenset[str] = frozenset()
+    defines: bool = False  # a function or a class
+
+
+@lru_cache(maxsize=4096)
+def statements(source: str) -> Sequence[Statement]:
+    """Returns the statements of a cell; none for one that is not Python."""
+    source = "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines())
+    try:
+        tree = ast.parse(source)
+        return _with_gradients([_statement(ast.get_source_segment(source, node) or "", node) for node in tree.body])
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def _with_gradients(cell: list[Statement]) -> list[Statement]:
+    """Returns the statements, with `loss.backward()` as one that changes what the cell has made before."""
+    before, told = set[str](), list[Statement]()
+    for one in cell:
+        changed = before if ".backward(" in one.source and not one.defines else set()
+        told.append(replace(one, changes=one.changes | changed, uses=one.uses | changed))
+        before |= one.binds
+    return told
+
+
+def _statement(source: str, node: ast.stmt) -> Statement:
+    decorated = getattr(node, "decorator_list", [])
+    if decorated:  # a segment begins at `def`
+        source = "".join(f"@{ast.unparse(one)}\n" for one in decorated) + source
+    table = symtable.symtable(source, "<cell>", "exec")
+    binds = {one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported()}
+    binds -= {
+        part.name for part in ast.walk(node) if isinstance(part, ast.ExceptHandler) and part.name
+    }  # unbound after
+    uses = {one.get_name() for one in table.get_symbols() if one.is_referenced()} | _globals_of(table)
+    texts = {one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+    if uses & LOOKS_UP:
+        uses |= {text for text in texts if text.isidentifier()}
+    defines = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    changes = set() if defines else {name for part in ast.walk(node) for name in _changed(part)}
+    uses |= changes
+    return Statement(source, frozenset(binds), frozenset(uses - set(dir(builtins))), frozenset(changes), defines)
+
+
+def _changed(node: ast.AST) -> set[str]:
+    """Returns the variables that a part of a statement changes, as far as its form tells."""
+    if isinstance(node, ast.AugAssign):
+        return _roots([node.target])
+    if isinstance(node, ast.Assign):
+        return _roots(part for target in node.targets for part in ast.walk(target) if not isinstance(part, ast.Name))
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+        return _roots([node.value.func])
+    if isinstance(node, ast.Call) and TRAINS.search(ast.unparse(node.func)):
+        return _roots([*node.args, *(keyword.value for keyword in node.keywords)])
+    return set()
+
+
+def _roots(nodes: Iterable[ast.AST]) -> set[str]:
+    """Returns the variables at the beginning of expressions such as `a`, `a.b` and `a[0].b`."""
+    found = set()
+    for node in nodes:
+        while isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+    return found
+
+
+def _globals_of(table: symtable.SymbolTable) -> set[str]:
+    """Returns the global variables that functions and classes inside use."""
+    used = set()
+    for child in table.get_children():
+        used |= {one.get_name() for one in child.get_symbols() if one.is_global() and one.is_referenced()}
+        used |= _globals_of(child)
+    return used
+
+
+def bound(sources: Iterable[str]) -> set[str]:
+    """Returns the variables that cells bind."""
+    return {name for source in sources for one in statements(source) for name in one.binds}
+
+
+def used(sources: Iterable[str]) -> set[str]:
+    """Returns the variables that cells use, in their functions too, but those that the same cell binds before."""
+    names = set[str]()
+    for source in sources:
+        before = set[str]()
+        for one in statements(source):
+            names |= one.uses - before
+            before |= one.binds
+    return names
+
+
+def needed(cells: Sequence[str], wanted: Iterable[str]) -> list[str]:
+    """Returns of each cell the statements that bind the wanted variables, with those that these need in turn.
+
+    Of several that bind a variable the last before its use counts, with those in between that change it.
+    """
+    flat = [(number, one) for number, cell in enumerate(cells) for one in statements(cell)]
+    waiting = [(name, len(flat)) for name in wanted]
+    asked, chosen = set(waiting), set[int]()
+    while waiting:
+        name, end = waiting.pop()
+        places = [place for place, (_, one) in enumerate(flat) if name in one.binds]
+        if not places:
+            continue
+        bound_at = max((before for before in places if before < end), default=places[-1])
+        changed_at = [place for place in range(bound_at + 1, end) if name in flat[place][1].changes]
+        for place in (bound_at, *changed_at):
+            chosen.add(place)
+            one = flat[place][1]
+            limit = end if one.defines else place  # a function looks its variables up when it is called
+            more = {(used, limit) for used in one.uses} - asked
+            asked |= more
+            waiting += more
+    parts = [
+        [one.source for place, (cell, one) in enumerate(flat) if cell == n and place in chosen]
+        for n in range(len(cells))
+    ]
+    return ["\n".join(part) for part in parts]
+
+
+def trained(source: str) -> bool:
+    """Says whether statements train a model when they are run, as far as the names of what they call tell."""
+    parts = statements(source)
+    slow = {name for one in parts for name in one.uses | one.binds if TRAINS.search(name)}
+    while more := {name for one in parts if one.defines and one.uses & slow for name in one.binds} - slow:
+        slow |= more
+    return any(one.uses & slow for one in parts if not one.defines)

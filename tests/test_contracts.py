@@ -1,0 +1,199 @@
+"""What every answer keeps is asked of every exercise, in the notebook as in grading, and costs a tenth."""
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from grading import contracts, exercise
+from grading.exercise import Exercise, Stage
+from helpers.checking.answers import Ask, InProcess
+from helpers.checking.judging import INPUTS_STAY, KEEPS, judge
+from helpers.checking.verdict import Verdict
+
+GRADIENT, TRAINING, DOUBLE, AGAIN, DEFAULT, RANDOM = (one.name for one in contracts.CIRCUMSTANCES)
+X = torch.arange(6.0).reshape(2, 3)
+
+
+def doubled(x: Tensor, factor: float = 2.0) -> Tensor:
+    """Returns x times a factor."""
+    return x * factor
+
+
+class Scale(nn.Module):
+    """Multiplies by one learned number."""
+
+    def __init__(self, start: float = 1.0) -> None:
+        super().__init__()
+        self.factor = nn.Parameter(torch.tensor(start))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.factor
+
+
+def function_exercise(**options: Any) -> Exercise:
+    asks = [Ask((X, 2.0)), Ask((torch.ones(4), 3.0))]
+    return Exercise(doubled, [Stage("all", 2, "look", asks, lambda rng: [Ask((X + 1, 2.0))])], [], **options)
+
+
+def module_exercise() -> Exercise:
+    def ask(x: Tensor) -> Ask:
+        return Ask((x,), build={"start": 1.0}, weights={"factor": torch.tensor(3.0)})
+
+    return Exercise(Scale, [Stage("all", 2, "look", [ask(X), ask(X[:1])], lambda rng: [ask(X + 1)])], [])
+
+
+def lost(defined: Exercise, answer: Any) -> list[str]:
+    """Returns what an answer does not keep, the same in the notebook and in grading; each costs a tenth."""
+    verdicts = [judge(defined.public_examples(), InProcess(answer))]
+    verdicts.append(judge(defined.drawn_examples("ada"), InProcess(answer), hidden=True))
+    found = [[name for name, passed in verdict.stages if not passed] for verdict in verdicts]
+    assert found[0] == found[1]
+    for verdict, names in zip(verdicts, found, strict=True):
+        assert verdict.earned == pytest.approx(2 - 0.2 * len(names))
+        assert (verdict.outcome == "right") == (not names)
+    return found[0]
+
+
+def in_place(x: Tensor, factor: float = 2.0) -> Tensor:
+    return x.mul_(factor)
+
+
+def detached(x: Tensor, factor: float = 2.0) -> Tensor:
+    return x.detach() * factor
+
+
+def single(x: Tensor, factor: float = 2.0) -> Tensor:
+    return x.float() * factor
+
+
+def without_default(x: Tensor, factor: float) -> Tensor:
+    return x * factor
+
+
+def other_default(x: Tensor, factor: float = 3.0) -> Tensor:
+    return x * factor
+
+
+def seeded(x: Tensor, factor: float = 2.0) -> Tensor:
+    torch.manual_seed(0)
+    return x * factor
+
+
+def seeded_elsewhere(x: Tensor, factor: float = 2.0) -> Tensor:
+    random.seed(1)
+    np.random.seed(1)
+    return x * factor
+
+
+@pytest.mark.parametrize(
+    ("answer", "names"),
+    [
+        (doubled, []),
+        (lambda x, factor=2.0: factor * x.clone(), []),
+        (in_place, [INPUTS_STAY]),
+        (detached, [GRADIENT]),
+        (single, [DOUBLE]),
+        (without_default, [DEFAULT]),
+        (other_default, [DEFAULT]),
+        (seeded, [RANDOM]),
+        (seeded_elsewhere, [RANDOM]),
+    ],
+)
+def test_what_a_function_does_not_keep_costs_a_tenth(answer: Any, names: list[str]) -> None:
+    found = lost(function_exercise(trains=True), answer)
+    assert [name for name in found if name in names] == names
+    assert answer in (in_place,) or found == names  # what changes its inputs gets no gradient either
+
+
+def test_a_function_that_training_does_not_pass_through_needs_no_gradients() -> None:
+    assert lost(function_exercise(), detached) == lost(function_exercise(), single) == []
+
+
+def test_an_exercise_may_say_what_it_does_not_ask() -> None:
+    assert lost(function_exercise(exceptions=(RANDOM,)), seeded) == []
+    assert lost(function_exercise(exceptions=(INPUTS_STAY, DEFAULT)), other_default) == []
+
+
+class Noisy(Scale):
+    def forward(self, x: Tensor) -> Tensor:
+        return nn.functional.dropout(x * self.factor, 0.5, self.training)
+
+
+class Stopped(Scale):
+    @torch.no_grad()
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.factor
+
+
+class Kept(Scale):
+    def forward(self, x: Tensor) -> Tensor:
+        if not hasattr(self, "known"):
+            self.known = self.factor.detach().clone()
+        return x * (self.factor + (self.known - self.factor.detach()))
+
+
+class Anew(Scale):
+    def __init__(self, start: float = 1.0) -> None:
+        super().__init__(start)
+        torch.manual_seed(0)
+
+
+class Single(Scale):
+    def forward(self, x: Tensor) -> Tensor:
+        return (x * self.factor).float()
+
+
+@pytest.mark.parametrize(
+    ("answer", "names"),
+    [
+        (Scale, []),
+        (Noisy, [TRAINING]),
+        (Stopped, [GRADIENT]),
+        (Kept, [AGAIN]),
+        (Anew, [RANDOM]),
+        (Single, [DOUBLE]),
+    ],
+)
+def test_what_a_module_does_not_keep_costs_a_tenth(answer: type[nn.Module], names: list[str]) -> None:
+    assert lost(module_exercise(), answer) == names
+
+
+def test_a_list_is_not_handed_out_twice() -> None:
+    def fresh(words: list[str]) -> list[str]:
+        return [*words, "end"]
+
+    known: dict[str, list[str]] = {}
+    asks = [Ask((["a"],)), Ask((["b", "c"],))]
+    defined = Exercise(fresh, [Stage("all", 2, "look", asks, lambda rng: asks)], [])
+    assert lost(defined, fresh) == []
+    assert lost(defined, lambda words: known.setdefault(str(words), [*words, "end"])) == [AGAIN]
+
+
+def test_what_is_kept_is_asked_of_answers_that_are_right_in_all_else() -> None:
+    said: Verdict = judge(function_exercise().public_examples(), InProcess(lambda x, factor: seeded(x) + 1))
+    assert (said.earned, said.stages) == (0.0, (("all", False),))
+    assert judge(function_exercise().public_examples(), InProcess(doubled)).stages[-1] == (KEEPS, True)
+
+
+@pytest.mark.parametrize("notebook", exercise.notebooks())
+def test_exceptions_name_circumstances(notebook: str) -> None:
+    for name, defined in exercise.load(notebook).items():
+        assert set(defined.exceptions) <= set(contracts.NAMES), name
+
+
+@pytest.mark.parametrize("notebook", exercise.notebooks())
+def test_every_exercise_has_a_stage_that_decides(notebook: str) -> None:
+    undecided = [n for n, one in exercise.load(notebook).items() if not any(stage.decisive for stage in one.stages)]
+    assert not undecided
+
+
+def test_without_the_stage_that_decides_there_is_half_of_the_points() -> None:
+    asks = [Ask((X, 2.0))]
+    shape = Stage("shape", 3, "look", asks, lambda rng: asks, view="shape")
+    values = Stage("values", 1, "look", asks, lambda rng: asks, decisive=True)
+    said = judge(Exercise(doubled, [shape, values], []).drawn_examples("ada"), InProcess(torch.add), hidden=True)
+    assert said.earned == 2

@@ -1,0 +1,154 @@
+"""What `check` calls right is right in grading: the same names exist in both."""
+
+import inspect
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from grading import exercise
+from grading.authoring import bank, build
+from grading.autograder.grade_submission import Graded, grade
+from grading.autograder.graded_notebook import load_master
+from grading.autograder.submission import read
+from grading.cells import grade_id
+from grading.classroom import demo
+from grading.course import Course
+from grading.names import bound, needed, trained, used
+from grading.sandbox.student_process import ForkServerClient
+from helpers.check import EXPERIMENTS, check
+from helpers.checking.globals_used import globals_used
+from tests import kept
+
+ONLY_WITH_OTHER_DATA = {"texts"}  # of notebook 06: bound in a branch that the embedded corpus does not take
+MADE = json.loads(EXPERIMENTS.read_text(encoding="utf-8"))
+WRAPPED = """
+
+def everything():
+    return ({names},)
+
+
+real_answer, all_cells_have_run = {name}, False  # an experiment may itself call the answer
+
+
+def {name}(*arguments, **keywords):
+    if all_cells_have_run:
+        everything()
+    return real_answer(*arguments, **keywords)
+"""
+
+
+@pytest.fixture(scope="module")
+def students() -> Iterator[ForkServerClient]:
+    with ForkServerClient() as made:
+        yield made
+
+
+def right(notebook: str) -> dict[str, str]:
+    """Returns a right answer to each exercise."""
+    answers = {}
+    for one in bank.answers(notebook):
+        if one.right:
+            answers.setdefault(one.exercise, one.source)
+    return answers
+
+
+def graded(students: ForkServerClient, notebook: str, cells: nbformat.NotebookNode, folder: Path) -> Graded:
+    master = load_master(Course(), notebook)
+    folder.mkdir()
+    (folder / f"{notebook}.ipynb").write_text(nbformat.writes(cells), encoding="utf-8")
+    return grade(students, master, read(folder, master), kept.exercises(notebook), kept.SEEDS[1])
+
+
+def filled(notebook: str, answers: dict[str, str]) -> nbformat.NotebookNode:
+    released = nbformat.read(build.ROOT / "notebooks" / notebook / f"{notebook}.ipynb", as_version=4)
+    return demo.fill(released, answers)
+
+
+def lost(result: Graded) -> dict[str, str]:
+    return {name: str(verdict) for name, verdict in result.verdicts.items() if verdict.outcome != "right"}
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("notebook", exercise.notebooks())
+def test_every_name_that_an_experiment_makes_may_be_used(
+    notebook: str, students: ForkServerClient, tmp_path: Path
+) -> None:
+    answers = right(notebook)
+    functions = [name for name, one in exercise.load(notebook).items() if inspect.isfunction(one.reference)]
+    name, names = functions[-1], [one for one in MADE[notebook]["made"] if one not in ONLY_WITH_OTHER_DATA]
+    answers[name] += WRAPPED.format(names=", ".join(names), name=name)
+    cells = filled(notebook, answers)
+    cells.cells.append(nbformat.v4.new_code_cell("all_cells_have_run = True"))
+    result = graded(students, notebook, cells, tmp_path / "ada")
+    assert not lost(result)
+    assert any("what it needs was run" in line for line in result.put_right)
+
+
+@pytest.mark.sandbox
+def test_own_cells_always_run(students: ForkServerClient, tmp_path: Path) -> None:
+    cells = filled(
+        "01_causal_mask",
+        right("01_causal_mask")
+        | {
+            "causal_mask": "def causal_mask(size):\n"
+            "    try:\n        return blocked(size)\n    except NameError:\n        return None\n",
+            "padding_mask": "def padding_mask(lengths, size):\n"
+            "    low = globals().get('LOWEST', 0.0)\n"
+            "    return torch.where(torch.arange(size) >= lengths[:, None].clamp(min=1), low, 0.0) < 0\n",
+        },
+    )
+    place = next(n for n, cell in enumerate(cells.cells) if grade_id(cell) == "causal_mask")
+    own = "import time\n\ntime.sleep(13)\nLOWEST = float('-inf')\n\n\ndef blocked(size):\n"
+    own += "    return torch.full((size, size), LOWEST).triu(1)\n"
+    cells.cells.insert(place, nbformat.v4.new_code_cell(own))
+    assert not lost(graded(students, "01_causal_mask", cells, tmp_path / "ada"))
+
+
+@pytest.mark.sandbox
+def test_a_further_cell_that_spoils_an_answer_costs_nothing(students: ForkServerClient, tmp_path: Path) -> None:
+    cells = filled("01_causal_mask", right("01_causal_mask"))
+    cells.cells.append(nbformat.v4.new_code_cell("def causal_mask(size):\n    return 'an old attempt'\n"))
+    result = graded(students, "01_causal_mask", cells, tmp_path / "ada")
+    assert not lost(result)
+    assert "a further cell changes what causal_mask uses; it was marked without it" in result.put_right
+
+
+def test_a_check_says_what_only_an_experiment_makes(capsys: pytest.CaptureFixture[str]) -> None:
+    variables: dict[str, object] = {}
+    exec("import torch\n" + right("01_causal_mask")["causal_mask"], variables)
+    plain = variables["causal_mask"]
+    for names, told in (("sentence", "all checks passed"), ("sentence, losses", "not yet right")):
+        world = {"plain": plain, "sentence": [], "losses": [], "__name__": "__main__"}
+        exec(f"def causal_mask(size):\n    {names}\n    return plain(size)\n", world)
+        check(world["causal_mask"])
+        said = capsys.readouterr().out
+        assert told in said
+        assert names.rsplit(", ", maxsplit=1)[-1] in said.split("experiment", maxsplit=1)[0]
+
+
+def test_names_are_read_from_source() -> None:
+    source = "import torch\nWAYS = ('a', 'b')\nfor name in WAYS:\n    count = len(name)\n%matplotlib inline\n"
+    assert bound([source]) == {"torch", "WAYS", "name", "count"}
+    assert used(["def f(x):\n    y = x + z\n    return globals()['WAYS'], y\n"]) == {"z", "WAYS"}
+    assert used(["def broken(:\n"]) == bound(["def broken(:\n"]) == set()
+
+
+def test_only_what_a_name_needs_is_run() -> None:
+    cells = ["a = 1\nb = a + 1\nc = [b]", "def d():\n    return c\n\nb = 5", "model = train()\nlosses = [model]"]
+    assert needed(cells, ["b"]) == ["", "b = 5", ""]
+    assert needed(cells, ["c"]) == ["a = 1\nb = a + 1\nc = [b]", "", ""]
+    assert needed(cells, ["d"]) == ["a = 1\nb = a + 1\nc = [b]", "def d():\n    return c", ""]
+    assert not trained("\n".join(needed(cells, ["d"])))
+    assert trained("\n".join(needed(cells, ["losses"])))
+
+
+def test_globals_are_found_through_functions_of_the_same_notebook() -> None:
+    world: dict[str, object] = {"__name__": "__main__"}
+    exec(
+        "def helper(x):\n    return x + OFFSET\n\nclass Answer:\n    def act(self):\n        return helper(SCALE)",
+        world,
+    )
+    assert globals_used(world["Answer"]) == {"helper", "SCALE", "OFFSET"}
