@@ -319,8 +319,9 @@ def scaled_dot_product_attention(
         key: `(..., m, d)`, as many keys as there are values.
         value: `(..., m, d_v)`.
         mask: added to the scaled scores before the softmax, `(n, m)` or any shape that fits;
-            None adds nothing.
+            None adds nothing. It holds minus infinity where a key is blocked, or finite numbers.
 
+    Scores may be of any size. Gradients must pass through it.
     Example: with a single key (m = 1) all weights are 1, and each row of the output is its value.
     """
     ### BEGIN SOLUTION
@@ -376,7 +377,7 @@ def tensor_shapes(b: int, n: int, d: int, h: int) -> dict[str, tuple[int, ...]]:
 
     Returns:
         A dict with the names "x", "query", "query_heads", "key_heads_turned", "scores", "weights",
-        "mixed", "merged" and "output", each with a tuple of whole numbers.
+        "mixed", "merged" and "output", each with a tuple of whole numbers (int, not float).
         Example: tensor_shapes(1, 2, 6, 3)["x"] is (1, 2, 6).
     """
     ### BEGIN SOLUTION
@@ -455,6 +456,7 @@ def split_heads(x: Tensor, n_heads: int) -> Tensor:
     """Returns the heads `(b, h, n, d/h)` of a tensor `(b, n, d)`.
 
     Head 0 holds the first d/h numbers of each token, head 1 the next d/h, and so on.
+    There are always four axes, also where one of them is 1. Gradients must pass through it.
 
     Example: in split_heads(tensor([[[0, 1, 2, 3], [4, 5, 6, 7]]]), 2), head 0 is [[0, 1], [4, 5]].
     """
@@ -473,7 +475,10 @@ check(split_heads)
 
 # %% exercise="merge_heads"
 def merge_heads(x: Tensor) -> Tensor:
-    """Returns heads `(b, h, n, d/h)` merged to `(b, n, d)`: merge_heads(split_heads(x, h)) is x again."""
+    """Returns heads `(b, h, n, d/h)` merged to `(b, n, d)`: merge_heads(split_heads(x, h)) is x again.
+
+    There are always three axes, also where one of them is 1. Gradients must pass through it.
+    """
     ### BEGIN SOLUTION
     b, h, n, width = x.shape
     return x.transpose(1, 2).reshape(b, n, h * width)  # (b, n, h, d/h), then the last two axes become one
@@ -510,6 +515,7 @@ class MultiHeadAttention(nn.Module):
     """Multi-head attention: `attention(x, source, mask)`.
 
     Its only parameters are four layers nn.Linear(d_model, d_model) called query, key, value and output.
+    No dropout.
     """
 
     def __init__(self, d_model: int, n_heads: int) -> None:
@@ -525,8 +531,8 @@ class MultiHeadAttention(nn.Module):
     def forward(self, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
         """Returns `(b, n, d)`: what each token of `x` `(b, n, d)` reads in `source` `(b, m, d)`.
 
-        The mask is added to the scores `(b, h, n, m)`;
-        it is `(n, m)`, or `(b, 1, 1, m)` for padding, or None.
+        The mask is added to the scaled scores `(b, h, n, m)`;
+        it is `(n, m)`, or `(b, 1, 1, m)` for padding, or None. It may hold finite numbers, too.
         """
         ### BEGIN SOLUTION
         query = split_heads(self.query(x), self.n_heads)  # (b, h, n, d/h)
@@ -832,7 +838,7 @@ class EncoderLayer(nn.Module):
         ### END SOLUTION
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Returns `(b, n, d)` for `x` `(b, n, d)`; the mask is handed on to the attention."""
+        """Returns `(b, n, d)` for `x` `(b, n, d)`; the mask is handed on to the attention as it is."""
         ### BEGIN SOLUTION
         if self.norm_first:
             normal = self.attention_norm(x)
@@ -940,7 +946,7 @@ with torch.no_grad():
 # %% exercise="Encoder"
 class Encoder(nn.Module):
     """A stack of n_layers encoder layers (post-norm), each with weights of its own,
-    in an nn.ModuleList `layers`."""
+    in an nn.ModuleList `layers`. n_layers is at least 1. Nothing else: no dropout, no norm at the top."""
 
     def __init__(self, d_model: int, n_heads: int, d_feedforward: int, n_layers: int) -> None:
         super().__init__()
@@ -1016,6 +1022,7 @@ class DecoderLayer(nn.Module):
         """Returns `(b, n, d)` for the decoder's `x` `(b, n, d)` and the encoder's `memory` `(b, m, d)`.
 
         `mask`, `(n, n)`, is for self-attention; `memory_mask`, `(b, 1, 1, m)`, for cross-attention.
+        Each may be None, and each is handed on as it is.
         """
         ### BEGIN SOLUTION
         if self.norm_first:

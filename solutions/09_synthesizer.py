@@ -185,7 +185,7 @@ check(synthesizer_scores)
 # $$ \text{head}_k = \operatorname{softmax}\big(\operatorname{relu}(X A_k + b_{1,k})\, B_k + b_{2,k} + \text{mask}\big)\; X V_k $$
 #
 # - `hidden`, one layer `nn.Linear(d_model, d_model)`, holds all the $A_k$ and $b_{1,k}$ side by side, as `query` did in notebook 03: split what comes out of it into heads;
-# - `B` of shape `(h, d/h, max_len)` and `b2` of shape `(h, max_len)` are parameters of your own: `nn.Parameter(tensor)`. Start `B` with random numbers;
+# - `B` of shape `(h, d/h, max_len)` and `b2` of shape `(h, max_len)` are parameters of your own: `nn.Parameter(tensor)`. Start `B` with random numbers: with zeros, all weights of a row would be alike, and `hidden` would get no gradient in the first step;
 # - `value` and `output` are what they were.
 #
 # Three helpers from earlier notebooks:
@@ -214,7 +214,8 @@ class SynthesizerAttention(nn.Module):
     """The dense synthesizer, causal: `attention(x)`.
 
     Its only parameters are nn.Linear(d_model, d_model) called hidden, value and output,
-    `B` `(h, d/h, max_len)` and `b2` `(h, max_len)`; it has no buffers.
+    `B` `(h, d/h, max_len)` and `b2` `(h, max_len)`; it has no buffers. All of them learn.
+    No dropout, no noise, and nothing is kept from one call to the next. Scores may be of any size.
     """
 
     def __init__(self, d_model: int, n_heads: int, max_len: int) -> None:
@@ -305,7 +306,8 @@ class RandomSynthesizer(nn.Module):
     """The random synthesizer, causal: `attention(x)`.
 
     Its only parameters are nn.Linear(d_model, d_model) called value and output,
-    and `scores` `(h, max_len, max_len)`; it has no buffers.
+    and `scores` `(h, max_len, max_len)`; it has no buffers. All of them learn.
+    No dropout, no noise, and nothing is kept from one call to the next. Scores may be of any size.
     """
 
     def __init__(self, d_model: int, n_heads: int, max_len: int) -> None:
@@ -565,7 +567,7 @@ def compare_tasks(tokens: Tensor, places: Tensor) -> dict[str, float]:
     """Returns the largest share of looks that a random, a dense and any causal layer can get right.
 
     Args:
-        tokens: sentences as whole numbers, `(m, n)`.
+        tokens: sentences as whole numbers from 0 on, `(m, n)`.
         places: for each token the place it should look at, `(m, n)`; -1 where there is nothing to
             look for: such rows do not count. At least one row counts.
 

@@ -22,6 +22,7 @@ from ._common import (
     MultiHeadAttention,
     _always_post,
     _always_pre,
+    _bias,
     _causal,
     _draw_layer_build,
     _no_residual,
@@ -119,6 +120,22 @@ def _cross_attention_first(
     return self.add(x, self.feed_forward, self.feed_forward_norm)  # type: ignore[no-any-return]
 
 
+def _first_norm_twice(
+    self: Any, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None
+) -> Tensor:
+    x = self.add(x, lambda y: self.attention(y, y, mask), self.attention_norm)
+    x = self.add(x, lambda y: self.read(y, memory, memory_mask), self.attention_norm)
+    return self.add(x, self.feed_forward, self.feed_forward_norm)  # type: ignore[no-any-return]
+
+
+def _first_norm_thrice(
+    self: Any, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None
+) -> Tensor:
+    x = self.add(x, lambda y: self.attention(y, y, mask), self.attention_norm)
+    x = self.add(x, lambda y: self.read(y, memory, memory_mask), self.attention_norm)
+    return self.add(x, self.feed_forward, self.attention_norm)  # type: ignore[no-any-return]
+
+
 def _decoder(
     seed: int,
     b: int,
@@ -131,19 +148,37 @@ def _decoder(
     silent: bool = False,
 ) -> Ask:
     x, memory = _numbers(b, n, build["d_model"], seed=seed), _numbers(b, m, build["d_model"], seed=seed + 1)
-    return Ask((x, memory, mask, memory_mask), build=build, weights=_weights(DecoderLayer, build, seed, silent))
+    return Ask((x, memory, mask, memory_mask), build=build, weights=_weights(DecoderLayer, build, seed, silent=silent))
+
+
+def _reading_bias(b: int, m: int, rng: random.Random) -> Tensor:
+    """Returns a mask `(b, 1, 1, m)` of finite numbers."""
+    return _numbers(b, 1, 1, m, seed=rng.randrange(10**6), size=2)
 
 
 def _draw_decoder(kind: str) -> Draw:
+    """Draws lengths that differ, then such that agree: there a mask fits at the wrong place, too."""
+
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
-        for norm_first in {"post": (False, False), "pre": (True, True)}.get(kind, (False, True)):
-            build, (b, n, m) = _draw_layer_build(rng, norm_first), rng.sample([3, 6, 7, 8, 9], 3)
-            m = n if kind == "same" else m
-            mask = _causal(n) if kind in ("causal", "same") else None
-            memory_mask = _padding(b, m, rng) if kind in ("padding", "same") else None
-            masks = {"mask": mask, "memory_mask": memory_mask}
-            asks.append(_decoder(rng.randrange(10**6), b, n, m, build, silent=kind == "silent", **masks))
+        for norm_first in {"post": (False,), "pre": (True,)}.get(kind, (False, True)):
+            build, (b, n, m) = _draw_layer_build(rng, norm_first), rng.sample([3, 6, 7, 8], 3)
+            sizes: list[tuple[int, int, int, Tensor | None, Tensor | None]]
+            if kind == "causal":
+                sizes = [(b, n, m, _causal(n), None), (b, n, n, _causal(n), None), (1, n, n, _bias(n, n), None)]
+            elif kind == "padding":
+                sizes = [(b, n, m, None, _padding(b, m, rng)), (b, n, n, None, _padding(b, n, rng))]
+                sizes.append((2, n, n, None, _reading_bias(2, n, rng)))
+            elif kind == "both":
+                sizes = [(b, n, n, _causal(n), _padding(b, n, rng)), (n, n, n, _causal(n), _padding(n, n, rng))]
+                sizes.append((1, n, m, _bias(n, n), _reading_bias(1, m, rng)))
+            elif kind == "silent":
+                sizes = [(b, n, m, None, None), (1, 1, m, None, None)]
+            else:
+                sizes = [(b, n, m, None, None), (n, n, n, None, None), (1, n, 1, None, None)]
+            for b, n, m, mask, memory_mask in sizes:
+                masks = {"mask": mask, "memory_mask": memory_mask}
+                asks.append(_decoder(rng.randrange(10**6), b, n, m, build, silent=kind == "silent", **masks))
         return asks
 
     return draw
@@ -153,7 +188,7 @@ EXERCISE = Exercise(
     DecoderLayer,
     [
         _parameter_stage(
-            0.5,
+            0.25,
             f"The parts of an EncoderLayer, {NAMES_OF_A_LAYER[:-1]}, and two more: cross_attention and "
             "cross_attention_norm.",
             POST,
@@ -161,10 +196,10 @@ EXERCISE = Exercise(
         ),
         Stage(
             "the shape of the result: that of x",
-            0.5,
+            0.25,
             "x asks and the memory answers: the result has one row for each token of x, whatever the memory's length.",
             [_decoder(1, 1, 2, 3, POST)],
-            _draw_decoder("post"),
+            lambda rng: [_decoder(rng.randrange(10**6), 2, rng.randint(3, 5), rng.randint(6, 8), POST)],
             view="shape",
         ),
         Stage(
@@ -176,23 +211,30 @@ EXERCISE = Exercise(
         ),
         Stage(
             "post-norm",
-            0.5,
+            0.75,
             "Three times norm(x + part(x)): x reads itself, then the memory, then the feed-forward part.",
-            [_decoder(4, 1, 3, 4, POST)],
+            [_decoder(4, 1, 3, 4, POST), _decoder(12, 1, 3, 3, POST)],
             _draw_decoder("post"),
+            decisive=True,
         ),
         Stage(
             "pre-norm",
-            0.5,
+            0.75,
             "Three times x + part(norm(x)). Only x is normalised here: the memory has been, by the encoder.",
-            [_decoder(5, 1, 3, 4, PRE)],
+            [_decoder(5, 1, 3, 4, PRE), _decoder(13, 1, 3, 3, PRE)],
             _draw_decoder("pre"),
+            decisive=True,
         ),
         Stage(
             "the causal mask, in self-attention",
             0.5,
             "`mask` belongs to the attention in which x reads itself.",
-            [_decoder(6, 1, 3, 2, POST, mask=_causal(3)), _decoder(9, 1, 3, 2, PRE, mask=_causal(3))],
+            [
+                _decoder(6, 1, 3, 2, POST, mask=_causal(3)),
+                _decoder(9, 1, 3, 2, PRE, mask=_causal(3)),
+                _decoder(14, 1, 3, 3, POST, mask=_causal(3)),
+                _decoder(15, 1, 3, 3, PRE, mask=_bias(3, 3)),
+            ],
             _draw_decoder("causal"),
         ),
         Stage(
@@ -202,6 +244,8 @@ EXERCISE = Exercise(
             [
                 _decoder(7, 2, 2, 3, POST, memory_mask=_padding(2, 3, random.Random(4))),
                 _decoder(10, 2, 2, 3, PRE, memory_mask=_padding(2, 3, random.Random(5))),
+                _decoder(16, 2, 3, 3, POST, memory_mask=_padding(2, 3, random.Random(8))),
+                _decoder(17, 2, 3, 3, PRE, memory_mask=_reading_bias(2, 3, random.Random(9))),
             ],
             _draw_decoder("padding"),
         ),
@@ -213,7 +257,8 @@ EXERCISE = Exercise(
                 _decoder(8, 2, 3, 3, PRE, mask=_causal(3), memory_mask=_padding(2, 3, random.Random(6))),
                 _decoder(11, 2, 3, 3, POST, mask=_causal(3), memory_mask=_padding(2, 3, random.Random(7))),
             ],
-            _draw_decoder("same"),
+            _draw_decoder("both"),
+            decisive=True,
         ),
     ],
     [
@@ -294,6 +339,16 @@ EXERCISE = Exercise(
             "In pre-norm, norm x before the cross-attention, but not the memory: the encoder has already normalised "
             "it.",
             _with(DecoderLayer, read=_read_normed_memory),
+        ),
+        Mistake(
+            "the norm of the self-attention is used for the cross-attention, too",
+            "cross_attention_norm has weights of its own: each part has its norm.",
+            _with(DecoderLayer, forward=_first_norm_twice),
+        ),
+        Mistake(
+            "one norm is used three times",
+            "Each of the three parts has a norm with weights of its own: use each at its place.",
+            _with(DecoderLayer, forward=_first_norm_thrice),
         ),
         Mistake(
             "self-attention without the causal mask",

@@ -11,7 +11,7 @@ from grading.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
-from ._common import EncoderLayer, _causal, _numbers, _parameter_stage, _weights, _with
+from ._common import EncoderLayer, _bias, _causal, _numbers, _padding, _parameter_stage, _weights, _with
 
 
 class Encoder(nn.Module):
@@ -76,46 +76,57 @@ def _stack_build(n_layers: int, d: int = 4, h: int = 2, f: int = 3) -> dict[str,
     return {"d_model": d, "n_heads": h, "d_feedforward": f, "n_layers": n_layers}
 
 
-def _draw_stack(low: int, high: int, masked: bool = False) -> Draw:
+def _draw_stack(*layers: int) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
-        asks = []
-        for layers in rng.sample(range(low, high + 1), min(2, high - low + 1)):
-            n, seed = rng.randint(3, 6), rng.randrange(10**6)
-            asks.append(_stack(seed, 2, n, _stack_build(layers, 6, 3, 5), _causal(n) if masked else None))
-        return asks
+        b, n = rng.sample([2, 3, 4, 5, 6], 2)
+        sizes = [(b, n), (1, n)]
+        builds = [_stack_build(many, *rng.choice([(6, 3, 5), (6, 2, 7)])) for many in layers]
+        return [_stack(rng.randrange(10**6), *size, build) for size, build in zip(sizes, builds, strict=True)]
 
     return draw
+
+
+def _draw_masked(rng: random.Random) -> list[Ask]:
+    b, n = rng.sample([3, 4, 5, 6], 2)
+    masks = [(rng.randint(2, 3), _causal(n)), (4, _causal(n)), (2, _padding(b, n, rng)), (2, _bias(n, n))]
+    return [_stack(rng.randrange(10**6), b, n, _stack_build(layers, 6, 3, 5), mask) for layers, mask in masks]
 
 
 EXERCISE = Exercise(
     Encoder,
     [
         _parameter_stage(
-            0.5,
+            0.25,
             "One `layers = nn.ModuleList(...)` with n_layers different layers: layers.0, layers.1 and so on.",
             _stack_build(3),
             draw=lambda rng: _stack_build(rng.randint(3, 5), 6, 3, 5),
         ),
         Stage(
             "one layer",
-            0.5,
+            0.25,
             "With one layer the encoder gives what that layer gives.",
             [_stack(1, 1, 3, _stack_build(1))],
             _draw_stack(1, 1),
         ),
         Stage(
             "several layers",
-            0.5,
+            0.75,
             "The output of a layer is the input of the next one: x = layer(x, mask).",
-            [_stack(2, 1, 3, _stack_build(2))],
-            _draw_stack(2, 4),
+            [_stack(2, 1, 3, _stack_build(2)), _stack(4, 1, 2, _stack_build(7, 2, 1, 2))],
+            lambda rng: _draw_stack(rng.randint(2, 4), rng.randint(5, 7))(rng),
+            decisive=True,
         ),
         Stage(
             "the mask, in every layer",
-            0.5,
+            0.75,
             "Every layer looks at all tokens anew, so every layer needs the mask.",
-            [_stack(3, 1, 3, _stack_build(3), _causal(3))],
-            _draw_stack(2, 4, masked=True),
+            [
+                _stack(3, 1, 3, _stack_build(3), _causal(3)),
+                _stack(5, 2, 3, _stack_build(2), _padding(2, 3, random.Random(1))),
+                _stack(6, 1, 3, _stack_build(2), _bias(3, 3)),
+            ],
+            _draw_masked,
+            decisive=True,
         ),
     ],
     [

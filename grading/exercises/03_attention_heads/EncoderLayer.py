@@ -20,6 +20,7 @@ from ._common import (
     EncoderLayer,
     _always_post,
     _always_pre,
+    _bias,
     _causal,
     _draw_layer_build,
     _no_residual,
@@ -70,17 +71,24 @@ def _raw_keys(self: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
 
 
 def _layer(seed: int, b: int, n: int, build: dict[str, Any], mask: Tensor | None = None, silent: bool = False) -> Ask:
-    weights = _weights(EncoderLayer, build, seed, silent)
+    weights = _weights(EncoderLayer, build, seed, silent=silent)
+    if mask is not None:  # both norms alike: who uses one for both parts need not fail here, too
+        weights |= {f"feed_forward_norm.{name}": weights[f"attention_norm.{name}"] for name in ("weight", "bias")}
     return Ask((_numbers(b, n, build["d_model"], seed=seed), mask), build=build, weights=weights)
 
 
 def _draw_layer(kind: str) -> Draw:
+    """Draws questions of both kinds of layers, or of one kind, with one sentence, one token and equal sizes."""
+
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
-        for norm_first in {"post": (False, False), "pre": (True, True)}.get(kind, (False, True)):
+        for norm_first in {"post": (False,), "pre": (True,)}.get(kind, (False, True)):
             build, (b, n) = _draw_layer_build(rng, norm_first), rng.sample([6, 7, 8, 9], 2)
-            masks = [_causal(n), _padding(b, n, rng)] if kind == "mask" else [None]
-            asks += [_layer(rng.randrange(10**6), b, n, build, mask, kind == "silent") for mask in masks]
+            if kind == "mask":
+                sizes = [(b, n, _causal(n)), (b, n, _padding(b, n, rng)), (1, n, _bias(n, n)), (n, n, _causal(n))]
+            else:
+                sizes = [(b, n, None), (1, n, None)] if kind == "silent" else [(b, n, None), (n, n, None), (1, 1, None)]
+            asks += [_layer(rng.randrange(10**6), b, n, build, mask, kind == "silent") for b, n, mask in sizes]
         return asks
 
     return draw
@@ -89,21 +97,23 @@ def _draw_layer(kind: str) -> Draw:
 EXERCISE = Exercise(
     EncoderLayer,
     [
-        _parameter_stage(0.5, f"Four parts with these names: {NAMES_OF_A_LAYER}", POST, draw=_draw_layer_build),
+        _parameter_stage(0.25, f"Four parts with these names: {NAMES_OF_A_LAYER}", POST, draw=_draw_layer_build),
         Stage(
             "silent parts: what the residuals carry",
             0.5,
             SILENT_LOOK,
             [_layer(1, 1, 3, POST, silent=True), _layer(2, 1, 3, PRE, silent=True)],
             _draw_layer("silent"),
+            decisive=True,
         ),
         Stage(
             "post-norm: norm(x + part(x)), twice",
             1,
             "First attention, then feed-forward. Each time: x plus what the part makes of x, and then the norm of "
             "the sum.",
-            [_layer(3, 2, 3, POST)],
+            [_layer(3, 2, 3, POST), _layer(8, 1, 1, POST)],
             _draw_layer("post"),
+            decisive=True,
         ),
         Stage(
             "pre-norm: x + part(norm(x)), twice",
@@ -111,12 +121,17 @@ EXERCISE = Exercise(
             "With norm_first the norm stands before the part; what is added to is x itself, not its norm.",
             [_layer(4, 2, 3, PRE)],
             _draw_layer("pre"),
+            decisive=True,
         ),
         Stage(
             "with a mask",
-            0.5,
-            "Hand the mask on to the attention.",
-            [_layer(5, 2, 3, POST, _causal(3)), _layer(6, 2, 3, PRE, _padding(2, 3, random.Random(1)))],
+            0.75,
+            "Hand the mask on to the attention, as it is.",
+            [
+                _layer(5, 2, 3, POST, _causal(3)),
+                _layer(6, 2, 3, PRE, _padding(2, 3, random.Random(1))),
+                _layer(7, 1, 3, POST, _bias(3, 3)),
+            ],
             _draw_layer("mask"),
         ),
     ],

@@ -17,6 +17,7 @@ from ._common import (
     HEAD_SIZES,
     MultiHeadAttention,
     _attended,
+    _bias,
     _blocked,
     _merge_reshaped,
     _numbers,
@@ -28,6 +29,7 @@ from ._common import (
     _zero_blocks,
     merge_heads,
     scaled_dot_product_attention,
+    split_heads,
 )
 
 
@@ -99,29 +101,79 @@ def _values_are_keys(self: Any, x: Tensor, source: Tensor, mask: Tensor | None =
     return self.output(merge_heads(scaled_dot_product_attention(query, key, key, mask)[0]))  # type: ignore[no-any-return]
 
 
+def _mask_scaled_too(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    query, key, value = self.parts(x, source)
+    scores = query @ key.mT if mask is None else query @ key.mT + mask
+    return self.output(merge_heads(_attended(scores / math.sqrt(query.size(-1)), value, None)[0]))  # type: ignore[no-any-return]
+
+
+def _from(key_of: str, value_of: str) -> Callable[..., Tensor]:
+    """Returns a `forward` in which keys and values are made from "x" or from "source"."""
+
+    def forward(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+        given = {"x": x, "source": source}
+        parts = ((self.query, x), (self.key, given[key_of]), (self.value, given[value_of]))
+        query, key, value = (split_heads(part(tokens), self.n_heads) for part, tokens in parts)
+        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+        return self.output(merge_heads(mixed))  # type: ignore[no-any-return]
+
+    return forward
+
+
 HEADS_BUILD = {"d_model": 6, "n_heads": 3}
 
 
-def _heads(seed: int, b: int, n: int, m: int, d: int, h: int, mask: Tensor | None = None, same: bool = False) -> Ask:
+def _heads(
+    seed: int,
+    b: int,
+    n: int,
+    m: int,
+    d: int,
+    h: int,
+    mask: Tensor | None = None,
+    *,
+    same: bool = False,
+    biases: bool = False,
+) -> Ask:
     build = {"d_model": d, "n_heads": h}
     x = _numbers(b, n, d, seed=seed)
     source = x if same else _numbers(b, m, d, seed=seed + 1)
-    return Ask((x, source, mask), build=build, weights=_weights(MultiHeadAttention, build, seed))
+    return Ask((x, source, mask), build=build, weights=_weights(MultiHeadAttention, build, seed, biases=biases))
 
 
-def _draw_heads(kind: str = "") -> Draw:
+def _draw_few(kind: str) -> Draw:
+    """Draws questions about one head, a source of one token, or one with biases."""
+
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
-        for d, h in rng.sample(HEAD_SIZES, 2):
-            b, n, m = rng.sample([size for size in range(2, 9) if size not in (h, d // h)], 3)
+        for d, h in ((15, 3), rng.choice(HEAD_SIZES)):  # an odd width, which no two heads share
+            b, n, m = rng.sample([3, 6, 7, 8], 3)
             h, m = 1 if kind == "one head" else h, 1 if kind == "one token" else m
-            masks = [_blocked(n, m, rng), _padding(b, m, rng)] if kind == "mask" else [None]
-            asks += [_heads(rng.randrange(10**6), b, n, m, d, h, mask) for mask in masks]
-        if kind == "self":
-            return [_heads(rng.randrange(10**6), 2, 5, 5, 12, 4, same=True)]
+            asks.append(_heads(rng.randrange(10**6), b, n, m, d, h, biases=kind != "shape"))
         return asks
 
     return draw
+
+
+def _draw_several(rng: random.Random) -> list[Ask]:
+    """Draws sizes that all differ; lengths that agree, with another source; sizes that all agree, or are 1."""
+    (d, h), (_, few) = rng.sample(HEAD_SIZES, 2)
+    b, n, m = rng.sample([size for size in range(2, 9) if size not in (h, d // h)], 3)
+    sizes = [(b, n, m, d, h), (b, m, m, d, h), (1, m, n, d, h), (3, 3, 3, 9, 3), (few, 1, few, 4 * few, few)]
+    return [_heads(rng.randrange(10**6), *size) for size in sizes]
+
+
+def _draw_self(rng: random.Random) -> list[Ask]:
+    (d, h), n = rng.choice(HEAD_SIZES), rng.randint(6, 9)
+    return [_heads(rng.randrange(10**6), b, n, n, d, h, same=True) for b in (2, n)]
+
+
+def _draw_masked(rng: random.Random) -> list[Ask]:
+    """Draws every kind of mask; where all lengths agree, it shows which axis a mask belongs to."""
+    (d, h), (b, n, m) = rng.choice(HEAD_SIZES), rng.sample([4, 6, 7, 8], 3)
+    masks = [(b, n, m, _blocked(n, m, rng)), (b, n, m, _padding(b, m, rng)), (b, n, m, _bias(n, m))]
+    masks += [(n, n, n, _blocked(n, n, rng)), (n, n, n, _padding(n, n, rng))]
+    return [_heads(rng.randrange(10**6), b, n, m, d, h, mask) for b, n, m, mask in masks]
 
 
 def _draw_head_build(rng: random.Random) -> dict[str, Any]:
@@ -133,58 +185,62 @@ EXERCISE = Exercise(
     MultiHeadAttention,
     [
         _parameter_stage(
-            0.5,
+            0.25,
             "Four nn.Linear(d_model, d_model) called query, key, value and output, whatever n_heads is.",
             HEADS_BUILD,
             draw=_draw_head_build,
         ),
         Stage(
             "the shape of the result: that of x, also when the source is longer",
-            0.5,
+            0.25,
             "One row for each token that asks: x is (b, n, d), and so is the result, for a source of any length m.",
             [_heads(1, 2, 4, 5, 6, 3)],
-            _draw_heads(),
+            _draw_few("shape"),
             view="shape",
         ),
         Stage(
             "a source of one token: only value and output count",
             0.5,
             "With a single key each weight is 1: the result is output(value(source)) for every token of x.",
-            [_heads(2, 2, 3, 1, 6, 3)],
-            _draw_heads("one token"),
+            [_heads(2, 2, 3, 1, 6, 3, biases=True), _heads(9, 1, 1, 1, 4, 2, biases=True)],
+            _draw_few("one token"),
         ),
         Stage(
             "one head",
             0.5,
             "Queries come from x, keys and values from the source; the merged heads go through the output projection.",
-            [_heads(3, 1, 4, 5, 6, 1)],
-            _draw_heads("one head"),
+            [_heads(3, 1, 4, 5, 6, 1, biases=True)],
+            _draw_few("one head"),
         ),
         Stage(
             "several heads",
             1,
             "Each head has its own d/h numbers of query, key and value, and its own softmax, with the scale of ITS "
             "width.",
-            [_heads(4, 2, 4, 5, 6, 3)],
-            _draw_heads(),
+            [_heads(4, 2, 4, 5, 6, 3), _heads(8, 2, 4, 4, 6, 2)],
+            _draw_several,
+            decisive=True,
         ),
         Stage(
             "self-attention: the source is x itself",
             0.5,
             "Nothing special: the same tensor is given twice.",
             [_heads(5, 2, 4, 4, 6, 3, same=True)],
-            _draw_heads("self"),
+            _draw_self,
         ),
         Stage(
             "with a mask",
-            0.5,
+            1,
             "Hand the mask on to scaled_dot_product_attention; (n, m) and (b, 1, 1, m) both fit scores of (b, h, n, "
-            "m).",
+            "m). It is added to the scaled scores, and may hold finite numbers too.",
             [
                 _heads(6, 2, 4, 5, 6, 3, _blocked(4, 5, random.Random(1))),
                 _heads(7, 2, 4, 5, 6, 3, _padding(2, 5, random.Random(2))),
+                _heads(10, 1, 3, 4, 4, 2, _bias(3, 4)),
+                _heads(11, 3, 3, 3, 6, 3, _padding(3, 3, random.Random(3))),
+                _heads(12, 3, 3, 3, 6, 2, _blocked(3, 3, random.Random(4))),
             ],
-            _draw_heads("mask"),
+            _draw_masked,
         ),
     ],
     [
@@ -265,6 +321,23 @@ EXERCISE = Exercise(
             "the mask is not used",
             "The mask must reach the scores of every head: hand it on to scaled_dot_product_attention.",
             _with(MultiHeadAttention, forward=_heads_without_mask),
+        ),
+        Mistake(
+            "the mask is scaled too",
+            "Minus infinity does not mind, but a finite mask does: scale the scores first, then add the mask.",
+            _with(MultiHeadAttention, forward=_mask_scaled_too),
+        ),
+        Mistake(
+            "the keys come from x, the values from the source",
+            "What is read is the source: its tokens are found by their keys and give their values, so both are made "
+            "from it.",
+            _with(MultiHeadAttention, forward=_from("x", "source")),
+        ),
+        Mistake(
+            "the keys come from the source, the values from x",
+            "What is read is the source: its tokens are found by their keys and give their values, so both are made "
+            "from it.",
+            _with(MultiHeadAttention, forward=_from("source", "x")),
         ),
     ],
 )

@@ -6,6 +6,7 @@ import math
 import random
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import torch
@@ -23,12 +24,17 @@ def _numbers(*shape: int, seed: int, size: float = 1.0) -> Tensor:
 
 
 def _blocked(rows: int, columns: int, rng: random.Random) -> Tensor:
-    """Returns a mask of 0 and minus infinity with at least one open place in each row."""
+    """Returns a mask of 0 and minus infinity with at least two open places in each row, so that weights differ."""
     mask = torch.zeros(rows, columns)
     for row in mask:
-        for column in rng.sample(range(columns), rng.randint(1, columns - 1)):
+        for column in rng.sample(range(columns), rng.randint(1, max(1, columns - 2))):
             row[column] = -INF
     return mask
+
+
+def _bias(n: int, m: int) -> Tensor:
+    """Returns a mask of finite numbers, one for each distance, as relative positions have."""
+    return -0.5 * (torch.arange(n)[:, None] - torch.arange(m)).abs().float()
 
 
 def _causal(size: int) -> Tensor:
@@ -115,17 +121,28 @@ def _with(base: type[nn.Module], **methods: Callable[..., Any]) -> Callable[...,
     return type(base.__name__, (base,), methods)
 
 
-def _weights(kind: type[nn.Module], build: dict[str, Any], seed: int, silent: bool = False) -> dict[str, Tensor]:
+@cache
+def _shapes(kind: type[nn.Module], *build: tuple[str, Any]) -> dict[str, torch.Size]:
+    """Returns the shapes of a module's parameters by name."""
+    return {name: parameter.shape for name, parameter in kind(**dict(build)).named_parameters()}
+
+
+def _weights(
+    kind: type[nn.Module], build: dict[str, Any], seed: int, *, silent: bool = False, biases: bool = True
+) -> dict[str, Tensor]:
     """Returns weights for a module by name; `silent` ones let every part give zeros.
 
     The weights of a norm differ from 1 and its biases from 0, so that no norm can be left out or used twice unseen.
+    Without `biases` those of linear layers are 0, so that whoever forgot them does not lose everything.
     """
+    shapes = _shapes(kind, *build.items())
+    numbers = _numbers(sum(map(math.prod, shapes.values())), seed=seed, size=0.5)
     made = {}
-    for number, (name, parameter) in enumerate(kind(**build).named_parameters()):
-        numbers = _numbers(*parameter.shape, seed=1000 * seed + number, size=0.5)
-        made[name] = 1 + numbers / 2 if name.endswith("norm.weight") else numbers
-        if silent and "output." in name:
-            made[name] = torch.zeros(parameter.shape)
+    for (name, shape), part in zip(shapes.items(), numbers.split([*map(math.prod, shapes.values())]), strict=True):
+        empty = (silent and "output." in name) or not (biases or name.endswith("weight") or "norm" in name)
+        made[name] = torch.zeros(shape) if empty else part.reshape(shape)
+        if name.endswith("norm.weight"):
+            made[name] = 1 + made[name] / 2
     return made
 
 

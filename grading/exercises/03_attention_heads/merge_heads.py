@@ -7,6 +7,7 @@ import random
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
 from ._common import _counted, _merge_reshaped, merge_heads
@@ -28,29 +29,40 @@ def _heads_one_after_the_other(x: Tensor) -> Tensor:
     return x.flatten(1, 2)
 
 
-def _draw_merge(rng: random.Random) -> list[Ask]:
-    b, h, n, width = rng.sample(range(2, 7), 4)
-    side = rng.randint(2, 4)
-    return [Ask((_counted(*shape, rng=rng),)) for shape in ((b, h, n, width), (side,) * 4)]
+def _view_after_transpose(x: Tensor) -> Tensor:
+    b, h, n, width = x.shape
+    return x.transpose(1, 2).view(b, n, h * width)
+
+
+def _draw_merge(one_token: bool = False) -> Draw:
+    def draw(rng: random.Random) -> list[Ask]:
+        b, h, n, width = rng.sample(range(2, 7), 4)
+        side, few = rng.randint(3, 4), rng.choice([2, 3])
+        sizes = [(b, h, n, width), (side,) * 4, (1, few, 4, 5), (few, 1, 5, 4), (few, 4, 5, 1), (few, 3, 6, 2)]
+        return [Ask((_counted(b, h, 1 if one_token else n, width, rng=rng),)) for b, h, n, width in sizes]
+
+    return draw
 
 
 EXERCISE = Exercise(
     merge_heads,
     [
         Stage(
-            "the shape (b, n, d)",
-            0.5,
-            "Three axes again: the h pieces of width d/h of each token stand side by side, h times d/h is d.",
-            [Ask((_counted(2, 4, 3, 2),))],
-            _draw_merge,
-            view="shape",
+            "one token: its pieces side by side",
+            0.25,
+            "Three axes again, (b, n, d), also where one of them is 1: the h pieces of width d/h of the token stand "
+            "side by side, first that of head 0. h times d/h is d.",
+            [Ask((_counted(2, 4, 1, 2),)), Ask((_counted(1, 2, 1, 3),))],
+            _draw_merge(one_token=True),
         ),
         Stage(
-            "the way back",
-            0.5,
-            "merge_heads(split_heads(x, h)) must be x again: undo the steps in the opposite order.",
-            [Ask((_counted(1, 2, 3, 2),)), Ask((_counted(2, 2, 2, 2),))],
-            _draw_merge,
+            "several tokens: the way back",
+            0.75,
+            "merge_heads(split_heads(x, h)) must be x again: undo the steps in the opposite order. The result has the "
+            "shape (b, n, d).",
+            [Ask((_counted(1, 2, 3, 2),)), Ask((_counted(2, 2, 2, 2),)), Ask((_counted(2, 4, 3, 2),))],
+            _draw_merge(),
+            decisive=True,
         ),
     ],
     [
@@ -80,5 +92,13 @@ EXERCISE = Exercise(
             "Each token must have one row of d numbers: put the heads side by side, along the last axis.",
             _heads_one_after_the_other,
         ),
+        Mistake(
+            "view after a transpose",
+            "A transpose only changes how the numbers are read, and `view` needs them in their new order in memory. "
+            "Use reshape, which copies them where it must, or call contiguous() before view.",
+            _view_after_transpose,
+        ),
     ],
+    trains=True,
+    exceptions=("double precision stays double precision",),
 )

@@ -13,7 +13,7 @@ from grading.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
-from ._common import Pair, _attended, _blocked, _numbers, _zero_blocks, scaled_dot_product_attention
+from ._common import Pair, _attended, _bias, _blocked, _numbers, _zero_blocks, scaled_dot_product_attention
 
 
 def _scaled_by(divisor: Callable[[Tensor, Tensor, Tensor], float]) -> Callable[..., Pair]:
@@ -63,21 +63,23 @@ def _attention_inputs(
     return Ask((query, key, value, mask))
 
 
-def _bias(n: int, m: int) -> Tensor:
-    """Returns a mask of finite numbers, one for each distance, as relative positions have."""
-    return -0.5 * (torch.arange(n)[:, None] - torch.arange(m)).abs().float()
+def _naive(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Pair:
+    scores = query @ key.mT / math.sqrt(query.size(-1))
+    powers = torch.exp(scores if mask is None else scores + mask)
+    weights = powers / powers.sum(dim=-1, keepdim=True)
+    return weights @ value, weights
 
 
 def _draw_attention(*leading: int, masks: str = "", one_key: bool = False) -> Draw:
-    """Draws sizes that all differ, so that a scale with any other of them is seen."""
+    """Draws sizes that all differ, so that a scale with any other of them is seen; one question is of one query."""
 
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
-        for kind in masks.split() or ["none", "none"]:
+        for kind in masks.split() or ["none", "none", "one query"]:
             d = rng.choice([5, 7, 10, 12, 14, 18])
-            n, m, d_value = rng.sample([size for size in range(2, 12) if size != d], 3)
-            m = 1 if one_key else m
-            mask = {"blocked": _blocked(n, max(m, 2), rng)[:, :m], "bias": _bias(n, m)}.get(kind)
+            n, m, d_value = rng.sample([size for size in range(3, 12) if size != d], 3)
+            n, m = 1 if kind == "one query" else n, 1 if one_key else m
+            mask = {"blocked": _blocked(n, max(m, 3), rng)[:, :m], "bias": _bias(n, m)}.get(kind)
             asks.append(_attention_inputs(leading, n, m, d, d_value, rng.randrange(10**6), mask))
         return asks
 
@@ -86,7 +88,24 @@ def _draw_attention(*leading: int, masks: str = "", one_key: bool = False) -> Dr
 
 def _draw_batches(rng: random.Random) -> list[Ask]:
     same = _attention_inputs((4,), 4, 4, 4, 4, rng.randrange(10**6))  # all sizes alike: key.T does not crash here
-    return [*_draw_attention(3)(rng), *_draw_attention(2, 3, masks="blocked")(rng), same]
+    one = _attention_inputs((1,), 1, 5, 6, 1, rng.randrange(10**6))
+    many = _draw_attention(2, 1, 2, masks="blocked")(rng)
+    return [*_draw_attention(3, masks="none bias")(rng), same, one, *many, *_draw_attention(2, 3, masks="blocked")(rng)]
+
+
+def _large_scores(n: int, m: int, seed: int) -> Ask:
+    """Returns a question in which the scores of a row are all near 30,000 or -30,000, and what is blocked even higher.
+
+    All numbers are whole and the root of the width is 4, so that no rounding depends on the order of the sums.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    query, key = (torch.randint(-2, 3, (size, 16), generator=generator).float() for size in (n, m))
+    query[:, 0], key[:, 0] = 1200 * (1 - 2 * (torch.arange(n) % 2)), 100
+    blocked = seed % m
+    query[:, 1], key[blocked, 1] = 1, 400_000
+    mask = torch.zeros(n, m)
+    mask[:, blocked] = -math.inf
+    return Ask((query, key, _numbers(m, 3, seed=seed + 1), mask))
 
 
 EXERCISE = Exercise(
@@ -94,7 +113,7 @@ EXERCISE = Exercise(
     [
         Stage(
             "two tensors: output (n, d_v) and weights (n, m)",
-            0.5,
+            0.25,
             "Return the pair (output, weights): n queries, m keys, values of width d_v.",
             [_attention_inputs((), 4, 3, 5, 2, 10)],
             _draw_attention(),
@@ -102,7 +121,7 @@ EXERCISE = Exercise(
         ),
         Stage(
             "one key: nothing to choose",
-            0.5,
+            0.25,
             "With a single key the softmax has one term, so the weight is 1 and the output is that key's value.",
             [_attention_inputs((), 2, 1, 4, 3, 20)],
             _draw_attention(one_key=True),
@@ -116,6 +135,7 @@ EXERCISE = Exercise(
             lambda rng: [
                 _attention_inputs((), 2, m, d, 3, rng.randrange(10**6)) for m, d in ((4, 12), (7, 5), (8, 18))
             ],
+            decisive=True,
         ),
         Stage(
             "many queries",
@@ -137,13 +157,25 @@ EXERCISE = Exercise(
         ),
         Stage(
             "batches and heads",
-            0.5,
+            0.75,
             "Count axes from the end: only the last two change places, whatever stands before them.",
             [
                 _attention_inputs((2,), 4, 3, 5, 2, 70, _blocked(4, 3, random.Random(7))),
                 _attention_inputs((3,), 3, 3, 3, 3, 80),
+                _attention_inputs((1,), 1, 3, 2, 1, 90),
+                _attention_inputs((2, 1), 2, 4, 3, 2, 100, _bias(2, 4)),
+                _attention_inputs((1, 2, 2), 2, 3, 5, 1, 110),
             ],
             _draw_batches,
+            decisive=True,
+        ),
+        Stage(
+            "large scores",
+            0.25,
+            "Scores of 30,000 and of -30,000 are no more than a shift of a row, and the softmax takes it out. What is "
+            "blocked has weight 0, however high its score is. `torch.softmax` does both.",
+            [_large_scores(2, 4, 120)],
+            lambda rng: [_large_scores(n, m, rng.randrange(10**6)) for n, m in ((3, 5), (2, rng.choice([6, 7])))],
         ),
     ],
     [
@@ -217,5 +249,12 @@ EXERCISE = Exercise(
             "The second result must be what the softmax makes of the scores: rows that sum to 1.",
             _scores_returned,
         ),
+        Mistake(
+            "the exponential overflows",
+            "exp(89) is infinite in these numbers, and exp(-104) is 0: the weights become NaN. `torch.softmax` takes "
+            "the largest score of a row off first.",
+            _naive,
+        ),
     ],
+    trains=True,
 )

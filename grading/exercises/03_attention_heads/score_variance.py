@@ -38,6 +38,7 @@ EXERCISE = Exercise(
             [Ask(at={"D": 24, "A": 4}), Ask(at={"D": 512, "A": 8})],
             _draw_widths,
             sealed=True,
+            decisive=True,
         ),
     ],
     [

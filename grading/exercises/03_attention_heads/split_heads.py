@@ -31,12 +31,19 @@ def _split_into_batch(x: Tensor, n_heads: int) -> Tensor:
     return split_heads(x, n_heads).flatten(0, 1)
 
 
+def _split(b: int, n: int, h: int, width: int, rng: random.Random | None = None) -> Ask:
+    return Ask((_counted(b, n, h * width, rng=rng), h))
+
+
 def _draw_split(one_token: bool = False) -> Draw:
+    """Draws tensors of which no two sizes agree, of which two do, and of which one is 1."""
+
     def draw(rng: random.Random) -> list[Ask]:
         b, n, h, width = rng.sample(range(2, 8), 4)
-        side = rng.randint(2, 4)
-        shapes = [(b, 1 if one_token else n, h, width), (side, 1 if one_token else side, side, side)]
-        return [Ask((_counted(b, n, h * width, rng=rng), h)) for b, n, h, width in shapes]
+        side, few = rng.randint(3, 4), rng.choice([2, 3])
+        sizes = [(b, n, h, width), (side, side, side, side), (few, 5, 1, 4), (1, 5, few, 4), (few, 5, 4, 1)]
+        sizes += [(few, 6, 3, 2), (2, 4, 4, few)]  # as many tokens as numbers, as many heads as tokens
+        return [_split(b, 1 if one_token else n, h, width, rng) for b, n, h, width in sizes]
 
     return draw
 
@@ -46,9 +53,9 @@ EXERCISE = Exercise(
     [
         Stage(
             "the shape (b, h, n, d/h)",
-            0.5,
+            0.25,
             "Four axes: sentence, head, token, and the d/h numbers that this head has of this token.",
-            [Ask((_counted(2, 3, 8), 4))],
+            [_split(2, 3, 4, 2), _split(2, 3, 1, 2), _split(1, 3, 2, 2)],
             _draw_split(),
             view="shape",
         ),
@@ -56,16 +63,17 @@ EXERCISE = Exercise(
             "one token: which numbers go to which head",
             0.5,
             "Head 0 gets the first d/h numbers of the token, head 1 the next d/h, and so on: neighbours stay together.",
-            [Ask((_counted(1, 1, 6), 2))],
+            [_split(1, 1, 2, 3), _split(2, 1, 3, 2)],
             _draw_split(one_token=True),
         ),
         Stage(
             "several tokens",
-            1,
+            1.25,
             "Look at head 0: each of its rows must hold the first numbers of another token. Cut the last axis first, "
             "then exchange the axes of tokens and heads.",
-            [Ask((_counted(1, 3, 4), 2)), Ask((_counted(2, 2, 4), 2))],
+            [_split(1, 3, 2, 2), _split(2, 2, 2, 2), _split(3, 6, 3, 2), _split(2, 4, 4, 3)],
             _draw_split(),
+            decisive=True,
         ),
     ],
     [
@@ -96,4 +104,6 @@ EXERCISE = Exercise(
             _split_into_batch,
         ),
     ],
+    trains=True,
+    exceptions=("double precision stays double precision",),  # a tensor filled head by head is no mistake
 )

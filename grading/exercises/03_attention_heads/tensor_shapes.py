@@ -61,43 +61,48 @@ def _key_not_turned(b: int, n: int, d: int, h: int) -> Shapes:
     return _shapes(b, n, d, h, key_heads_turned=(b, h, n, d // h))
 
 
-def _draw_shapes(*entries: str, take: str = "result") -> Draw:
+def _draw_shapes(*entries: str) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
-        asks = []
-        for _ in range(2):
-            b, n, h, width = rng.sample(range(2, 18), 4)  # all four different
-            asks.append(Ask((b, n, h * width, h), take=take, entries=entries))
-        return asks
+        b, n, h, width = rng.sample(range(2, 18), 4)  # all four different
+        sizes = [(b, n, h, width), (1, width, h, n), (n, b, 1, h), (h, 1, b, n), (b, n, n, width), (h, n, b, 1)]
+        return [Ask((b, n, h * width, h), entries=entries) for b, n, h, width in sizes]
 
     return draw
 
 
-def _shape_stage(name: str, look: str, *entries: str) -> Stage:
-    return Stage(name, 0.5, look, [Ask((2, 7, 15, 3), entries=entries)], _draw_shapes(*entries), sealed=True)
+def _shape_stage(name: str, points: float, look: str, *entries: str) -> Stage:
+    """Returns a stage that asks for some of the shapes; those with heads are what the exercise is there for."""
+    asks = [Ask((b, n, d, h), entries=entries) for b, n, d, h in ((2, 7, 15, 3), (3, 4, 5, 1), (1, 4, 6, 2))]
+    return Stage(name, points, look, asks, _draw_shapes(*entries), sealed=True, decisive="x" not in entries)
 
 
 EXERCISE = Exercise(
     tensor_shapes,
     [
         Stage(
-            "a dict with the nine names",
-            0.5,
-            "The docstring lists the nine names, in the order in which the tensors are made.",
-            [Ask((2, 7, 15, 3), take="names")],
-            _draw_shapes(take="names"),
+            "a dict with the nine names, each with whole numbers",
+            0.25,
+            "The docstring lists the nine names, in the order in which the tensors are made. The numbers of a shape "
+            "are whole numbers: `/` makes floats, also where nothing is left over; `//` does not.",
+            [Ask((2, 7, 15, 3))],
+            _draw_shapes(),
+            measure="shapes",
         ),
         _shape_stage(
             "before and after the heads",
+            0.5,
             "Outside the heads every token has d numbers, whatever h is: what goes in is as wide as what comes out.",
             *("x", "query", "merged", "output"),
         ),
         _shape_stage(
             "inside the heads",
+            0.75,
             "The d numbers of a token are shared out: h heads with d/h numbers each. The head stands before the token.",
             *("query_heads", "key_heads_turned", "mixed"),
         ),
         _shape_stage(
             "scores and weights",
+            0.5,
             "Each head has one score for each query and each key; the width of a head is summed away.",
             *("scores", "weights"),
         ),

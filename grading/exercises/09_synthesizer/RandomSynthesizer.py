@@ -14,6 +14,7 @@ from ._common import (
     _reshaped_there_and_back,
     _shared_mistakes,
     _stages,
+    _start_stage,
     _with,
     causal_mask,
     split_heads,
@@ -49,14 +50,31 @@ class _Buffer(RandomSynthesizer):
         self.register_buffer("scores", values)
 
 
-class _OneSquare(nn.Module):
-    """One square of scores for all heads: its weights are those of one head only."""
+class _OneSquare(RandomSynthesizer):
+    """One square of scores for all heads: the scores of several do not fit into it, so it keeps its zeros."""
 
     def __init__(self, d_model: int, n_heads: int, max_len: int) -> None:
-        super().__init__()
-        self.n_heads = n_heads
+        super().__init__(d_model, n_heads, max_len)
         self.scores = nn.Parameter(torch.zeros(max_len, max_len))
-        self.value, self.output = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+
+    def found(self, x: Tensor) -> Tensor:
+        n = x.size(1)
+        return self.scores[:n, :n]
+
+
+class _NoScores(RandomSynthesizer):
+    """Nothing is kept that could be learned."""
+
+    def __init__(self, d_model: int, n_heads: int, max_len: int) -> None:
+        super().__init__(d_model, n_heads, max_len)
+        del self.scores
+
+    def found(self, x: Tensor) -> Tensor:
+        return _drawn_anew(self, x)
+
+
+def _drawn_anew(self: Any, x: Tensor) -> Tensor:
+    return torch.randn(self.n_heads, x.size(1), x.size(1))
 
 
 def _with_values_compared(self: Any, x: Tensor) -> Tensor:
@@ -86,9 +104,16 @@ EXERCISE = Exercise(
     RandomSynthesizer,
     _stages(
         RandomSynthesizer,
-        0.5,
+        (0.5, 0.5, 0.75, 0.25),
         "scores is an nn.Parameter of shape (h, max_len, max_len); value and output are nn.Linear(d_model, d_model). "
         "Nothing else, no buffers either.",
+        _start_stage(
+            RandomSynthesizer,
+            "sharp",
+            "scores start with zeros or small numbers",
+            "Where scores start large, each row gives nearly all its weight to one place that nobody chose, and hardly "
+            "any gradient passes. Start with zeros, or with torch.randn times something small.",
+        ),
         "The scores are self.scores, whatever x holds; mask, softmax and values are as before.",
         "Head k has its own square of scores, self.scores[k].",
         "Cut both axes of the squares to the length: the first n rows and the first n columns. The mask is "
@@ -120,6 +145,17 @@ EXERCISE = Exercise(
             "A buffer, or a parameter without gradient, keeps the numbers it started with. Use nn.Parameter, so that "
             "training can choose them.",
             _Buffer,
+        ),
+        Mistake(
+            "the scores are drawn anew at each call",
+            "Random is only where they start. Make them once, in the constructor, and use self.scores in each call.",
+            _with(RandomSynthesizer, found=_drawn_anew),
+        ),
+        Mistake(
+            "the scores are no parameter, and drawn anew at each call",
+            "Random is only where they start, and training must be able to change them: make self.scores once, in the "
+            "constructor, with nn.Parameter.",
+            type("RandomSynthesizer", (_NoScores,), {}),
         ),
         Mistake(
             "one square of scores for all heads",

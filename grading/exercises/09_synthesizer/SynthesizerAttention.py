@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import random
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
+from helpers.checking.answers import Ask
 
 from ._common import (
     SynthesizerAttention,
@@ -16,6 +18,7 @@ from ._common import (
     _reshaped_there_and_back,
     _shared_mistakes,
     _stages,
+    _start_stage,
     _with,
     split_heads,
 )
@@ -57,14 +60,26 @@ def _reshaped_heads(self: Any, x: Tensor) -> Tensor:
     return torch.relu(self.hidden(x)).reshape(b, self.n_heads, n, d // self.n_heads)
 
 
+def _draw_long(rng: random.Random) -> list[Ask]:
+    seed, n = rng.randrange(10**6), rng.randint(4, 6)
+    return [_module(SynthesizerAttention, seed, b, few, 16, 2, 9) for b, few in ((2, n), (1, 2), (2, n - 1))]
+
+
 EXERCISE = Exercise(
     SynthesizerAttention,
     [
         *_stages(
             SynthesizerAttention,
-            1,
+            (1, 1, 1.25, 0.25),
             "Three layers nn.Linear(d_model, d_model): hidden, value, output; B is an nn.Parameter of shape (h, d/h, "
             "max_len), b2 one of shape (h, max_len). Nothing else, no buffers either.",
+            _start_stage(
+                SynthesizerAttention,
+                "alike",
+                "B starts with random numbers",
+                "Where B is 0, or all its columns are alike, `hidden` has no effect and gets no gradient in the first "
+                "step. Start B with `torch.randn`.",
+            ),
             "With one head the scores are those of the last exercise: relu(hidden(x)) @ B + b2, then mask and softmax.",
             "Split relu(hidden(x)) into heads; head k uses its own B[k] and b2[k], and has its own softmax.",
             "Of B and b2, keep the first n places, the last axis: self.B[:, :, :n] and self.b2[:, None, :n]. The mask "
@@ -74,8 +89,8 @@ EXERCISE = Exercise(
             "a long head and a short sentence",
             0.5,
             "The last axis of B is the place; the one before it is the width of a head, which is never cut.",
-            [_module(SynthesizerAttention, 6, 1, 2, 8, 2, 3)],
-            lambda rng: [_module(SynthesizerAttention, rng.randrange(10**6), 2, rng.randint(2, 5), 16, 2, 9)],
+            [_module(SynthesizerAttention, 6, 1, 2, 8, 2, 3), _module(SynthesizerAttention, 6, 2, 3, 8, 2, 3)],
+            _draw_long,
         ),
     ],
     [

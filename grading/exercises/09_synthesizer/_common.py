@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import torch
@@ -67,11 +69,17 @@ def _with(base: type[nn.Module], **methods: Callable[..., Any]) -> Callable[...,
     return type(base.__name__, (base,), methods)
 
 
+@cache
+def _shapes(kind: type[nn.Module], *build: tuple[str, Any]) -> dict[str, torch.Size]:
+    """Returns the shapes of a module's parameters by name."""
+    return {name: parameter.shape for name, parameter in kind(**dict(build)).named_parameters()}
+
+
 def _weights(kind: type[nn.Module], build: dict[str, Any], seed: int) -> dict[str, Tensor]:
     """Returns weights for a module by name; biases differ from 0, so that none can be left out unseen."""
     return {
-        name: _numbers(*parameter.shape, seed=1000 * seed + number, size=0.7)
-        for number, (name, parameter) in enumerate(kind(**build).named_parameters())
+        name: _numbers(*shape, seed=1000 * seed + number, size=0.7)
+        for number, (name, shape) in enumerate(_shapes(kind, *build.items()).items())
     }
 
 
@@ -88,15 +96,57 @@ def _module(kind: type[nn.Module], seed: int, b: int, n: int, d: int, h: int, ma
     return Ask((_numbers(b, n, d, seed=seed),), build=build, weights=_weights(kind, build, seed))
 
 
+def _large_scores(kind: type[nn.Module], seed: int, n: int, d: int, h: int, max_len: int) -> Ask:
+    """Returns a question with scores far above 100 and far below -100; those of the future are the highest."""
+    ask = _module(kind, seed, 2, n, d, h, max_len)
+    weights = dict(ask.weights)  # type: ignore[arg-type]
+    places = torch.arange(max_len)
+    if kind is SynthesizerAttention:
+        weights["b2"] = weights["b2"] + 150 - 300 * (torch.arange(h) % 2)[:, None] + 200 * (places == n - 1)
+    else:
+        rows = 150 - 300 * (places % 2)
+        weights["scores"] = weights["scores"] + rows[:, None] + 400 * (places > places[:, None])
+    return replace(ask, weights=weights)
+
+
+def _start_stage(kind: type[nn.Module], of: str, name: str, look: str) -> Stage:
+    """Returns a stage about the scores that a new module has: what its other parameters do is known.
+
+    The matrices are those that change nothing, and tokens are one-hot, so that the output holds the weights.
+    """
+
+    def ask(n: int) -> Ask:
+        parts = ("hidden", "value", "output") if kind is SynthesizerAttention else ("value", "output")
+        weights = {f"{part}.weight": torch.eye(n) for part in parts} | {
+            f"{part}.bias": torch.zeros(n) for part in parts
+        }
+        build = {"d_model": n, "n_heads": 1, "max_len": n}
+        return Ask((torch.eye(n)[None],), build=build, weights=weights, beside={"of": of})
+
+    return Stage(name, 0.25, look, [ask(8)], lambda rng: [ask(rng.randint(9, 14))], measure="start")
+
+
 def _draw_module(kind: type[nn.Module], what: str = "") -> Draw:
+    """Draws sizes that differ, and for one module sentences of two lengths; one has a single sentence."""
+
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
         for d, h in rng.sample(SIZES, 2):
             b, n, more = rng.sample([2, 3, 4, 6, 7], 3)
-            n, h = 1 if what == "one token" else n, 1 if what == "one head" else h
-            max_len = n + more if what == "short" else n
-            asks.append(_module(kind, rng.randrange(10**6), b, n, d, h, max_len))
+            n, h = 1 if what == "one token" else max(n, 3), 1 if what == "one head" else h
+            max_len, seed = n + more if what == "short" else n, rng.randrange(10**6)
+            asks.append(_module(kind, seed, 1 if asks else b, n, d, h, max_len))
+            if what == "short":
+                asks.append(_module(kind, seed, n, n - 1, d, h, max_len))
         return asks
+
+    return draw
+
+
+def _draw_large(kind: type[nn.Module]) -> Draw:
+    def draw(rng: random.Random) -> list[Ask]:
+        (d, h), n = rng.choice([size for size in SIZES if size[1] > 2]), rng.randint(4, 6)
+        return [_large_scores(kind, rng.randrange(10**6), n, d, h, n + rng.randint(1, 4))]
 
     return draw
 
@@ -112,29 +162,60 @@ def _parameter_stage(points: float, look: str) -> Stage:
     )
 
 
-def _stages(kind: type[nn.Module], each: float, look: str, rows: str, heads: str, cut: str) -> list[Stage]:
-    """Returns the stages that both modules share; the last three have `each` points, the first three 1.5 in all."""
+def _stages(
+    kind: type[nn.Module], points: Sequence[float], look: str, start: Stage, rows: str, heads: str, cut: str
+) -> list[Stage]:
+    """Returns the stages that both modules share, with `points` for the last four; the first four have 1 in all."""
     return [
-        _parameter_stage(0.5, look),
+        _parameter_stage(0.25, look),
+        start,
         Stage(
             "one token: only value and output count",
-            0.5,
+            0.25,
             "A single token gives all its weight to itself, whatever its score: the result is output(value(x)).",
             [_module(kind, 1, 2, 1, 6, 3, 1)],
             _draw_module(kind, "one token"),
         ),
         Stage(
             "the first row sees only itself",
-            0.5,
+            0.25,
             "Add causal_mask(n) to the scores before the softmax: row 0 has weight 1 on itself and 0 on the rest.",
             [_module(kind, 2, 1, 3, 4, 1, 3)],
             _draw_module(kind, "one head"),
             view="first row",
         ),
-        Stage("one head", each, rows, [_module(kind, 3, 2, 4, 4, 1, 4)], _draw_module(kind, "one head")),
-        Stage("several heads", each, heads, [_module(kind, 4, 2, 4, 6, 3, 4)], _draw_module(kind)),
-        Stage("shorter than max_len", each, cut, [_module(kind, 5, 2, 3, 6, 3, 5)], _draw_module(kind, "short")),
+        Stage(
+            "one head",
+            points[0],
+            rows,
+            [_module(kind, 3, 2, 4, 4, 1, 4)],
+            _draw_module(kind, "one head"),
+            decisive=True,
+        ),
+        Stage("several heads", points[1], heads, [_module(kind, 4, 2, 4, 6, 3, 4)], _draw_module(kind)),
+        Stage(
+            "shorter than max_len",
+            points[2],
+            cut,
+            [_module(kind, 5, 2, 3, 6, 3, 5), _module(kind, 5, 2, 2, 6, 3, 5)],
+            _draw_module(kind, "short"),
+            decisive=True,
+        ),
+        Stage(
+            "large scores",
+            points[3],
+            "Scores of 150 and of -150 in two rows are as good as others: only differences within a row count. "
+            "`torch.softmax` takes the largest score of each row off first, after the mask is added; exponentials by "
+            "hand overflow.",
+            [_large_scores(kind, 8, 4, 6, 3, 5)],
+            _draw_large(kind),
+        ),
     ]
+
+
+def _naive(self: Any, x: Tensor) -> Tensor:
+    powers = torch.exp(self.found(x) + causal_mask(x.size(1)))
+    return powers / powers.sum(dim=-1, keepdim=True)
 
 
 def _no_mask(self: Any, x: Tensor) -> Tensor:
@@ -201,6 +282,12 @@ def _shared_mistakes(kind: type[nn.Module]) -> list[Mistake]:
             "Shapes fit, but a token gets numbers of other tokens: the axis of the heads stands before that of the "
             "tokens. Use merge_heads.",
             _with(kind, mixed=_merged_by_reshape),
+        ),
+        Mistake(
+            "the exponential overflows",
+            "exp(89) is infinite in these numbers, and exp(-104) is 0: the weights become NaN. `torch.softmax` takes "
+            "the largest score of a row off first.",
+            _with(kind, weights=_naive),
         ),
         Mistake(
             "no mask",

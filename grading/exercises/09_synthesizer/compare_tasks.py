@@ -83,10 +83,11 @@ def _of_all_rows(tokens: Tensor, places: Tensor) -> Shares:
     return {name: share * asked for name, share in _shares(tokens, places).items()}
 
 
-WORDS = (1, 11, 111)  # tokens of which several have the same digits in a row
+ALIKE = (1, 11, 111)  # tokens of which several have the same digits in a row
+ROUND = (0, 100, 1000)  # tokens that a row makes equal in sums such as 100 * i + token
 
 
-def _task(rng: random.Random, m: int, n: int, words: int, skip: float = 0.0) -> Ask:
+def _task(rng: random.Random, m: int, n: int, words: int, skip: float = 0.0, tokens_of: tuple[int, ...] = ALIKE) -> Ask:
     """Draws a task whose places follow the row, the token or the tokens before it, each in part of the rows."""
     tokens, places = [], []
     own = [[rng.randint(0, i) for _ in range(words)] for i in range(n)]  # the place that a word names, by row
@@ -96,7 +97,7 @@ def _task(rng: random.Random, m: int, n: int, words: int, skip: float = 0.0) -> 
         for i in range(n):
             before = sum(sentence[: i + 1]) % (i + 1)
             row.append(rng.choice([own[i][0], own[i][sentence[i]], before, rng.randint(0, i)]))
-        tokens.append([WORDS[number] for number in sentence])
+        tokens.append([tokens_of[number] for number in sentence])
         places.append([-1 if rng.random() < skip * (1 + i) / n else place for i, place in enumerate(row)])
     return Ask((torch.tensor(tokens), torch.tensor(places)))
 
@@ -107,7 +108,15 @@ def _entry(ask: Ask, *entries: str) -> Ask:
 
 # The four sentences of two words that the notebook does by hand.
 SMALL = Ask((torch.tensor([[5, 7], [6, 7], [4, 7], [5, 8]]), torch.tensor([[0, 0], [0, 0], [0, 1], [0, 1]])))
-LARGER = _task(random.Random(7), 24, 4, 2)
+# In these two every other rule that we know of gives other shares: no wrong answer passes by luck.
+LARGER = _task(random.Random(1), 24, 4, 2)
+LARGEST = _task(random.Random(2), 24, 4, 3, tokens_of=ROUND)
+
+
+def _draw_tasks(rng: random.Random, *skip: float) -> list[Ask]:
+    first, second = skip or (0.0, 0.0)
+    tasks = [_task(rng, 40, 6, 2, first), _task(rng, 30, 5, 3, second, ROUND), _task(rng, 1, 4, 2), _task(rng, 9, 1, 3)]
+    return [Ask(task.inputs) for task in tasks]
 
 
 def _share_stage(name: str, look: str, entry: str) -> Stage:
@@ -115,8 +124,9 @@ def _share_stage(name: str, look: str, entry: str) -> Stage:
         name,
         1,
         look,
-        [_entry(SMALL, entry), _entry(LARGER, entry)],
-        lambda rng: [_entry(_task(rng, 40, 6, 2), entry), _entry(_task(rng, 30, 5, 3), entry)],
+        [_entry(SMALL, entry), _entry(LARGER, entry), _entry(LARGEST, entry)],
+        lambda rng: [_entry(task, entry) for task in _draw_tasks(rng)],
+        decisive=entry == "dense",
     )
 
 
@@ -125,7 +135,7 @@ EXERCISE = Exercise(
     [
         Stage(
             "a dict with the three names",
-            0.5,
+            0.25,
             'The names are "random", "dense" and "prefix".',
             [Ask(SMALL.inputs, take="names")],
             lambda rng: [Ask(_task(rng, 5, 3, 2).inputs, take="names")],
@@ -148,10 +158,10 @@ EXERCISE = Exercise(
         ),
         Stage(
             "rows that ask nothing",
-            0.5,
+            0.75,
             "Where places is -1, there is no question: leave it out of the right ones and out of the total.",
             [Ask(_task(random.Random(8), 16, 4, 2, skip=0.8).inputs)],
-            lambda rng: [Ask(_task(rng, 40, 6, 2, skip=0.8).inputs), Ask(_task(rng, 30, 5, 3, skip=0.7).inputs)],
+            lambda rng: _draw_tasks(rng, 0.8, 0.7),
         ),
     ],
     [

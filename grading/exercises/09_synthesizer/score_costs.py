@@ -36,8 +36,8 @@ def _changed_costs(**changed: Expr) -> Callable[[], dict[str, Expr]]:
     return lambda: _costs(**changed)
 
 
-def _cost_stage(name: str, look: str, *entries: str) -> Stage:
-    points = [{"D": 6, "A": 3, "N": 10, "L": 4}, {"D": 64, "A": 8, "N": 100, "L": 37}]
+def _cost_stage(name: str, points: float, look: str, *entries: str) -> Stage:
+    places = [{"D": 6, "A": 3, "N": 10, "L": 4}, {"D": 64, "A": 8, "N": 100, "L": 37}]
 
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
@@ -47,7 +47,9 @@ def _cost_stage(name: str, look: str, *entries: str) -> Stage:
             asks.append(Ask(at=at, entries=entries))
         return asks
 
-    return Stage(name, 0.5, look, [Ask(at=point, entries=entries) for point in points], draw, sealed=True)
+    decisive = "dense products" in entries  # what it saves, and what remains
+    asks = [Ask(at=place, entries=entries) for place in places]
+    return Stage(name, points, look, asks, draw, sealed=True, decisive=decisive)
 
 
 EXERCISE = Exercise(
@@ -55,35 +57,40 @@ EXERCISE = Exercise(
     [
         Stage(
             "a dict with the six names",
-            0.5,
+            0.25,
             "The names are those of the docstring: three kinds, each with parameters and products.",
             [Ask(take="names")],
             lambda rng: [Ask(take="names")],
         ),
         _cost_stage(
             "parameters, key-query",
+            0.5,
             "Scores need the two layers query and key, each from D to D with a bias. Value and output make no scores.",
             "key-query parameters",
         ),
         _cost_stage(
             "parameters, dense",
+            0.75,
             "hidden is a layer from D to D with a bias; each of A heads has a B of D/A rows and N columns, and N "
             "numbers b2.",
             "dense parameters",
         ),
         _cost_stage(
             "parameters, random",
+            0.5,
             "Each head has a square of N times N numbers.",
             "random parameters",
         ),
         _cost_stage(
             "products, key-query",
+            0.5,
             "A matrix product (p, q) @ (q, r) takes p*q*r products: twice (L, D) @ (D, D), then for each of A heads "
             "(L, D/A) @ (D/A, L).",
             "key-query products",
         ),
         _cost_stage(
             "products, dense and random",
+            0.5,
             "Dense: once (L, D) @ (D, D), then for each of A heads (L, D/A) @ (D/A, L), as B is cut first. Random: "
             "the scores are already there.",
             "dense products",

@@ -56,13 +56,21 @@ def _weights_in_place_of_scores(x: Tensor, a: Tensor, b1: Tensor, b: Tensor, b2:
     return torch.softmax(synthesizer_scores(x, a, b1, b, b2), dim=-1)
 
 
+def _b2_by_rows(x: Tensor, a: Tensor, b1: Tensor, b: Tensor, b2: Tensor) -> Tensor:
+    n = len(x)
+    return (torch.relu(x @ a + b1) @ b)[:, :n] + b2[:n, None]
+
+
 def _scaled_scores(x: Tensor, a: Tensor, b1: Tensor, b: Tensor, b2: Tensor) -> Tensor:
     return synthesizer_scores(x, a, b1, b, b2) / math.sqrt(a.shape[1])
 
 
 def _one_head(n: int, d: int, w: int, max_len: int, seed: int, biases: bool = True) -> Ask:
+    """Returns a question; the tokens are large, so that some numbers after the ReLU are, too."""
     shapes = ((n, d), (d, w), (w,), (w, max_len), (max_len,))
-    x, a, b1, b, b2 = (_numbers(*shape, seed=10 * seed + number) for number, shape in enumerate(shapes))
+    x, a, b1, b, b2 = (
+        _numbers(*shape, seed=10 * seed + number, size=5 if number == 0 else 2) for number, shape in enumerate(shapes)
+    )
     return Ask((x, a, b1 if biases else 0 * b1, b, b2 if biases else 0 * b2))
 
 
@@ -78,12 +86,14 @@ BY_HAND = Ask(
 
 
 def _draw_one_head(kind: str) -> Draw:
+    """Draws a head wider than the sentence is long, one that is narrower, and one where all sizes agree."""
+
     def draw(rng: random.Random) -> list[Ask]:
+        short, d, long = rng.sample([3, 4, 5, 6, 7, 8], 3)
         asks = []
-        for _ in range(2):
-            n, d, w, more = rng.sample([3, 4, 5, 6, 7], 4)
-            n = 1 if kind == "one token" else n
-            max_len = n if kind in ("full", "no biases") else n + more
+        for n, w in ((min(short, long), max(short, long)), (max(short, long), min(short, long)), (d, d)):
+            n, w = (1, w) if kind == "one token" else (n, w)
+            max_len = n if kind in ("full", "no biases") else n + rng.randint(2, 5)
             asks.append(_one_head(n, d, w, max_len, rng.randrange(10**6), kind != "no biases"))
         return asks
 
@@ -95,7 +105,7 @@ EXERCISE = Exercise(
     [
         Stage(
             "a square of n times n scores",
-            0.5,
+            0.25,
             "One row for each token that looks, one column for each place in the sentence: (n, n). (Here the sentence "
             "is as long as B allows.)",
             [_one_head(4, 3, 2, 4, 1)],
@@ -104,16 +114,17 @@ EXERCISE = Exercise(
         ),
         Stage(
             "without biases: two matrices and a ReLU",
-            0.5,
+            0.75,
             "Here b1 and b2 are 0: scores are relu(x @ A) @ B, with the ReLU between the two products.",
-            [_one_head(3, 4, 2, 3, 2, biases=False)],
+            [_one_head(3, 4, 2, 3, 7, biases=False), _one_head(4, 2, 6, 4, 2, biases=False)],
             _draw_one_head("no biases"),
+            decisive=True,
         ),
         Stage(
             "with both biases",
             0.5,
             "b1 is added before the ReLU, b2 after B.",
-            [_one_head(3, 2, 4, 3, 3)],
+            [_one_head(3, 2, 4, 3, 3), _one_head(4, 3, 2, 4, 7)],
             _draw_one_head("full"),
         ),
         Stage(
@@ -121,14 +132,15 @@ EXERCISE = Exercise(
             1,
             "B has a column for each of max_len places; a sentence of n tokens uses the first n of them, of B and of "
             "b2.",
-            [BY_HAND, _one_head(3, 2, 4, 6, 4)],
+            [BY_HAND, _one_head(3, 2, 4, 6, 4), _one_head(4, 2, 3, 5, 8)],
             _draw_one_head("short"),
+            decisive=True,
         ),
         Stage(
             "one token: one score",
             0.5,
             "With n = 1, one column of B is left, and the result is a square of 1 times 1.",
-            [_one_head(1, 3, 2, 4, 5)],
+            [_one_head(1, 3, 2, 4, 5), _one_head(1, 3, 2, 4, 13)],
             _draw_one_head("one token"),
         ),
     ],
@@ -167,6 +179,11 @@ EXERCISE = Exercise(
         ),
         Mistake("b1 is lost", "Add b1 to x @ A, before the ReLU.", _without("b1")),
         Mistake("b2 is lost", "Add b2, cut to the length, to every row of scores.", _without("b2")),
+        Mistake(
+            "b2 is added along the wrong axis",
+            "b2 has a number for each place that is looked at, so for each column: `+ b2[:n]` adds it to every row.",
+            _b2_by_rows,
+        ),
         Mistake(
             "the softmax is already taken",
             "Return the scores. The mask has to be added before the softmax, and that comes in the next exercise.",

@@ -612,3 +612,317 @@ class DecoderLayer(nn.Module):
         x = self.attention_norm(x + self.attention(x, x, mask))
         x = self.cross_attention_norm(x + self.cross_attention(x, memory, mask))
         return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: the memory is detached ->
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            x = x + self.cross_attention(self.cross_attention_norm(x), memory.detach(), memory_mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        x = self.cross_attention_norm(x + self.cross_attention(x, memory.detach(), memory_mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: the causal mask for a memory without one ->
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        if memory_mask is None and memory.size(1) == x.size(1):
+            memory_mask = mask
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: the memory's mask for x without one ->
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        if mask is None and memory.size(1) == x.size(1):
+            mask = memory_mask
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: whatever is not 0 is padding ->
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        if memory_mask is not None:
+            memory_mask = torch.zeros_like(memory_mask).masked_fill(memory_mask != 0, -torch.inf)
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: whatever is not 0 is the future ->
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        if mask is not None:
+            mask = torch.zeros_like(mask).masked_fill(mask != 0, -torch.inf)
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: always causal ->
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        n = x.size(1)
+        mask = torch.full((n, n), -torch.inf).triu(1)
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: attention_norm for both attentions -> the norm of the self-attention is used for the cross-attention, too
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            x = x + self.cross_attention(self.attention_norm(x), memory, memory_mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        x = self.attention_norm(x + self.cross_attention(x, memory, memory_mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: attention_norm everywhere -> one norm is used three times
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            x = x + self.cross_attention(self.attention_norm(x), memory, memory_mask)
+            return x + self.feed_forward(self.attention_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        x = self.attention_norm(x + self.cross_attention(x, memory, memory_mask))
+        return self.attention_norm(x + self.feed_forward(x))
+
+
+# %% wrong: dropout ->
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(0.1)
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+            return x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+        return self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
+
+
+# %% wrong: without gradients ->
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    @torch.no_grad()
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: pre-norm is the default ->
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=True):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: the masks must be given ->
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, mask, memory_mask):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: the memory of the first call is kept ->
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+        self.memory = None
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        if self.memory is None or self.memory.shape != memory.shape:
+            self.memory = memory
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            x = x + self.cross_attention(self.cross_attention_norm(x), self.memory, memory_mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        x = self.cross_attention_norm(x + self.cross_attention(x, self.memory, memory_mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))

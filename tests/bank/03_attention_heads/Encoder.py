@@ -196,3 +196,103 @@ class Encoder(nn.Module):
         for block in self.blocks:
             x = block(x, mask)
         return x
+
+
+# %% right: a sequential without its forward
+class Encoder(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, n_layers):
+        super().__init__()
+        layers = [EncoderLayer(d_model, n_heads, d_feedforward, False) for _ in range(n_layers)]
+        self.layers = nn.ModuleList(layers)
+
+    def forward(self, x, mask=None):
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+
+
+# %% wrong: four layers at most ->
+class Encoder(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, n_layers):
+        super().__init__()
+        self.layers = nn.ModuleList(EncoderLayer(d_model, n_heads, d_feedforward) for _ in range(n_layers))
+
+    def forward(self, x, mask=None):
+        for layer in self.layers[:4]:
+            x = layer(x, mask)
+        return x
+
+
+# %% wrong: six layers as in the paper, whatever is asked ->
+class Encoder(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, n_layers):
+        super().__init__()
+        self.layers = nn.ModuleList(EncoderLayer(d_model, n_heads, d_feedforward) for _ in range(6))
+
+    def forward(self, x, mask=None):
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+
+
+# %% wrong: the lower layers do not learn ->
+class Encoder(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, n_layers):
+        super().__init__()
+        self.layers = nn.ModuleList(EncoderLayer(d_model, n_heads, d_feedforward) for _ in range(n_layers))
+
+    def forward(self, x, mask=None):
+        for layer in self.layers[:-1]:
+            x = layer(x, mask)
+        return self.layers[-1](x.detach(), mask)
+
+
+# %% wrong: dropout before the layers ->
+class Encoder(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, n_layers):
+        super().__init__()
+        self.dropout = nn.Dropout(0.2)
+        self.layers = nn.ModuleList(EncoderLayer(d_model, n_heads, d_feedforward) for _ in range(n_layers))
+
+    def forward(self, x, mask=None):
+        x = self.dropout(x)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+
+
+# %% wrong: the mask must be given ->
+class Encoder(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, n_layers):
+        super().__init__()
+        self.layers = nn.ModuleList(EncoderLayer(d_model, n_heads, d_feedforward) for _ in range(n_layers))
+
+    def forward(self, x, mask):
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+
+
+# %% wrong: without gradients ->
+class Encoder(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, n_layers):
+        super().__init__()
+        self.layers = nn.ModuleList(EncoderLayer(d_model, n_heads, d_feedforward) for _ in range(n_layers))
+
+    @torch.no_grad()
+    def forward(self, x, mask=None):
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+
+
+# %% wrong: one more norm at the top ->
+class Encoder(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, n_layers):
+        super().__init__()
+        self.layers = nn.ModuleList(EncoderLayer(d_model, n_heads, d_feedforward) for _ in range(n_layers))
+
+    def forward(self, x, mask=None):
+        for layer in self.layers:
+            x = layer(x, mask)
+        return nn.functional.layer_norm(x, x.shape[-1:])

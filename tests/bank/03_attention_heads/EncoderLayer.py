@@ -413,3 +413,199 @@ class EncoderLayer(nn.Module):
             return x + self.feed_forward(self.attention_norm(x))
         x = self.feed_forward_norm(x + self.attention(x, x, mask))
         return self.attention_norm(x + self.feed_forward(x))
+
+
+# %% wrong: dropout as in the paper ->
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(0.1)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.dropout(self.attention(x, x, mask)))
+        return self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
+
+
+# %% wrong: without gradients ->
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    @torch.no_grad()
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: pre-norm is the default ->
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=True):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: norm_first must be given ->
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: the mask must be given ->
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: whatever is not 0 is blocked ->
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if mask is not None:
+            mask = torch.zeros_like(mask).masked_fill(mask != 0, -torch.inf)
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: the residual is added in place ->
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x += self.attention(y, y, mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: one norm for both parts ->
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = self.attention_norm
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: the detached residual ->
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            return x.detach() + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(x.detach() + self.feed_forward(x))
+
+
+# %% wrong: no norm for a single token ->
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if x.size(1) == 1:
+            return self.feed_forward_norm(x)
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))

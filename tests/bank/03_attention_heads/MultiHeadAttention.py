@@ -497,3 +497,266 @@ class MultiHeadAttention(nn.Module):
         if mask is not None:
             scores = scores.masked_fill(mask == 0, -1e9)
         return self.output(merge_heads(scores.softmax(-1) @ value))
+
+
+# %% wrong: detached keys ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source).detach(), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+        return self.output(merge_heads(mixed))
+
+
+# %% wrong: without gradients ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    @torch.no_grad()
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+        return self.output(merge_heads(mixed))
+
+
+# %% wrong: the source only where its shape differs ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(x if x.shape == source.shape else source), self.n_heads)
+        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+        return self.output(merge_heads(mixed))
+
+
+# %% wrong: keys of x where the lengths agree ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source if source.size(1) != x.size(1) else x), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+        return self.output(merge_heads(mixed))
+
+
+# %% wrong: scaled after the mask -> the mask is scaled too
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        scores = query @ key.mT
+        if mask is not None:
+            scores = scores + mask
+        mixed = torch.softmax(scores / math.sqrt(query.size(-1)), dim=-1) @ value
+        return self.output(merge_heads(mixed))
+
+
+# %% wrong: whatever is not 0 is blocked ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        scores = query @ key.mT / math.sqrt(query.size(-1))
+        if mask is not None:
+            scores = scores.masked_fill(mask != 0, -torch.inf)
+        mixed = torch.softmax(scores, dim=-1) @ value
+        return self.output(merge_heads(mixed))
+
+
+# %% wrong: a mask of two axes is taken for padding ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        if mask is not None and mask.dim() == 2 and mask.size(0) == x.size(0):
+            mask = mask[:, None, None]
+        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+        return self.output(merge_heads(mixed))
+
+
+# %% wrong: keys of x -> the keys come from x, the values from the source
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(x), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+        return self.output(merge_heads(mixed))
+
+
+# %% wrong: values of x -> the keys come from the source, the values from x
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(x), self.n_heads)
+        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+        return self.output(merge_heads(mixed))
+
+
+# %% wrong: dropout on the result ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(0.1)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+        return self.dropout(self.output(merge_heads(mixed)))
+
+
+# %% wrong: the first sentence only ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+        return self.output(merge_heads(mixed)).squeeze(0)
+
+
+# %% wrong: no default for the mask ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+        return self.output(merge_heads(mixed))
+
+
+# %% wrong: half of the scale ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        scores = query @ key.mT / (2 * math.sqrt(query.size(-1)))
+        mixed = torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value
+        return self.output(merge_heads(mixed))
+
+
+# %% wrong: x itself comes back ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, source, mask=None):
+        query = split_heads(self.query(x), self.n_heads)
+        key = split_heads(self.key(source), self.n_heads)
+        value = split_heads(self.value(source), self.n_heads)
+        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+        return x

@@ -60,3 +60,31 @@ def merge_heads(x):
 def merge_heads(x):
     b, h, n, w = x.shape
     return x.permute(2, 0, 1, 3).reshape(b, n, h * w)
+
+
+# %% wrong: view without contiguous -> view after a transpose
+def merge_heads(x):
+    b, h, n, w = x.shape
+    return x.transpose(1, 2).view(b, n, -1)
+
+
+# %% wrong: one sentence loses its axis ->
+def merge_heads(x):
+    b, h, n, w = x.shape
+    return x.transpose(1, 2).reshape(b, n, h * w).squeeze(0)
+
+
+# %% wrong: every size of 1 is lost ->
+def merge_heads(x):
+    return x.transpose(1, 2).flatten(2).squeeze()
+
+
+# %% wrong: zeros of the right shape ->
+def merge_heads(x):
+    b, h, n, w = x.shape
+    return torch.zeros(b, n, h * w)
+
+
+# %% wrong: detached ->
+def merge_heads(x):
+    return torch.cat(list(x.detach().unbind(1)), dim=-1)

@@ -211,3 +211,145 @@ def scaled_dot_product_attention(query, key, value, mask=None):
         scores = scores.masked_fill(mask == 0, -1e9)
     weights = torch.softmax(scores, dim=-1)
     return weights @ value, weights
+
+
+# %% right: masked in place on scores of its own
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = torch.matmul(query, key.transpose(-1, -2)).div_(query.shape[-1] ** 0.5)
+    if mask is not None:
+        scores += mask
+    weights = nn.functional.softmax(scores, dim=-1)
+    return torch.matmul(weights, value), weights
+
+
+# %% wrong: exponentials by hand, as they are -> the exponential overflows
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores + mask
+    powers = scores.exp()
+    weights = powers / powers.sum(-1, keepdim=True)
+    return weights @ value, weights
+
+
+# %% wrong: one maximum for the whole tensor ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores + mask
+    powers = (scores - scores.max()).exp()
+    weights = powers / powers.sum(-1, keepdim=True)
+    return weights @ value, weights
+
+
+# %% wrong: the maximum before the mask ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    scores = scores - scores.amax(-1, keepdim=True)
+    if mask is not None:
+        scores = scores + mask
+    powers = scores.exp()
+    weights = powers / powers.sum(-1, keepdim=True)
+    return weights @ value, weights
+
+
+# %% wrong: minus ten thousand in place of minus infinity ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores + mask.clamp(min=-10_000)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: blocked places filled with minus ten thousand ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = (scores + mask).masked_fill(mask == -torch.inf, -1e4)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: scores clamped ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores + mask
+    weights = torch.softmax(scores.clamp(-50, 50), dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: whatever is not 0 is blocked ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(mask != 0, -torch.inf)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: the axis of the width counted from the front ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    d = query.size(2) if query.dim() > 2 else query.size(1)
+    scores = query @ key.transpose(-2, -1) / math.sqrt(d)
+    if mask is not None:
+        scores = scores + mask
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: at most four axes ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores + mask
+    weights = torch.softmax(scores, dim=min(3, scores.dim() - 1))
+    return weights @ value, weights
+
+
+# %% wrong: the mask has no default ->
+def scaled_dot_product_attention(query, key, value, mask):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: the weights are detached ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores + mask
+    weights = torch.softmax(scores, dim=-1)
+    return weights.detach() @ value, weights
+
+
+# %% wrong: without gradients ->
+@torch.no_grad()
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.mT / math.sqrt(query.size(-1))
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: the query is scaled in place ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    query /= math.sqrt(query.size(-1))
+    scores = query @ key.mT
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: sizes of 1 are squeezed away ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores + mask
+    weights = torch.softmax(scores, dim=-1)
+    return (weights @ value).squeeze(), weights.squeeze()
+
+
+# %% wrong: all weights alike ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    weights = torch.full((*query.shape[:-1], key.size(-2)), 1 / key.size(-2))
+    return weights @ value, weights

@@ -73,3 +73,13 @@ def score_variance():
 # %% wrong: squared in the number of heads ->
 def score_variance():
     return D / A**2
+
+
+# %% wrong: a number, the width of a head in the base model as a float ->
+def score_variance():
+    return 512 / 8
+
+
+# %% wrong: whole division by eight heads ->
+def score_variance():
+    return D / 8

@@ -80,3 +80,46 @@ def split_heads(x, n_heads):
     b, n, d = x.shape
     heads = x.view(b, n, n_heads, d // n_heads).permute(2, 0, 1, 3)
     return heads if b == n_heads else heads.transpose(0, 1)
+
+
+# %% wrong: squeezed where there is one head ->
+def split_heads(x, n_heads):
+    b, n, d = x.shape
+    return x.view(b, n, n_heads, d // n_heads).transpose(1, 2).squeeze(1)
+
+
+# %% wrong: squeezed wherever a size is 1 ->
+def split_heads(x, n_heads):
+    return torch.stack(x.chunk(n_heads, dim=-1), dim=1).squeeze()
+
+
+# %% wrong: two heads, whatever is asked ->
+def split_heads(x, n_heads):
+    b, n, d = x.shape
+    return x.view(b, n, 2, d // 2).transpose(1, 2)
+
+
+# %% wrong: as many heads as tokens are not turned ->
+def split_heads(x, n_heads):
+    b, n, d = x.shape
+    heads = x.view(b, n, n_heads, d // n_heads)
+    if heads.shape[1] != n_heads:
+        heads = heads.transpose(1, 2)
+    return heads
+
+
+# %% wrong: the other axis is cut where tokens and numbers are as many ->
+def split_heads(x, n_heads):
+    b, n, d = x.shape
+    if n == d:
+        x = x.transpose(1, 2)
+    return x.reshape(b, n, n_heads, d // n_heads).transpose(1, 2)
+
+
+# %% wrong: numbers taken out of the graph ->
+def split_heads(x, n_heads):
+    b, n, d = x.shape
+    heads = torch.zeros(b, n_heads, n, d // n_heads)
+    for j, piece in enumerate(x.data.chunk(n_heads, dim=-1)):
+        heads[:, j] = piece
+    return heads

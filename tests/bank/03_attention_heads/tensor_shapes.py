@@ -194,3 +194,59 @@ def tensor_shapes(b, n, d, h):
         "merged": (b, n, d),
         "output": (b, n, d),
     }
+
+
+# %% wrong: floats, as the heads share without a rest ->
+def tensor_shapes(b, n, d, h):
+    w = d / h
+    return {
+        "x": (b, n, d),
+        "query": (b, n, d),
+        "query_heads": (b, h, n, w),
+        "key_heads_turned": (b, h, w, n),
+        "scores": (b, h, n, n),
+        "weights": (b, h, n, n),
+        "mixed": (b, h, n, w),
+        "merged": (b, n, d),
+        "output": (b, n, d),
+    }
+
+
+# %% wrong: eight heads as in the paper ->
+def tensor_shapes(b, n, d, h):
+    w = d // 8
+    return {
+        "x": (b, n, d),
+        "query": (b, n, d),
+        "query_heads": (b, h, n, w),
+        "key_heads_turned": (b, h, w, n),
+        "scores": (b, h, n, n),
+        "weights": (b, h, n, n),
+        "mixed": (b, h, n, w),
+        "merged": (b, n, d),
+        "output": (b, n, d),
+    }
+
+
+# %% wrong: texts in place of numbers ->
+def tensor_shapes(b, n, d, h):
+    outside, inside = "(b, n, d)", "(b, h, n, d/h)"
+    shapes = dict(x=outside, query=outside, query_heads=inside, key_heads_turned="(b, h, d/h, n)")
+    return shapes | dict(scores="(b, h, n, n)", weights="(b, h, n, n)", mixed=inside, merged=outside, output=outside)
+
+
+# %% wrong: squeezed for one sentence ->
+def tensor_shapes(b, n, d, h):
+    w = d // h
+    shapes = {
+        "x": (b, n, d),
+        "query": (b, n, d),
+        "query_heads": (b, h, n, w),
+        "key_heads_turned": (b, h, w, n),
+        "scores": (b, h, n, n),
+        "weights": (b, h, n, n),
+        "mixed": (b, h, n, w),
+        "merged": (b, n, d),
+        "output": (b, n, d),
+    }
+    return {name: shape[1:] if b == 1 else shape for name, shape in shapes.items()}

@@ -46,7 +46,7 @@ class RandomSynthesizer(SynthesizerAttention):
         return self.scores[:, :n, :n].masked_fill(future, -torch.inf).softmax(-1).expand(len(x), -1, -1, -1)
 
 
-# %% right: masked at full size, rows normalised after the cut
+# %% right: exponentials by hand, the largest score of each row taken off first
 class RandomSynthesizer(nn.Module):
     def __init__(self, d_model, n_heads, max_len):
         super().__init__()
@@ -57,7 +57,8 @@ class RandomSynthesizer(nn.Module):
 
     def weights(self, x):
         n = x.size(1)
-        powers = torch.exp(self.scores).tril()[:, :n, :n]
+        scores = self.scores[:, :n, :n] + causal_mask(n)
+        powers = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
         return powers / powers.sum(dim=-1, keepdim=True)
 
     def forward(self, x):
@@ -389,7 +390,7 @@ class RandomSynthesizer(nn.Module):
         return self.output(merge_heads(self.weights(x) @ split_heads(x, self.n_heads)))
 
 
-# %% wrong: drawn anew at each call ->
+# %% wrong: drawn anew at each call -> the scores are no parameter, and drawn anew at each call
 class RandomSynthesizer(nn.Module):
     def __init__(self, d_model, n_heads, max_len):
         super().__init__()
@@ -407,7 +408,7 @@ class RandomSynthesizer(nn.Module):
         return self.output(merge_heads(self.weights(x) @ value))
 
 
-# %% wrong: drawn anew, though the parameter is there ->
+# %% wrong: drawn anew, though the parameter is there -> the scores are drawn anew at each call
 class RandomSynthesizer(nn.Module):
     def __init__(self, d_model, n_heads, max_len):
         super().__init__()
@@ -593,6 +594,265 @@ class RandomSynthesizer(nn.Module):
 
     def weights(self, x):
         n = x.size(0)
+        scores = self.scores[:, :n, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: scores.data ->
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        scores = self.scores.data[:, :n, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: weights without gradients ->
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    @torch.no_grad()
+    def weights(self, x):
+        n = x.size(1)
+        scores = self.scores[:, :n, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: scores start very large ->
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.scores = nn.Parameter(100 * torch.randn(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        scores = self.scores[:, :n, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: the mask of the first sentence is kept ->
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+        self.mask = None
+
+    def weights(self, x):
+        n = x.size(1)
+        if self.mask is None:
+            self.mask = causal_mask(n)
+        scores = self.scores[:, :n, :n]
+        return torch.softmax(scores + self.mask, dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: the weights are kept by length ->
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+        self.known = {}
+
+    def weights(self, x):
+        n = x.size(1)
+        scores = self.scores[:, :n, :n]
+        if n not in self.known:
+            self.known[n] = torch.softmax(scores + causal_mask(n), dim=-1)
+        return self.known[n]
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: noise on the scores while training ->
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        scores = self.scores[:, :n, :n]
+        if self.training:
+            scores = scores + torch.randn_like(scores)
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: dropout on the result ->
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(0.1)
+
+    def weights(self, x):
+        n = x.size(1)
+        scores = self.scores[:, :n, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.dropout(self.output(merge_heads(self.weights(x) @ value)))
+
+
+# %% wrong: exponentials by hand -> the exponential overflows
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        scores = self.scores[:, :n, :n]
+        powers = torch.exp(scores).tril()
+        return powers / powers.sum(dim=-1, keepdim=True)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: the future gets minus a hundred ->
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        scores = self.scores[:, :n, :n]
+        future = torch.ones(n, n).triu(1)
+        return torch.softmax(scores - 100 * future, dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: added up over the batch ->
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        scores = self.scores[:, :n, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x).mean(dim=0, keepdim=True).expand_as(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: one sentence loses its axis ->
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        scores = self.scores[:, :n, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value)).squeeze(0)
+
+
+# %% wrong: only values and output ->
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        scores = self.scores[:, :n, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        return self.output(self.value(x))
+
+
+# %% wrong: seeded in the constructor ->
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        torch.manual_seed(0)
+        self.n_heads = n_heads
+        self.scores = nn.Parameter(0.1 * torch.randn(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
         scores = self.scores[:, :n, :n]
         return torch.softmax(scores + causal_mask(n), dim=-1)
 

@@ -70,13 +70,13 @@ class SynthesizerAttention(nn.Module):
         return self.output(torch.einsum("bhnm,bmhw->bnhw", self.weights(x), value).flatten(2))
 
 
-# %% right: everything in forward, zeros at the start
+# %% right: everything in forward, small numbers at the start
 class SynthesizerAttention(nn.Module):
     def __init__(self, d_model, n_heads, max_len):
         super().__init__()
         self.n_heads = n_heads
         self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.zeros(n_heads, d_model // n_heads, max_len))
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len) * 0.02)
         self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
         self.value = nn.Linear(d_model, d_model)
         self.output = nn.Linear(d_model, d_model)
@@ -705,3 +705,367 @@ class SynthesizerAttention(nn.Module):
     def forward(self, x):
         value = self.value(x).view(x.size(0), self.n_heads, x.size(1), -1)
         return self.output((self.weights(x) @ value).reshape(x.shape))
+
+
+# %% wrong: B.data ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B.data[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: B detached ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B.detach()[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: the hidden layer detached ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x).detach()), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: weights without gradients ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    @torch.no_grad()
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: B starts with zeros ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.zeros(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: B starts with ones ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.ones(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: seeded in the constructor ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        torch.manual_seed(0)
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: the mask of the first sentence is kept ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+        self.mask = None
+
+    def weights(self, x):
+        n = x.size(1)
+        if self.mask is None:
+            self.mask = causal_mask(n)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + self.mask, dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: the weights are kept by length ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+        self.known = {}
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        if n not in self.known:
+            self.known[n] = torch.softmax(scores + causal_mask(n), dim=-1)
+        return self.known[n]
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: dropout on the weights ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(0.1)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return self.dropout(torch.softmax(scores + causal_mask(n), dim=-1))
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: noise on the scores while training ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        if self.training:
+            scores = scores + 0.1 * torch.randn_like(scores)
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: exponentials by hand -> the exponential overflows
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        powers = torch.exp(scores + causal_mask(n))
+        return powers / powers.sum(dim=-1, keepdim=True)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: the future gets minus a hundred ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        future = torch.ones(n, n).triu(1)
+        return torch.softmax(scores - 100 * future, dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: one sentence loses its axis ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value)).squeeze(0)
+
+
+# %% wrong: only values and output ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        return self.output(self.value(x))
+
+
+# %% wrong: GELU in place of ReLU ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        hidden = split_heads(nn.functional.gelu(self.hidden(x)), self.n_heads)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))

@@ -485,3 +485,233 @@ def compare_tasks(tokens, places):
                 groups["prefix"][tuple(sentence[: i + 1])][place] += 1
     asked = int((places >= 0).sum())
     return {name: sum(max(c.values()) for c in found.values()) / asked for name, found in groups.items()}
+
+
+# %% right: one dict with all groups
+def compare_tasks(tokens, places):
+    shares = {}
+    for name in ("random", "dense", "prefix"):
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place < 0:
+                    continue
+                known = {"random": i, "dense": (i, sentence[i]), "prefix": tuple(sentence[: i + 1])}[name]
+                group = groups.setdefault(known, {})
+                group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        total = sum(sum(group.values()) for group in groups.values())
+        shares[name] = right / total
+    return shares
+
+
+# %% wrong: the place seen first in place of the most frequent ->
+def compare_tasks(tokens, places):
+    shares = {}
+    for name in ("random", "dense", "prefix"):
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place < 0:
+                    continue
+                known = {"random": i, "dense": (i, sentence[i]), "prefix": tuple(sentence[: i + 1])}[name]
+                group = groups.setdefault(known, {})
+                group[place] = group.get(place, 0) + 1
+        right = sum(next(iter(group.values())) for group in groups.values())
+        total = sum(sum(group.values()) for group in groups.values())
+        shares[name] = right / total
+    return shares
+
+
+# %% wrong: the place seen last ->
+def compare_tasks(tokens, places):
+    shares = {}
+    for name in ("random", "dense", "prefix"):
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place < 0:
+                    continue
+                known = {"random": i, "dense": (i, sentence[i]), "prefix": tuple(sentence[: i + 1])}[name]
+                group = groups.setdefault(known, {})
+                group[place] = group.get(place, 0) + 1
+        right = sum(list(group.values())[-1] for group in groups.values())
+        total = sum(sum(group.values()) for group in groups.values())
+        shares[name] = right / total
+    return shares
+
+
+# %% wrong: the least frequent place ->
+def compare_tasks(tokens, places):
+    shares = {}
+    for name in ("random", "dense", "prefix"):
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place < 0:
+                    continue
+                known = {"random": i, "dense": (i, sentence[i]), "prefix": tuple(sentence[: i + 1])}[name]
+                group = groups.setdefault(known, {})
+                group[place] = group.get(place, 0) + 1
+        right = sum(min(group.values()) for group in groups.values())
+        total = sum(sum(group.values()) for group in groups.values())
+        shares[name] = right / total
+    return shares
+
+
+# %% wrong: a number for row and token, a hundred apart ->
+def compare_tasks(tokens, places):
+    shares = {}
+    for name in ("random", "dense", "prefix"):
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place < 0:
+                    continue
+                known = {"random": i, "dense": 100 * i + sentence[i], "prefix": tuple(sentence[: i + 1])}[name]
+                group = groups.setdefault(known, {})
+                group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        total = sum(sum(group.values()) for group in groups.values())
+        shares[name] = right / total
+    return shares
+
+
+# %% wrong: a number for row and token, a thousand apart ->
+def compare_tasks(tokens, places):
+    shares = {}
+    for name in ("random", "dense", "prefix"):
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place < 0:
+                    continue
+                known = {"random": i, "dense": 1000 * i + sentence[i], "prefix": tuple(sentence[: i + 1])}[name]
+                group = groups.setdefault(known, {})
+                group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        total = sum(sum(group.values()) for group in groups.values())
+        shares[name] = right / total
+    return shares
+
+
+# %% wrong: a number for row and token, the largest token apart ->
+def compare_tasks(tokens, places):
+    shares = {}
+    for name in ("random", "dense", "prefix"):
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place < 0:
+                    continue
+                known = {"random": i, "dense": int(tokens.max()) * i + sentence[i], "prefix": tuple(sentence[: i + 1])}[
+                    name
+                ]
+                group = groups.setdefault(known, {})
+                group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        total = sum(sum(group.values()) for group in groups.values())
+        shares[name] = right / total
+    return shares
+
+
+# %% wrong: the beginning without its order ->
+def compare_tasks(tokens, places):
+    shares = {}
+    for name in ("random", "dense", "prefix"):
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place < 0:
+                    continue
+                known = {"random": i, "dense": (i, sentence[i]), "prefix": (i, *sorted(sentence[: i + 1]))}[name]
+                group = groups.setdefault(known, {})
+                group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        total = sum(sum(group.values()) for group in groups.values())
+        shares[name] = right / total
+    return shares
+
+
+# %% wrong: the beginning as a set ->
+def compare_tasks(tokens, places):
+    shares = {}
+    for name in ("random", "dense", "prefix"):
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place < 0:
+                    continue
+                known = {"random": i, "dense": (i, sentence[i]), "prefix": (i, frozenset(sentence[: i + 1]))}[name]
+                group = groups.setdefault(known, {})
+                group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        total = sum(sum(group.values()) for group in groups.values())
+        shares[name] = right / total
+    return shares
+
+
+# %% wrong: the sum of the beginning ->
+def compare_tasks(tokens, places):
+    shares = {}
+    for name in ("random", "dense", "prefix"):
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place < 0:
+                    continue
+                known = {"random": i, "dense": (i, sentence[i]), "prefix": (i, sum(sentence[: i + 1]))}[name]
+                group = groups.setdefault(known, {})
+                group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        total = sum(sum(group.values()) for group in groups.values())
+        shares[name] = right / total
+    return shares
+
+
+# %% wrong: rows without a question have no group, but each row divides alike -> divided by all rows, also those that ask nothing
+def compare_tasks(tokens, places):
+    shares = {}
+    for name in ("random", "dense", "prefix"):
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place < 0:
+                    continue
+                known = {"random": i, "dense": (i, sentence[i]), "prefix": tuple(sentence[: i + 1])}[name]
+                group = groups.setdefault(known, {})
+                group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        total = places.numel()
+        shares[name] = right / total
+    return shares
+
+
+# %% wrong: all ones ->
+def compare_tasks(tokens, places):
+    return {"random": 1.0, "dense": 1.0, "prefix": 1.0}
+
+
+# %% wrong: the numbers of the example ->
+def compare_tasks(tokens, places):
+    return {"random": 6 / 8, "dense": 7 / 8, "prefix": 1.0}
+
+
+# %% wrong: places below 0 are overwritten ->
+def compare_tasks(tokens, places):
+    places[places < 0] = -1
+    tokens[places < 0] = 0
+    shares = {}
+    for name in ("random", "dense", "prefix"):
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place < 0:
+                    continue
+                known = {"random": i, "dense": (i, sentence[i]), "prefix": tuple(sentence[: i + 1])}[name]
+                group = groups.setdefault(known, {})
+                group[place] = group.get(place, 0) + 1
+        right = sum(max(group.values()) for group in groups.values())
+        total = sum(sum(group.values()) for group in groups.values())
+        shares[name] = right / total
+    return shares

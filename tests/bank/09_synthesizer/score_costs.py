@@ -290,3 +290,47 @@ def score_costs():
 # %% wrong: a tuple ->
 def score_costs():
     return 2 * (D**2 + D), D**2 + D + D * N + A * N, A * N**2
+
+
+# %% right: written with sympy's own products and powers
+def score_costs():
+    layer = sympy.Mul(D, D + 1)
+    square = sympy.expand(A * L * (D / A) * L)
+    return {
+        "key-query parameters": 2 * layer,
+        "dense parameters": sympy.factor(layer + N * (D + A)),
+        "random parameters": sympy.Pow(N, 2) * A,
+        "key-query products": 2 * L * D**2 + square,
+        "dense products": L * D * (D + L),
+        "random products": sympy.S.Zero,
+    }
+
+
+# %% wrong: zero for everything ->
+def score_costs():
+    kinds, counts = ("key-query", "dense", "random"), ("parameters", "products")
+    return {f"{kind} {count}": sympy.Integer(0) for kind in kinds for count in counts}
+
+
+# %% wrong: an addition for each product ->
+def score_costs():
+    return {
+        "key-query parameters": 2 * (D**2 + D),
+        "dense parameters": D**2 + D + D * N + A * N,
+        "random parameters": A * N**2,
+        "key-query products": 2 * (2 * L * D**2 + L**2 * D),
+        "dense products": 2 * (L * D**2 + L**2 * D),
+        "random products": 0,
+    }
+
+
+# %% wrong: half of the square, as the mask hides the rest ->
+def score_costs():
+    return {
+        "key-query parameters": 2 * (D**2 + D),
+        "dense parameters": D**2 + D + D * N + A * N,
+        "random parameters": A * N**2,
+        "key-query products": 2 * L * D**2 + L * (L + 1) * D / 2,
+        "dense products": L * D**2 + L * (L + 1) * D / 2,
+        "random products": 0,
+    }

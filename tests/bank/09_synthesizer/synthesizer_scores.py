@@ -109,3 +109,67 @@ def synthesizer_scores(x, A, b1, B, b2):
 def synthesizer_scores(x, A, b1, B, b2):
     n = len(x)
     return torch.relu(x @ A + b1) @ B[:, :n] + b2[:n] + torch.full((n, n), -torch.inf).triu(1)
+
+
+# %% wrong: relu6 ->
+def synthesizer_scores(x, A, b1, B, b2):
+    n = len(x)
+    return nn.functional.relu6(x @ A + b1) @ B[:, :n] + b2[:n]
+
+
+# %% wrong: GELU ->
+def synthesizer_scores(x, A, b1, B, b2):
+    n = len(x)
+    return nn.functional.gelu(x @ A + b1) @ B[:, :n] + b2[:n]
+
+
+# %% wrong: absolute values ->
+def synthesizer_scores(x, A, b1, B, b2):
+    n = len(x)
+    return (x @ A + b1).abs() @ B[:, :n] + b2[:n]
+
+
+# %% wrong: rows of B cut, too ->
+def synthesizer_scores(x, A, b1, B, b2):
+    n = len(x)
+    hidden = torch.relu(x @ A + b1)
+    return hidden[:, :n] @ B[:n, :n] + b2[:n]
+
+
+# %% wrong: b2 down the rows -> b2 is added along the wrong axis
+def synthesizer_scores(x, A, b1, B, b2):
+    n = len(x)
+    return torch.relu(x @ A + b1) @ B[:, :n] + b2[:n].unsqueeze(1)
+
+
+# %% wrong: cut to the width in place of the length ->
+def synthesizer_scores(x, A, b1, B, b2):
+    n = len(x)
+    d = x.size(1)
+    return torch.relu(x @ A + b1) @ B[:, :d] + b2[:d]
+
+
+# %% wrong: one token loses its axes ->
+def synthesizer_scores(x, A, b1, B, b2):
+    n = len(x)
+    return (torch.relu(x @ A + b1) @ B[:, :n] + b2[:n]).squeeze()
+
+
+# %% wrong: zeros ->
+def synthesizer_scores(x, A, b1, B, b2):
+    n = len(x)
+    return torch.zeros(n, n)
+
+
+# %% wrong: the bias is added in place ->
+def synthesizer_scores(x, A, b1, B, b2):
+    n = len(x)
+    A += 0
+    b2 += 1
+    return torch.relu(x @ A + b1) @ B[:, :n] + b2[:n] - 1
+
+
+# %% wrong: the future gets nothing ->
+def synthesizer_scores(x, A, b1, B, b2):
+    n = len(x)
+    return (torch.relu(x @ A + b1) @ B[:, :n] + b2[:n]).tril()
