@@ -186,7 +186,7 @@ def copy_query(keys: Tensor, j: int, scale: float) -> Tensor:
     Args:
         keys: `(n, d)`, rows of length 1 at right angles; n <= d. They stay as they are.
         j: the place of the wanted value, counted from 0.
-        scale: how much higher the score of key j is than each other score; 0 is possible.
+        scale: how much higher the score of key j is than each other score, or 0.
 
     Example: with 3 keys, j = 0 and scale = ln 2, the weights are 1/2, 1/4 and 1/4.
     """
@@ -265,7 +265,7 @@ def average_query(keys: Tensor, a: int, b: int, scale: float) -> Tensor:
     Args:
         keys: `(n, d)`, rows of length 1 at right angles; n <= d.
         a, b: the places of the two values, different from each other.
-        scale: how much higher the scores of key a and of key b are than each other score; 0 is possible.
+        scale: how much higher the scores of key a and of key b are than each other score, or 0.
 
     Example: with 4 keys and scale = ln 3, a and b get the weight 3/8 each, the other two 1/8 each.
     """
