@@ -552,8 +552,8 @@ print(f"mean {one_head.mean():.1f}, swing {swing(samples, query[None], 0, 1):.2f
 # Copying was robust: it needs *one* score to be high, not two to be equal. So let one head copy and the other copy, and average their outputs. (In a real layer
 # the heads are concatenated and multiplied by an output matrix, section 3.2.2 of [Vaswani et al. (2017)](https://arxiv.org/abs/1706.03762); the average of two heads is one such matrix.)
 #
-# The check draws keys whose lengths vary between one half and two, and once keys that are twenty times too short, with a scale to match. Many pairs of
-# queries are right.
+# The check draws keys whose lengths vary between one half and two, and once keys that are twenty times too short, with a scale to match. Many
+# pairs of queries are right.
 
 # %% exercise="two_head_queries"
 def two_head_queries(means: Tensor, a: int, b: int, scale: float) -> Tensor:

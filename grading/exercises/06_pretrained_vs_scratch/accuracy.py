@@ -59,7 +59,9 @@ def _share_right(
     return math.fsum(share * count for share, count in zip(shares, counts, strict=True)) / sum(counts)
 
 
-def _loader_ask(seed: int, sizes: Sequence[int], *, padded: bool = True, training: bool = False, dropout: float = 0.0) -> Ask:
+def _loader_ask(
+    seed: int, sizes: Sequence[int], *, padded: bool = True, training: bool = False, dropout: float = 0.0
+) -> Ask:
     """Returns a question with batches of these sizes."""
     rng = random.Random(seed)
     loader = []
@@ -107,12 +109,30 @@ def _differs_from(*wrong_answers: Callable[..., Any]) -> Callable[[Ask], bool]:
     return differs
 
 
+def _is_noisy(ask: Ask) -> bool:
+    """Says whether it is seen that nothing, and that the first batch only, is asked in evaluation mode."""
+    differs = _differs_from(_LAST_ROW, _AS_IT_COMES, _IN_TRAINING, _INSIDE)
+    return differs(ask) and abs(_wanted(_INSIDE, ask) - _wanted(_AS_IT_COMES, ask)) > 0.02
+
+
 # kind of question -> (the question of a seed, what it must be good for, seeds); found once by a search
 SEARCHED: dict[str, tuple[Callable[[int], Ask], Callable[[Ask], bool], list[int]]] = {
-    "without padding": (_without_padding, _differs_from(), [11, 18, 27, 28, 36, 51, 59, 95, 124, 130, 135, 138, 148, 149, 151]),
-    "with padding": (_with_padding, _differs_from(_LAST_ROW), [56, 85, 93, 98, 105, 111, 113, 132, 151, 152, 161, 180, 195, 203, 244]),
-    "uneven": (_uneven, _differs_from(_LAST_ROW, _MEANS, _LAST_BATCH), [2, 14, 29, 30, 53, 54, 59, 70, 89, 102, 106, 108, 111, 112, 115, 135, 143, 147, 150, 177]),
-    "dropout": (_dropout, _differs_from(_LAST_ROW, _AS_IT_COMES, _IN_TRAINING, _INSIDE), [1, 41, 65, 71, 105, 124, 180, 199, 204, 206, 210, 213]),
+    "without padding": (
+        _without_padding,
+        _differs_from(),
+        [11, 18, 27, 28, 36, 51, 59, 95, 124, 130, 135, 138, 148, 149, 151],
+    ),
+    "with padding": (
+        _with_padding,
+        _differs_from(_LAST_ROW),
+        [56, 85, 93, 98, 105, 111, 113, 132, 151, 152, 161, 180, 195, 203, 244],
+    ),
+    "uneven": (
+        _uneven,
+        _differs_from(_LAST_ROW, _MEANS, _LAST_BATCH),
+        [2, 14, 29, 30, 53, 54, 59, 70, 89, 102, 106, 108, 111, 112, 115, 135, 143, 147, 150, 177],
+    ),
+    "dropout": (_dropout, _is_noisy, [41, 65, 124, 180, 199, 214, 216, 222, 227, 260, 275, 293]),
 }
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw, fixed
+from grading.exercises.draws import Draw, both, fixed
 from helpers.checking.answers import Ask
 
 from ._common import WAYS, Record
@@ -88,7 +88,8 @@ def _records(
     """Returns records in order, in which test is best at another epoch than validation, which is lowest at a third.
 
     With `uneven`, each way has one seed and one epoch more than the way before it, and begins with another seed. Of
-    several seeds, two have the same numbers, and in the last run the last epoch is the best where there is no tie.
+    several seeds, two have the same numbers, and in the last run the last epoch is the best where there is no tie. All
+    numbers are 128ths, whose sums are exact.
     """
     found: list[Record] = []
     names = rng.sample(range(100), seeds + 2 * len(ways))  # seeds are any numbers
@@ -96,10 +97,10 @@ def _records(
         more = place if uneven else 0
         epochs = fewest + more
         twin: tuple[list[float], list[float]] = [], []
-        tops = sorted(rng.sample(range(80, 99), seeds + more))  # the last run is the luckiest, whatever the order
+        tops = sorted(rng.sample(range(103, 127), seeds + more))  # the last run is the luckiest, whatever the order
         for seed in range(more, more + seeds + more):
-            valid = [v / 100 for v in [*rng.sample(range(50, 80), epochs - 1), tops[seed - more]]]
-            test = [v / 100 for v in rng.sample(range(50, 99), epochs)]
+            valid = [v / 128 for v in [*rng.sample(range(64, 103), epochs - 1), tops[seed - more]]]
+            test = [v / 128 for v in rng.sample(range(64, 127), epochs)]
             best = 0
             if epochs > 1:
                 best = seed % (epochs - 1)  # not the same in all runs
@@ -141,7 +142,7 @@ def _draw_records(ways: int, seeds: int, epochs: int, **settings: Any) -> Draw:
     return draw
 
 
-_ONE_EPOCH, _ONE_RUN = _draw_records(2, 3, 1), _draw_records(2, 1, 4)
+_ONE_EPOCH, _ONE_RUN = _draw_records(2, 3, 1), both(_draw_records(2, 1, 4), _draw_records(1, 1, 5))
 _ALL, _SHUFFLED = _draw_records(3, 3, 4, uneven=True), _draw_records(3, 3, 11, shuffle=True)  # 10 comes after 9
 _TIED = _draw_records(2, 3, 4, tie=True)
 

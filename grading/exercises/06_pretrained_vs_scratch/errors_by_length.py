@@ -109,7 +109,7 @@ def _draw_errors(*, on_edges: bool = False, empty: bool = False) -> Draw:
 
 def _none_wrong(rng: random.Random) -> list[Ask]:
     """Asks for bins without errors: of many texts, of one; of one wrong text; of very long ones; and a single bin."""
-    edges = sorted(rng.sample(range(10, 90, 10), 4)) + [5000, 6000]
+    edges = [*sorted(rng.sample(range(10, 90, 10), 4)), 5000, 6000]
     sizes = [rng.randint(4, 6), 1, 1, 2, rng.randint(2, 3)]
     bins = list(zip(itertools.pairwise(edges), sizes, strict=True))
     lengths = [rng.randint(low + 1, high - 1) for (low, high), n in bins for _ in range(n)]

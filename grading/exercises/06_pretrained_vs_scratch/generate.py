@@ -207,7 +207,9 @@ def _goes_on(ask: Ask) -> bool:
     first, once = _writes(ask, row=0), _writes(ask, again=False)
     varied = len(set(text[given:])) > 1
     told_apart = text not in (_writes(ask, start=False), first, once) and first != once
-    words_only = min(text[given:], default=0) > OOV  # who stops at <oov> or <pad> fails where this is asked, and only there
+    words_only = (
+        min(text[given:], default=0) > OOV
+    )  # who stops at <oov> or <pad> fails where this is asked, and only there
     return words_only and varied and EOS not in _writes(ask, stop=False, extra=8) and told_apart
 
 
@@ -246,18 +248,120 @@ def _is_fair(ask: Ask) -> bool:
 
 # kind of question -> (the question of a seed, what it must be good for, seeds)
 SEARCHED: dict[str, tuple[Callable[[int], Ask], Callable[[Ask], bool], list[int]]] = {
-    "goes on": (_telling, _goes_on, [28, 37, 39, 40, 46, 75, 81, 84, 96, 107, 111, 120, 122, 129, 153, 159, 166, 185, 187, 221, 237, 238, 239, 240, 242]),
+    "goes on": (
+        _telling,
+        _goes_on,
+        [
+            28,
+            37,
+            39,
+            40,
+            46,
+            75,
+            81,
+            84,
+            96,
+            107,
+            111,
+            120,
+            122,
+            129,
+            153,
+            159,
+            166,
+            185,
+            187,
+            221,
+            237,
+            238,
+            239,
+            240,
+            242,
+        ],
+    ),
     "looks far back": (_far, _looks_far_back, [7, 28, 37, 46, 74, 75, 84, 110, 120, 122, 149, 159]),
-    "ends": (_ending, _ends, [7, 12, 15, 24, 54, 67, 130, 189, 221, 235, 239, 247, 259, 271, 283, 291, 306, 332, 347, 382, 420, 427, 428, 430, 460]),
-    "ends, from nothing": (_from_nothing, _ends, [12, 72, 102, 112, 120, 178, 212, 287, 296, 318, 337, 354, 382, 404, 427, 429, 458, 468, 500, 567, 601, 624, 635, 640, 645]),
-    "as people write": (_as_written, _goes_on, [21, 41, 46, 50, 75, 84, 108, 110, 116, 122, 153, 159, 161, 185, 223, 225, 227, 242, 254, 264]),
-    "unknown words": (_unknown, _goes_on, [21, 28, 40, 43, 45, 48, 55, 58, 107, 115, 116, 122, 124, 140, 153, 179, 183, 186, 187, 191]),
+    "ends": (
+        _ending,
+        _ends,
+        [
+            7,
+            12,
+            15,
+            24,
+            54,
+            67,
+            130,
+            189,
+            221,
+            235,
+            239,
+            247,
+            259,
+            271,
+            283,
+            291,
+            306,
+            332,
+            347,
+            382,
+            420,
+            427,
+            428,
+            430,
+            460,
+        ],
+    ),
+    "ends, from nothing": (
+        _from_nothing,
+        _ends,
+        [
+            12,
+            72,
+            102,
+            112,
+            120,
+            178,
+            212,
+            287,
+            296,
+            318,
+            337,
+            354,
+            382,
+            404,
+            427,
+            429,
+            458,
+            468,
+            500,
+            567,
+            601,
+            624,
+            635,
+            640,
+            645,
+        ],
+    ),
+    "as people write": (
+        _as_written,
+        _goes_on,
+        [21, 41, 46, 50, 75, 84, 108, 110, 116, 122, 153, 159, 161, 185, 223, 225, 227, 242, 254, 264],
+    ),
+    "unknown words": (
+        _unknown,
+        _goes_on,
+        [21, 28, 40, 43, 45, 48, 55, 58, 107, 115, 116, 122, 124, 140, 153, 179, 183, 186, 187, 191],
+    ),
     "cold": (_cold, _is_cold, [28, 37, 39, 40, 46, 75, 81, 84, 96, 107, 111, 120, 122, 153, 159]),
     "repeats": (_repeating, _repeats, [1, 2, 4, 6, 7, 8, 9, 10, 11, 13, 14, 15]),
     "alike": (_alike, _repeats, [11, 35, 43, 44, 47, 70, 74, 84, 90, 116, 144, 148]),
     "far apart": (_far_apart, _is_fair, [3, 6, 7, 12, 14, 17, 18, 19, 21, 25, 26, 29]),
     "close": (_close, _is_fair, [1, 2, 4, 6, 7, 10, 11, 17, 19, 21, 22, 23]),
-    "special tokens": (_special, _writes_special, [8, 15, 76, 91, 104, 125, 137, 156, 164, 180, 217, 218, 233, 249, 267]),
+    "special tokens": (
+        _special,
+        _writes_special,
+        [8, 15, 76, 91, 104, 125, 137, 156, 164, 180, 217, 218, 233, 249, 267],
+    ),
 }
 
 
@@ -296,8 +400,8 @@ EXERCISE = Exercise(
         Stage(
             "<eos> ends the text, and is no part of it",
             0.75,
-            "When the model writes <eos>, and only then, the text is over: stop, and leave <eos> out. The prompt may be "
-            "empty.",
+            "When the model writes <eos>, and only then, the text is over: stop, and leave <eos> out. The prompt may "
+            "be empty.",
             [*fixed(_ENDINGS, 3), _special(104), _special(218)],  # the model writes <oov> and <pad> in these
             _ENDINGS,
         ),

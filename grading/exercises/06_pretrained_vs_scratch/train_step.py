@@ -152,8 +152,42 @@ def _is_long_frozen(ask: Ask) -> bool:
 
 # kind of question -> (the question of a seed, what it must be good for, seeds); found once by a search
 SEARCHED: dict[str, tuple[Callable[[int], Ask], Callable[[Ask], bool], list[int]]] = {
-    "short": (_short, _is_short, [37, 51, 72, 77, 81, 82, 122, 160, 244, 251, 253, 301, 349, 358, 456, 531, 591, 695, 696, 711, 714, 751, 756, 817, 875]),
-    "long": (_long, _is_long, [1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26]),
+    "short": (
+        _short,
+        _is_short,
+        [
+            37,
+            51,
+            72,
+            77,
+            81,
+            82,
+            122,
+            160,
+            244,
+            251,
+            253,
+            301,
+            349,
+            358,
+            456,
+            531,
+            591,
+            695,
+            696,
+            711,
+            714,
+            751,
+            756,
+            817,
+            875,
+        ],
+    ),
+    "long": (
+        _long,
+        _is_long,
+        [1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26],
+    ),
     "frozen": (_frozen, _is_long_frozen, [6, 7, 13, 15, 23, 26, 27, 30, 32, 39, 40, 46, 47, 53, 100]),
 }
 

@@ -20,7 +20,9 @@ def average_weight() -> sympy.Expr:
 def _weight_points(rng: random.Random) -> list[Ask]:
     """Returns a scale of middle size, one below 0, one near 0, and a large one."""
     scales = [rng.uniform(1, 4), -rng.uniform(0.5, 4), rng.uniform(0.1, 0.9), rng.uniform(10, 30)]
-    return [Ask(at={"s": round(scale, 2), "n": n}) for scale, n in zip(scales, rng.sample(range(3, 60), 4), strict=True)]
+    return [
+        Ask(at={"s": round(scale, 2), "n": n}) for scale, n in zip(scales, rng.sample(range(3, 60), 4), strict=True)
+    ]
 
 
 EXERCISE = Exercise(
@@ -39,7 +41,12 @@ EXERCISE = Exercise(
             1.75,
             "Write the softmax down: e to the score of a, divided by the sum over all n keys of e to their score. Two "
             "scores are s, n - 2 are 0.",
-            [Ask(at={"s": 1, "n": 2}), Ask(at={"s": 2, "n": 5}), Ask(at={"s": 6.5, "n": 30}), Ask(at={"s": -1.5, "n": 7})],
+            [
+                Ask(at={"s": 1, "n": 2}),
+                Ask(at={"s": 2, "n": 5}),
+                Ask(at={"s": 6.5, "n": 30}),
+                Ask(at={"s": -1.5, "n": 7}),
+            ],
             _weight_points,
             sealed=True,
             decisive=True,

@@ -172,9 +172,7 @@ EXERCISE = Exercise(
         Mistake(
             "divided by 2, however many heads there are",
             "The output is the average of the heads: divide the sum by h, the number of queries.",
-            lambda samples, queries, a, b: (
-                swing(samples, queries, a, b) * (len(queries) / min(len(queries), 2)) ** 2
-            ),
+            lambda samples, queries, a, b: swing(samples, queries, a, b) * (len(queries) / min(len(queries), 2)) ** 2,
         ),
         Mistake(
             "the range in place of the variance",
