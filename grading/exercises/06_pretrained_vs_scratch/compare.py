@@ -161,7 +161,7 @@ EXERCISE = Exercise(
             "one seed, several epochs: validation chooses the epoch, test says how good it is",
             0.5,
             "Find the record with the best valid, and take the test of that same record.",
-            fixed(_ONE_RUN, 2),
+            fixed(_ONE_RUN, 3),
             _ONE_RUN,
             decisive=True,
         ),
