@@ -173,7 +173,8 @@ def perplexity(losses: Tensor, token_counts: Tensor) -> float:
 
     Args:
         losses: the loss at each place in nats, `(b, n)`. In row k the first token_counts[k] numbers
-            belong to the text; those that follow belong to the padding and mean nothing.
+            belong to the text; those that follow belong to the padding: finite numbers that mean
+            nothing. The table may be wider than the longest text, and stays as it is.
         token_counts: how many tokens each text has, `(b,)`, at least one each.
 
     Example: perplexity(torch.tensor([[0.693, 2.079, 9.0]]), torch.tensor([2])) is about 4.
@@ -269,13 +270,14 @@ print(f"loss of a model that knows nothing:          {math.log(849):.2f} nats")
 def train_step(model: nn.Module, batch: Batch, optimizer: torch.optim.Optimizer) -> float:
     """Makes one step of training and returns the mean loss of the batch before the step, in nats.
 
-    The model is put into training mode. The gradient of this batch alone is scaled down to length 1
-    where it is longer (`nn.utils.clip_grad_norm_`), and the optimizer makes one step with it.
+    The model is put into training mode, and need not be put back. The gradient of this batch alone,
+    of all parameters together, is scaled down to length 1 where it is longer
+    (`nn.utils.clip_grad_norm_`), and the optimizer makes one step with it. What is frozen stays so.
 
     Args:
         model: called as model(batch.tokens, batch.lengths), it gives logits `(b, n, V)` or `(b, C)`.
         batch: has tokens `(b, n)`, lengths `(b,)` and target `(b, n)` or `(b,)`, IGNORE where nothing
-            is asked.
+            is asked: beyond a text, and for some models inside of it.
         optimizer: of the model's parameters; their gradients may be left over from an earlier step.
     """
     ### BEGIN SOLUTION
@@ -372,12 +374,13 @@ def generate(model: LanguageModel, vocabulary: Vocabulary, prompt: str, max_len:
 
     Args:
         model: called on tokens `(1, n)` that begin with <sos>, it gives logits `(1, n, V)`. It is in
-            evaluation mode.
-        prompt: the beginning of a text; it may be empty and may hold words that the vocabulary does
-            not know.
+            evaluation mode, and stays so.
+        prompt: the beginning of a text, as people write: with capitals and commas, or empty. It may
+            hold words that the vocabulary does not know.
         max_len: the most numbers that are returned, those of the prompt counted; a longer prompt
             comes back as it is.
-        temperature: divides the logits before the softmax; 0 means: always the most probable word.
+        temperature: divides the logits before the softmax, from whose probabilities each word is
+            drawn; 0 means: always the most probable word. Two calls draw different texts.
 
     Returns:
         At most max_len numbers, without <sos>. The first <eos> that the model writes ends the text
@@ -548,8 +551,9 @@ def compare(records: list[dict]) -> dict[str, dict]:
 
     Args:
         records: one for each epoch of each run, in any order, such as
-            {"way": "scratch", "seed": 0, "epoch": 1, "valid": 0.61, "test": 0.58}. Epochs are counted
-            from 1, and all runs of a way have the same number of them.
+            {"way": "scratch", "seed": 0, "epoch": 1, "valid": 0.61, "test": 0.58}. There may be
+            other ways and seeds. Epochs are counted from 1, and all runs of a way have the same
+            number of them.
 
     Returns:
         For each way a dict: "mean", "low" and "high" are lists with one number for each epoch, of the
@@ -762,7 +766,8 @@ def label_efficiency(records: list[dict], wanted: float) -> dict[str, dict]:
 
     Args:
         records: one for each run, in any order, such as
-            {"way": "scratch", "labels": 80, "seed": 0, "accuracy": 0.56}.
+            {"way": "scratch", "labels": 80, "seed": 0, "accuracy": 0.56}. There may be other
+            ways and seeds.
         wanted: the accuracy that one would like to have, between 0 and 1.
 
     Returns:
@@ -825,7 +830,8 @@ def errors_by_length(logits: Tensor, labels: Tensor, lengths: Tensor, edges: lis
             edges[j] <= length < edges[j + 1]. Texts outside all bins do not count.
 
     Returns:
-        Floating point numbers between 0 and 1, and NaN for a bin without texts.
+        Floating point numbers between 0 and 1, and NaN for a bin without texts. A bin with texts
+        and no errors has 0.
     """
     ### BEGIN SOLUTION
     wrong = logits.argmax(dim=-1) != labels  # (b,)

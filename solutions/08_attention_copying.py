@@ -184,9 +184,9 @@ def copy_query(keys: Tensor, j: int, scale: float) -> Tensor:
     """Returns a query `(d,)` with which attention copies value j.
 
     Args:
-        keys: `(n, d)`, rows of length 1 at right angles; n <= d.
+        keys: `(n, d)`, rows of length 1 at right angles; n <= d. They stay as they are.
         j: the place of the wanted value, counted from 0.
-        scale: how much higher the score of key j is than each other score.
+        scale: how much higher the score of key j is than each other score, or 0.
 
     Example: with 3 keys, j = 0 and scale = ln 2, the weights are 1/2, 1/4 and 1/4.
     """
@@ -265,7 +265,7 @@ def average_query(keys: Tensor, a: int, b: int, scale: float) -> Tensor:
     Args:
         keys: `(n, d)`, rows of length 1 at right angles; n <= d.
         a, b: the places of the two values, different from each other.
-        scale: how much higher the scores of key a and of key b are than each other score.
+        scale: how much higher the scores of key a and of key b are than each other score, or 0.
 
     Example: with 4 keys and scale = ln 3, a and b get the weight 3/8 each, the other two 1/8 each.
     """
@@ -302,7 +302,8 @@ n = sympy.Symbol("n", positive=True, integer=True)  # the number of keys
 def average_weight() -> sympy.Expr:
     """Returns, as a formula in s and n, the weight that each of the two averaged values gets.
 
-    Write e to the power of s as sympy.exp(s). With s = 0 it is 1/n: nothing is preferred.
+    Use the symbols s and n of the cell above, and write e to the power of s as sympy.exp(s). With
+    s = 0 the weight is 1/n: nothing is preferred.
     """
     ### BEGIN SOLUTION
     return sympy.exp(s) / (2 * sympy.exp(s) + (n - 2))  # each of the n - 2 others adds e^0 = 1
@@ -335,7 +336,8 @@ def needed_scale(n: int, error: float) -> float:
 
     Args:
         n: the number of keys, at least 3.
-        error: how far each of the two weights stays below one half, between 0 and 1/2.
+        error: how far each of the two weights stays below one half, between 0 and 1/2. Where it is
+            larger than at scale 0, the scale is below 0.
 
     Example: needed_scale(4, 0.05) is ln 9 = 2.1972...
     """
@@ -486,7 +488,7 @@ def swing(samples: Tensor, queries: Tensor, a: int, b: int) -> float:
 
     Args:
         samples: `(m, n, d)`, m draws of the n keys.
-        queries: `(h, d)`, one query for each of the h heads.
+        queries: `(h, d)`, one query for each of the h heads, however many.
         a, b: the places of the two values.
 
     w_a and w_b are the weights on the values a and b in one draw, averaged over the heads.
@@ -550,8 +552,8 @@ print(f"mean {one_head.mean():.1f}, swing {swing(samples, query[None], 0, 1):.2f
 # Copying was robust: it needs *one* score to be high, not two to be equal. So let one head copy and the other copy, and average their outputs. (In a real layer
 # the heads are concatenated and multiplied by an output matrix, section 3.2.2 of [Vaswani et al. (2017)](https://arxiv.org/abs/1706.03762); the average of two heads is one such matrix.)
 #
-# The check draws keys whose lengths vary between one half and two, and once keys that are ten times too short, with a scale to match. Many pairs of
-# queries are right.
+# The check draws keys whose lengths vary between one half and two, and once keys that are twenty times too short, with a scale to match. Many
+# pairs of queries are right.
 
 # %% exercise="two_head_queries"
 def two_head_queries(means: Tensor, a: int, b: int, scale: float) -> Tensor:
@@ -662,7 +664,8 @@ def self_attention_output() -> dict[str, sympy.Expr]:
     """Returns how much of u_a, u_b, u_c and u_d is in c2, for K = Q = V = I.
 
     Returns:
-        A dict with the keys "u_a", "u_b", "u_c" and "u_d"; the values are formulas in beta.
+        A dict with the keys "u_a", "u_b", "u_c" and "u_d"; the values are formulas in beta, the
+        symbol of the cell above.
 
     Example: if c2 were x1 / 2 + x3 / 2, that is u_d / 2 + u_b + u_c / 2, the dict would be
     {"u_a": 0, "u_b": 1, "u_c": 1/2, "u_d": 1/2}.

@@ -255,6 +255,21 @@ def _variety(ask: Ask, value: Any) -> bool:
     return 2 * len(set(numbers)) > len(numbers)
 
 
+def _chances(ask: Ask, value: Any) -> dict[str, str]:
+    """Returns in words how many of the words behind the prompt are of `beside["likeliest"]`, a list of numbers.
+
+    The prompt has `beside["given"]` words. Those are meant to come half of the time; of 60 words, between a fifth and
+    four fifths of them are about half: chance alone leaves that less than once in a million times.
+    """
+    numbers = value.tolist() if isinstance(value, Tensor) else value
+    if not isinstance(numbers, list | tuple) or not all(isinstance(number, int) for number in numbers):
+        raise NotMeasured(f"expected a list of whole numbers, got {name_of(value)}")
+    new, likeliest = numbers[ask.beside["given"] :], set(ask.beside["likeliest"])
+    share = sum(number in likeliest for number in new) / max(1, len(new))
+    told = "hardly any" if share < 0.2 else "nearly all" if share > 0.8 else "about half"
+    return {"of the drawn words": f"{told} are of the likeliest"}
+
+
 def _spans(ask: Ask, value: Any) -> dict[str, Any]:
     """Returns in words how spans were moved behind a text, of `(x, y)` or of many draws of it (`Ask.take`).
 
@@ -412,6 +427,7 @@ MEASURES: dict[str, tuple[str, Callable[[Ask, Any], Any]]] = {
     "scores": ("the scores of your queries and keys", _scores),
     "masking": ("what your function does to a batch of words", _masking),
     "variety": ("whether most of the words differ from each other", _variety),
+    "chances": ("how often the likeliest words are drawn", _chances),
     "spans": ("what your function does to a text", _spans),
     "sweep": ("what a sweep does, told by its calls", _sweep),
     "new head": ("where the head comes from, told by its scores", _new_head),

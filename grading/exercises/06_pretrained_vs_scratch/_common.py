@@ -38,8 +38,11 @@ def _classifier(seed: int, n_classes: int = 2, spread: float = 0.3, **options: A
     return Model("Classifier", {"base": _base(seed, **options), "n_classes": n_classes}, seed, spread=spread)
 
 
-def _batch(texts: Sequence[Sequence[int]], labels: Sequence[int] = ()) -> Model:
-    """Returns a batch of texts, for a classifier where there are labels, else for a language model."""
+def _batch(texts: Sequence[Sequence[int]], labels: Sequence[int] = (), unasked: Sequence[int] = ()) -> Model:
+    """Returns a batch of texts, for a classifier where there are labels, else for a language model.
+
+    Of a language model nothing is asked at the places `unasked` of the first text.
+    """
     n = 1 + max(map(len, texts))
 
     def padded(rows: list[list[int]], value: int) -> Tensor:
@@ -47,6 +50,8 @@ def _batch(texts: Sequence[Sequence[int]], labels: Sequence[int] = ()) -> Model:
 
     tokens = padded([[SOS, *text] for text in texts], PAD)
     target = torch.tensor(labels) if labels else padded([[*text, EOS] for text in texts], IGNORE)
+    if unasked:
+        target[0, list(unasked)] = IGNORE
     lengths = torch.tensor([1 + len(text) for text in texts])
     cells = {"tokens": tokens, "lengths": lengths, "target": target, "scored": scored_places(target)}
     return Model("Batch", {"rows": torch.arange(len(texts)), **cells, "n_tokens": int(lengths.sum())})

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw, fixed
+from grading.exercises.draws import Draw, both, fixed
 from helpers.checking.answers import Ask
 
 from ._common import WAYS, Record
@@ -87,18 +87,25 @@ def _records(
 ) -> list[Record]:
     """Returns records in order, in which test is best at another epoch than validation, which is lowest at a third.
 
-    With `uneven`, each way has one seed and one epoch more than the way before it, and begins with another seed.
+    With `uneven`, each way has one seed and one epoch more than the way before it, and begins with another seed. Of
+    several seeds, two have the same numbers, and in the last run the last epoch is the best where there is no tie. All
+    numbers are 128ths, whose sums are exact.
     """
     found: list[Record] = []
+    names = rng.sample(range(100), seeds + 2 * len(ways))  # seeds are any numbers
     for place, way in enumerate(ways):
         more = place if uneven else 0
         epochs = fewest + more
+        twin: tuple[list[float], list[float]] = [], []
+        tops = sorted(rng.sample(range(103, 127), seeds + more))  # the last run is the luckiest, whatever the order
         for seed in range(more, more + seeds + more):
-            valid = [v / 100 for v in rng.sample(range(50, 99), epochs)]
-            test = [v / 100 for v in rng.sample(range(50, 99), epochs)]
+            valid = [v / 128 for v in [*rng.sample(range(64, 103), epochs - 1), tops[seed - more]]]
+            test = [v / 128 for v in rng.sample(range(64, 127), epochs)]
             best = 0
             if epochs > 1:
-                best = seed % (epochs - 1)  # never the last, and not the same in all runs
+                best = seed % (epochs - 1)  # not the same in all runs
+                if seed == more + seeds + more - 1 > more and not tie:
+                    best = epochs - 1
                 place = valid.index(max(valid))
                 valid[best], valid[place] = valid[place], valid[best]
                 place, worst = test.index(max(test)), (best + 1) % epochs
@@ -107,8 +114,11 @@ def _records(
                 valid[lowest], valid[place] = valid[place], valid[lowest]
             if tie:
                 valid[best + 1] = valid[best]
+            if seed == more + 1 and seeds + more > 2:
+                valid, test = twin
+            twin = valid, test
             found += [
-                {"way": way, "seed": seed, "epoch": epoch, "valid": valid[epoch - 1], "test": test[epoch - 1]}
+                {"way": way, "seed": names[seed], "epoch": epoch, "valid": valid[epoch - 1], "test": test[epoch - 1]}
                 for epoch in range(1, epochs + 1)
             ]
     return found
@@ -125,14 +135,15 @@ def _draw_records(ways: int, seeds: int, epochs: int, **settings: Any) -> Draw:
     shuffle = settings.pop("shuffle", False)
 
     def draw(rng: random.Random) -> list[Ask]:
-        records = _records(rng, rng.sample(WAYS, ways), seeds, epochs, **settings)
+        names = [*rng.sample(WAYS, ways - 1), rng.choice(["half", "distilled", "no dropout"])]
+        records = _records(rng, names, seeds, epochs, **settings)
         return [Ask((_shuffled(rng, records) if shuffle else records,))]
 
     return draw
 
 
-_ONE_EPOCH, _ONE_RUN = _draw_records(2, 3, 1), _draw_records(2, 1, 4)
-_ALL, _SHUFFLED = _draw_records(3, 4, 4, uneven=True), _draw_records(3, 3, 4, shuffle=True)
+_ONE_EPOCH, _ONE_RUN = _draw_records(2, 3, 1), both(_draw_records(2, 1, 4), _draw_records(1, 1, 5))
+_ALL, _SHUFFLED = _draw_records(3, 3, 4, uneven=True), _draw_records(3, 3, 11, shuffle=True)  # 10 comes after 9
 _TIED = _draw_records(2, 3, 4, tie=True)
 
 EXERCISE = Exercise(
@@ -150,16 +161,18 @@ EXERCISE = Exercise(
             "one seed, several epochs: validation chooses the epoch, test says how good it is",
             0.5,
             "Find the record with the best valid, and take the test of that same record.",
-            fixed(_ONE_RUN, 2),
+            fixed(_ONE_RUN, 3),
             _ONE_RUN,
+            decisive=True,
         ),
         Stage(
             "three ways, several seeds, several epochs",
             1,
             "Every run chooses an epoch of its own; the result is the mean of their test accuracies. One way may have "
             "other seeds, and more epochs, than another.",
-            fixed(_draw_records(3, 2, 3, uneven=True), 3),
+            fixed(_draw_records(3, 3, 3, uneven=True), 3),
             _ALL,
+            decisive=True,
         ),
         Stage(
             "records in any order",
@@ -197,6 +210,11 @@ EXERCISE = Exercise(
             "the highest test accuracy of all seeds",
             "This reports the luckiest run. Take the mean over the seeds.",
             partial(_compared, summary=max),
+        ),
+        Mistake(
+            "equal test accuracies are counted once",
+            "A set forgets how often something is in it. Two seeds with the same accuracy are two seeds: use a list.",
+            partial(_compared, summary=lambda tests: statistics.mean(set(tests))),
         ),
         Mistake(
             "always the last epoch",

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw, fixed, seed_from
+from grading.exercises.draws import Draw, both, fixed, seed_from
 from helpers.checking.answers import Ask
 
 
@@ -59,6 +59,20 @@ def _zero_if_empty(wrong: Tensor, chosen: Tensor) -> Tensor:
     return (wrong & chosen).sum() / chosen.sum().clamp(min=1)
 
 
+def _to_the_last_edge(lengths: Tensor, low: int, high: int, edges: list[int]) -> Tensor:
+    return (low <= lengths) & ((lengths < high) | ((lengths == high) & (high == edges[-1])))
+
+
+def _as_numpy(logits: Tensor, labels: Tensor, lengths: Tensor, edges: list[int]) -> Tensor:
+    return _by_length(
+        logits, labels, lengths, edges, inside=lambda lengths, low, high: _to_the_last_edge(lengths, low, high, edges)
+    )
+
+
+def _nan_without_errors(wrong: Tensor, chosen: Tensor) -> Tensor:
+    return (wrong & chosen).sum() / chosen.sum() if (wrong & chosen).any() else torch.tensor(torch.nan)
+
+
 def _classified(rng: random.Random, lengths: list[int], wrong: list[int], edges: list[int]) -> Ask:
     """Returns a question with three classes in which the texts number `wrong` are misclassified, never as class 2.
 
@@ -93,14 +107,27 @@ def _draw_errors(*, on_edges: bool = False, empty: bool = False) -> Draw:
     return draw
 
 
+def _none_wrong(rng: random.Random) -> list[Ask]:
+    """Asks for bins without errors: of many texts, of one; of one wrong text; of very long ones; and a single bin."""
+    edges = [*sorted(rng.sample(range(10, 90, 10), 4)), 5000, 6000]
+    sizes = [rng.randint(4, 6), 1, 1, 2, rng.randint(2, 3)]
+    bins = list(zip(itertools.pairwise(edges), sizes, strict=True))
+    lengths = [rng.randint(low + 1, high - 1) for (low, high), n in bins for _ in range(n)]
+    last = sizes[0] + 2
+    wrong = [last - 1, last + 1, *range(last + 2, len(lengths))]  # 0, 0, 1, 1/2 and 1
+    alone = _classified(rng, [3, 4, 5, 6], [rng.randrange(4)], [1, 7])
+    return [_classified(rng, lengths, wrong, edges), _classified(rng, [3, 4, 5], [], [1, 7]), alone]
+
+
 _INSIDE, _ON_EDGES, _EMPTY = _draw_errors(), _draw_errors(on_edges=True), _draw_errors(empty=True)
+_SPECIAL = both(_EMPTY, _none_wrong)
 
 EXERCISE = Exercise(
     errors_by_length,
     [
         Stage(
             "a floating point tensor with one number for each bin",
-            0.5,
+            0.25,
             "k + 1 edges make k bins: the result has shape (k,).",
             fixed(_INSIDE, 1),
             _INSIDE,
@@ -108,10 +135,11 @@ EXERCISE = Exercise(
         ),
         Stage(
             "of the texts in a bin, the share that is wrong",
-            0.5,
+            0.75,
             "Divide the errors of a bin by the texts of the same bin.",
             fixed(_INSIDE, 2),
             _INSIDE,
+            decisive=True,
         ),
         Stage(
             "lengths that are an edge, or outside all bins",
@@ -122,12 +150,13 @@ EXERCISE = Exercise(
             _ON_EDGES,
         ),
         Stage(
-            "a bin without texts: NaN",
+            "a bin without texts: NaN; one with texts and no errors: 0",
             0.5,
             "0 errors of 0 texts is not 0 %: nobody was asked. The mean of an empty tensor is NaN, which is what we "
-            "want.",
-            fixed(_EMPTY, 4),
-            _EMPTY,
+            "want. 0 errors of 3 texts, or of a single one, is 0 %.",
+            fixed(_SPECIAL, 4),
+            _SPECIAL,
+            decisive=True,
         ),
     ],
     [
@@ -161,6 +190,16 @@ EXERCISE = Exercise(
             "both edges belong to the bin",
             "A text whose length is an edge is counted in two bins.",
             _counting(inside=lambda lengths, low, high: (low <= lengths) & (lengths <= high)),
+        ),
+        Mistake(
+            "the last edge belongs to the last bin",
+            "numpy.histogram does so. Here all bins are alike: low <= length < high.",
+            _as_numpy,
+        ),
+        Mistake(
+            "NaN for a bin without errors",
+            "Where there are texts and none is wrong, the share is 0. NaN is for bins without texts.",
+            _counting(share=_nan_without_errors),
         ),
         Mistake(
             "0 for a bin without texts",

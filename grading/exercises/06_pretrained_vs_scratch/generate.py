@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,8 +12,9 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import fixed, seed_from
+from grading.exercises.draws import Draw, both, fixed, seed_from
 from helpers.checking.answers import Ask
+from helpers.checking.building import build
 from helpers.checking.plain import Model
 from helpers.data import EOS, OOV, SOS, Vocabulary
 
@@ -47,13 +49,14 @@ def _write(
     new_only: bool = False,
     zero: bool = True,
     again: bool = True,
+    window: int = 0,
 ) -> list[int]:
     """Writes on; the options are the ways in which it goes wrong."""
     tokens = [SOS] * start + encode(vocabulary, prompt)
     given, logits = len(tokens), None
     while len(tokens) - start < max_len + extra:
         if again or logits is None:
-            logits = model(torch.tensor([tokens]))[0, row]  # (V,)
+            logits = model(torch.tensor([tokens[-window:]]))[0, row]  # (V,); 0 leaves out nothing
         if (temperature == 0 and zero) or greedy:
             following = int(logits.argmax())
         else:
@@ -79,11 +82,118 @@ def _unknown_dropped(vocabulary: Vocabulary, prompt: str) -> list[int]:
 
 
 VOCABULARY, FEW = Model("Vocabulary", {"words": WORDS}), Model("Vocabulary", {"words": WORDS[:3]})
-PROMPTS = ["", "le roman est", "un style", "le", "roman très long", "le style est bon et", "et un"]
+PROMPTS = ["le roman est", "un style", "le", "roman très long", "le style est bon et", "et un"]
+ENDING = ["le roman", "est", "roman est le"]
+# As people write: capitals, commas and full stops, and words that the vocabulary does not know.
+WRITTEN = ["Le roman est", "UN STYLE,", "Roman très long!", "Le style, est bon et", "L'été est long", "Et un..."]
+UNKNOWN = ["le xylophone est", "un roman zinzolin", "abracadabra", "le quokka et un ornithorynque"]
+SYLLABLES = [a + b for a in "bcdfglmnprst" for b in ("a", "e", "i", "o", "u", "an", "on", "eau")]
+MANY = Model("Vocabulary", {"words": [a + b for a in SYLLABLES[:20] for b in SYLLABLES[20:44]]})
 
 
 def _write_ask(model: Model, prompt: str, max_len: int, temperature: float = 0.0, words: Model = VOCABULARY) -> Ask:
     return Ask((model, words, prompt, max_len, temperature))
+
+
+def _many_words(seed: int, spread: float, **options: Any) -> Model:
+    """Returns a model of many words without positions, so that a text may be as long as one likes."""
+    return _language_model(seed, spread, vocab_size=4 + len(MANY.arguments["words"]), positions="none", **options)
+
+
+# --- The questions. Each kind has seeds, found once by a search: what `SEARCHED` asks of a kind holds for all of them.
+
+
+def _telling(seed: int, prompts: Sequence[str] = PROMPTS, max_len: int = 9) -> Ask:
+    rng = random.Random(seed)
+    return _write_ask(_language_model(seed_from(rng), 0.6), rng.choice(prompts), max_len)
+
+
+def _far(seed: int) -> Ask:
+    return _telling(seed, max_len=22)
+
+
+def _as_written(seed: int) -> Ask:
+    return _telling(seed, WRITTEN)
+
+
+def _unknown(seed: int) -> Ask:
+    return _telling(seed, UNKNOWN)
+
+
+def _cold(seed: int) -> Ask:
+    """Asks at a low temperature: one word is nearly certain, so that chance plays no part."""
+    return Ask((*_telling(seed).inputs[:4], 1e-4))
+
+
+def _special(seed: int) -> Ask:
+    return _telling(seed, max_len=12)
+
+
+def _ending(seed: int, prompts: Sequence[str] = ENDING) -> Ask:
+    rng = random.Random(seed)
+    return _write_ask(_language_model(seed_from(rng), 0.6, vocab_size=7), rng.choice(prompts), 14, words=FEW)
+
+
+def _from_nothing(seed: int) -> Ask:
+    return _ending(seed, [""])
+
+
+def _repeating(seed: int) -> Ask:
+    """Asks a model that repeats itself when it writes greedily for a text at a high temperature."""
+    rng = random.Random(seed)
+    prompt = " ".join(rng.sample(MANY.arguments["words"], 3))  # three words are many even if <eos> comes at once
+    return _write_ask(_many_words(seed_from(rng), 0.6), prompt, 24, 1000.0, MANY)
+
+
+def _alike(seed: int) -> Ask:
+    """Asks a model whose logits are all alike for a text at a low temperature."""
+    rng = random.Random(seed)
+    prompt = " ".join(rng.sample(MANY.arguments["words"], 3))
+    return _write_ask(_many_words(seed_from(rng), 0.0), prompt, 24, 0.5, MANY)
+
+
+NEW = 60  # words that are drawn to see how often the likeliest come
+
+
+def _chances(seed: int, spread: float = 10.0) -> tuple[Tensor, Ask]:
+    """Returns logits, and a question at a temperature where few words share half of the chances.
+
+    A model of width 1 is constant before its head: it gives the same logits whatever it has read. Those of `spread` are
+    far apart, and want a temperature far above 1.
+    """
+    rng = random.Random(seed)
+    model = _many_words(seed_from(rng), spread, d_model=1, n_heads=1)
+    logits = _logits(model)
+    temperature = round(float(logits.std()) / 2.8, 1) if spread else 0.1
+    ask = _write_ask(model, rng.choice(MANY.arguments["words"]), 1 + NEW, temperature, MANY)
+    return logits, replace(ask, beside={"likeliest": _likeliest(logits, temperature), "given": 1})
+
+
+@torch.no_grad()
+def _logits(model: Model) -> Tensor:
+    logits: Tensor = build(model)(torch.tensor([[SOS]]))[0, -1]
+    return logits
+
+
+def _likeliest(logits: Tensor, temperature: float) -> list[int]:
+    """Returns the words with the largest logits that have half of the chances together."""
+    chances, order = torch.softmax(logits.double() / temperature, dim=-1).sort(descending=True)
+    return order[: int((chances.cumsum(0) < 0.5).sum()) + 1].tolist()
+
+
+def _far_apart(seed: int) -> Ask:
+    return _chances(seed)[1]
+
+
+def _close(seed: int) -> Ask:
+    return _chances(seed, 0.0)[1]
+
+
+def _longer(ask: Ask) -> list[Ask]:
+    """Returns questions on a text that does not end: two lengths of a written text, and a prompt that is too long."""
+    model, words, prompt, _, temperature = ask.inputs
+    given = len(prompt.split())
+    return [Ask((model, words, prompt, length, temperature)) for length in (given + 2, given + 5, given, given - 1)]
 
 
 def _writes(ask: Ask, **options: Any) -> list[int]:
@@ -91,79 +201,181 @@ def _writes(ask: Ask, **options: Any) -> list[int]:
     return found
 
 
-def _telling(rng: random.Random, prompts: Sequence[str], max_len: int) -> Ask:
-    """Returns a question whose greedy text does not end with <eos>, and that is not too simple."""
-    while True:
-        ask = _write_ask(_language_model(seed_from(rng), 0.6), rng.choice(prompts), max_len)
-        text = _writes(ask)
-        varied = len(set(text[len(ask.inputs[2].split()) :])) > 1
-        if varied and EOS not in _writes(ask, stop=False, extra=8) and _told_apart(ask, text):
-            return ask
-
-
-def _told_apart(ask: Ask, text: list[int]) -> bool:
-    """Says whether the three ways of reading too little write other texts, and not the same two."""
+def _goes_on(ask: Ask) -> bool:
+    """Says whether the greedy text does not end, and is another one for who reads too little."""
+    text, given = _writes(ask), len(build(ask.inputs[1]).encode(ask.inputs[2]))
     first, once = _writes(ask, row=0), _writes(ask, again=False)
-    return text not in (_writes(ask, start=False), first, once) and (first != once or not ask.inputs[2])
+    varied = len(set(text[given:])) > 1
+    told_apart = text not in (_writes(ask, start=False), first, once) and first != once
+    words_only = (
+        min(text[given:], default=0) > OOV
+    )  # who stops at <oov> or <pad> fails where this is asked, and only there
+    return words_only and varied and EOS not in _writes(ask, stop=False, extra=8) and told_apart
 
 
-def _ending(rng: random.Random, max_len: int, prompts: Sequence[str]) -> Ask:
-    """Returns a question whose greedy text ends with <eos> before `max_len`, after two words at least."""
-    while True:
-        prompt = rng.choice(prompts)
-        model = _language_model(seed_from(rng), 0.6, vocab_size=7)
-        ask = _write_ask(model, prompt, max_len, words=FEW)
-        if len(prompt.split()) + 1 < len(_writes(ask)) < max_len - 2:
-            return ask
+def _looks_far_back(ask: Ask) -> bool:
+    """Says whether the text is another one for who reads the last eight, twelve or sixteen tokens only."""
+    return _goes_on(ask) and all(_writes(ask, window=window) != _writes(ask) for window in (8, 12, 16))
 
 
-def _endings(rng: random.Random) -> list[Ask]:
-    return [_ending(rng, 14, ["le roman", "est", "roman est le"]), _ending(rng, 12, [""])]
+def _writes_special(ask: Ask) -> bool:
+    """Says whether the model writes <oov>, and words after it."""
+    return OOV in _writes(ask)[len(ask.inputs[2].split()) + 1 : -2]
 
 
-def _longer(rng: random.Random, prompts: Sequence[str] = PROMPTS[1:]) -> list[Ask]:
-    """Returns questions on a text that does not end: two lengths of a written text, and a prompt that is too long."""
-    ask = _telling(rng, prompts, 8)
-    model, words, prompt, _, temperature = ask.inputs
-    given = len(prompt.split())
-    return [Ask((model, words, prompt, length, temperature)) for length in (given + 2, given + 5, given, given - 1)]
+def _is_cold(ask: Ask) -> bool:
+    warm = Ask((*ask.inputs[:4], 0.0))
+    return _goes_on(warm) and _writes(ask) == _writes(warm) != _writes(ask, scale=lambda logits, temperature: logits)
 
 
-def _unknown(rng: random.Random) -> list[Ask]:
-    prompts = ["le xylophone est", "un roman zinzolin", "abracadabra", "le quokka et un ornithorynque"]
-    return [_telling(rng, prompts, 9), _telling(rng, prompts, 9)]
+def _ends(ask: Ask) -> bool:
+    """Says whether the greedy text ends with <eos> in time, after two words at least."""
+    return len(ask.inputs[2].split()) + 1 < len(_writes(ask)) < ask.inputs[3] - 2
 
 
-def _cold(rng: random.Random) -> list[Ask]:
-    """Returns questions at a low temperature: one word is nearly certain, so that chance plays no part."""
-    found: list[Ask] = []
-    while len(found) < 2:
-        ask = _telling(rng, PROMPTS[1:], 9)
-        model, words, prompt, max_len, _ = ask.inputs
-        cold = Ask((model, words, prompt, max_len, 1e-4))
-        if _writes(cold) == _writes(ask) != _writes(cold, scale=lambda logits, temperature: logits):
-            found.append(cold)
-    return found
+def _repeats(ask: Ask) -> bool:
+    text = _writes(ask, greedy=True)
+    return len(text) == 24 and len(set(text)) < 8
 
 
-SYLLABLES = [a + b for a in "bcdfglmnprst" for b in ("a", "e", "i", "o", "u", "an", "on", "eau")]
-MANY = Model("Vocabulary", {"words": [a + b for a in SYLLABLES[:20] for b in SYLLABLES[20:44]]})
+def _is_fair(ask: Ask) -> bool:
+    """Says whether the likeliest words have about half of the chances, and <eos> none, also at other temperatures."""
+    logits, temperature = _logits(ask.inputs[0]).double(), ask.inputs[4]
+    share = torch.softmax(logits / temperature, dim=-1)[ask.beside["likeliest"]].sum()
+    ends = max(float(torch.softmax(logits / (temperature * factor), dim=-1)[EOS]) for factor in (0.5, 1, 2))
+    return 0.48 < share < 0.53 and len(ask.beside["likeliest"]) < 25 and ends < 1e-3
 
 
-def _hot(rng: random.Random) -> list[Ask]:
-    """Returns questions on models that repeat themselves when they write greedily: at a high temperature, and at a
-    low one where all logits are alike. So many words are likely that a text of 24 hardly repeats any."""
-    return [_repeating(rng, 0.6, 1000.0), _repeating(rng, 0.0, 0.5)]
+# kind of question -> (the question of a seed, what it must be good for, seeds)
+SEARCHED: dict[str, tuple[Callable[[int], Ask], Callable[[Ask], bool], list[int]]] = {
+    "goes on": (
+        _telling,
+        _goes_on,
+        [
+            28,
+            37,
+            39,
+            40,
+            46,
+            75,
+            81,
+            84,
+            96,
+            107,
+            111,
+            120,
+            122,
+            129,
+            153,
+            159,
+            166,
+            185,
+            187,
+            221,
+            237,
+            238,
+            239,
+            240,
+            242,
+        ],
+    ),
+    "looks far back": (_far, _looks_far_back, [7, 28, 37, 46, 74, 75, 84, 110, 120, 122, 149, 159]),
+    "ends": (
+        _ending,
+        _ends,
+        [
+            7,
+            12,
+            15,
+            24,
+            54,
+            67,
+            130,
+            189,
+            221,
+            235,
+            239,
+            247,
+            259,
+            271,
+            283,
+            291,
+            306,
+            332,
+            347,
+            382,
+            420,
+            427,
+            428,
+            430,
+            460,
+        ],
+    ),
+    "ends, from nothing": (
+        _from_nothing,
+        _ends,
+        [
+            12,
+            72,
+            102,
+            112,
+            120,
+            178,
+            212,
+            287,
+            296,
+            318,
+            337,
+            354,
+            382,
+            404,
+            427,
+            429,
+            458,
+            468,
+            500,
+            567,
+            601,
+            624,
+            635,
+            640,
+            645,
+        ],
+    ),
+    "as people write": (
+        _as_written,
+        _goes_on,
+        [21, 41, 46, 50, 75, 84, 108, 110, 116, 122, 153, 159, 161, 185, 223, 225, 227, 242, 254, 264],
+    ),
+    "unknown words": (
+        _unknown,
+        _goes_on,
+        [21, 28, 40, 43, 45, 48, 55, 58, 107, 115, 116, 122, 124, 140, 153, 179, 183, 186, 187, 191],
+    ),
+    "cold": (_cold, _is_cold, [28, 37, 39, 40, 46, 75, 81, 84, 96, 107, 111, 120, 122, 153, 159]),
+    "repeats": (_repeating, _repeats, [1, 2, 4, 6, 7, 8, 9, 10, 11, 13, 14, 15]),
+    "alike": (_alike, _repeats, [11, 35, 43, 44, 47, 70, 74, 84, 90, 116, 144, 148]),
+    "far apart": (_far_apart, _is_fair, [3, 6, 7, 12, 14, 17, 18, 19, 21, 25, 26, 29]),
+    "close": (_close, _is_fair, [1, 2, 4, 6, 7, 10, 11, 17, 19, 21, 22, 23]),
+    "special tokens": (
+        _special,
+        _writes_special,
+        [8, 15, 76, 91, 104, 125, 137, 156, 164, 180, 217, 218, 233, 249, 267],
+    ),
+}
 
 
-def _repeating(rng: random.Random, spread: float, temperature: float) -> Ask:
-    options = {"vocab_size": 4 + len(MANY.arguments["words"]), "positions": "none"}
-    while True:
-        prompt = " ".join(rng.sample(MANY.arguments["words"], 3))  # three words are many even if <eos> comes at once
-        ask = _write_ask(_language_model(seed_from(rng), spread, **options), prompt, 24, temperature, MANY)
-        text = _writes(ask, greedy=True)
-        if len(text) == 24 and len(set(text)) < 8:
-            return ask
+def _asked(kind: str, number: int = 1) -> Draw:
+    """Returns what draws questions of a kind."""
+    ask, _, seeds = SEARCHED[kind]
+    return lambda rng: [ask(seed) for seed in rng.sample(seeds, number)]
+
+
+_TELLING, _FAR = _asked("goes on", 2), _asked("looks far back")
+_ENDINGS = both(_asked("ends"), _asked("ends, from nothing"), _asked("special tokens"))
+_ANY_PROMPT = both(_asked("unknown words"), _asked("as people write", 2))
+_DRAWN = both(_asked("repeats"), _asked("alike"))
+_CHANCES = both(_asked("far apart"), _asked("close"))
 
 
 EXERCISE = Exercise(
@@ -173,46 +385,58 @@ EXERCISE = Exercise(
             "temperature 0: the most probable word, again and again",
             1,
             "Read <sos>, the prompt and all that is written so far; the last row of logits scores the next word.",
-            fixed(lambda rng: [_telling(rng, PROMPTS[1:], 7), _telling(rng, PROMPTS[1:], 5)], 1),
-            lambda rng: [_telling(rng, PROMPTS[1:], 8), _telling(rng, PROMPTS[1:], 6)],
+            fixed(both(_TELLING, _FAR), 1),
+            both(_TELLING, _FAR),
+            decisive=True,
         ),
         Stage(
             "max_len words, the prompt among them",
             0.5,
             "The list that you return has at most max_len numbers, those of the prompt counted and <sos> not; a prompt "
             "that is longer comes back as it is.",
-            fixed(lambda rng: _longer(rng, ["un style", "roman très long"]), 2),
-            _longer,
+            _longer(_telling(8)),
+            lambda rng: [ask for one in _asked("goes on")(rng) for ask in _longer(one)],
         ),
         Stage(
             "<eos> ends the text, and is no part of it",
-            1,
-            "When the model writes <eos>, the text is over: stop, and leave <eos> out. The prompt may be empty.",
-            fixed(_endings, 3),
-            _endings,
+            0.75,
+            "When the model writes <eos>, and only then, the text is over: stop, and leave <eos> out. The prompt may "
+            "be empty.",
+            [*fixed(_ENDINGS, 3), _special(104), _special(218)],  # the model writes <oov> and <pad> in these
+            _ENDINGS,
         ),
         Stage(
-            "a prompt with a word that nobody knows",
+            "any prompt: capitals, commas, words that nobody knows",
             0.5,
-            "vocabulary.encode gives <oov> for it, and so should you.",
-            fixed(_unknown, 4),
-            _unknown,
+            "vocabulary.encode makes small letters, cuts off commas and full stops, and gives <oov> for what it does "
+            "not know.",
+            fixed(_ANY_PROMPT, 4),
+            _ANY_PROMPT,
         ),
         Stage(
             "temperature near 0: nearly certainly the most probable word",
-            0.5,
+            0.25,
             "Divide the logits by the temperature before the softmax: a small one makes the largest stand out.",
-            fixed(_cold, 5),
-            _cold,
+            fixed(_asked("cold", 2), 5),
+            _asked("cold"),
         ),
         Stage(
             "the words are drawn: many different ones",
             0.5,
             "Wherever the temperature is not 0, draw from the probabilities; torch.multinomial does it. At temperature "
             "1000 all words are about as likely, and at 0.5 those whose logits are alike.",
-            fixed(_hot, 6),
-            _hot,
+            fixed(_DRAWN, 6),
+            _DRAWN,
             measure="variety",
+        ),
+        Stage(
+            "how often the likeliest words are drawn",
+            0.5,
+            "Here a few words have half of the chances together, in softmax(logits / temperature). Divide by the "
+            "temperature itself, whether it is 0.1 or 30, and draw each word anew.",
+            fixed(_CHANCES, 7),
+            _CHANCES,
+            measure="chances",
         ),
     ],
     [
@@ -231,6 +455,11 @@ EXERCISE = Exercise(
             "<sos> is kept",
             "<sos> is there so that the model can begin. It is no part of the text that you return.",
             partial(_write, keep_sos=True),
+        ),
+        Mistake(
+            "<sos> is kept, and counted",
+            "<sos> is no part of the text that you return, and not among its max_len words either.",
+            partial(_write, keep_sos=True, extra=-1),
         ),
         Mistake(
             "the model does not read <sos>",
@@ -274,8 +503,9 @@ EXERCISE = Exercise(
             partial(_write, zero=False, scale=lambda logits, temperature: logits / temperature),
         ),
         Mistake(
-            "always the most probable word",
-            "The temperature has no effect. Where it is not 0, divide the logits by it, take the softmax, and draw.",
+            "always the same word",
+            "Nothing is left to chance: the most probable word is taken, or `torch.manual_seed` makes every draw the "
+            "same. Where the temperature is not 0, divide the logits by it, take the softmax, and draw anew.",
             partial(_write, greedy=True),
         ),
         Mistake(

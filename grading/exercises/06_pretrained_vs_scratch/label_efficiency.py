@@ -64,25 +64,29 @@ def _label_records(
     exact: bool = False,
     never: bool = False,
     mixed: bool = False,
+    enough: int = 0,
+    twins: bool = False,
 ) -> list[Ask]:
     """Returns a question in which more labels are not always better, and each way has a number of labels of its own.
 
     In the first way the second number of labels is the first that is enough, and the third is not. Its mean is the
     wanted one where that is `exact`, else a little more, so that no rounding decides. One of three ways never gets
-    there.
+    there. Seeds are any numbers; with `twins`, two of the seeds have the same accuracy.
     """
     own = rng.sample([20, 25, 50, 75], len(ways))
     shared = [rng.choice([100, 150]), *rng.sample([10, 200, 300, 400], 3)]
-    enough = rng.randint(19, 22)  # all accuracies are told in 32nds, whose means are exact
+    names = rng.sample(range(100), seeds)
+    enough = enough or rng.randint(19, 22)  # all accuracies are told in 32nds, whose means are exact
     records = []
     others = rng.sample([-9, rng.choice([-1, 1, 2])], len(ways) - 1)
     for way, number, better in zip(ways, own, [0, *others], strict=True):
         top = enough + better
         levels = [top - 2, top, top - 1, *rng.sample(range(top + 1, top + 5), 2)]
         for size, level in zip(sorted([number, *shared]), levels, strict=True):
-            moved = [0] if seeds == 1 else rng.sample([-2, -1, 3], seeds)  # no seed, nor the middle one, is the mean
+            # no seed, nor the middle one, is the mean; nor is the mean of different accuracies
+            moved = [0] if seeds == 1 else rng.sample([-1, -1, 2] if twins else [-2, -1, 3], seeds)
             records += [
-                {"way": way, "labels": size, "seed": seed, "accuracy": (level + moved[seed]) / 32}
+                {"way": way, "labels": size, "seed": names[seed], "accuracy": (level + moved[seed]) / 32}
                 for seed in range(seeds)
             ]
     if mixed:  # the number of its own is never the largest of a way, so that no way is in order
@@ -92,11 +96,19 @@ def _label_records(
 
 
 def _one_run(rng: random.Random) -> list[Ask]:
-    return [ask for exact in (True, False) for ask in _label_records(rng, ["scratch"], 1, exact=exact)]
+    """Asks with one run: 21/32 is wanted and reached exactly, which rounding would miss, and something less."""
+    return [
+        *_label_records(rng, ["scratch"], 1, exact=True, enough=21),
+        *_label_records(rng, ["scratch"], 1),
+    ]
+
+
+def _several_seeds(rng: random.Random) -> list[Ask]:
+    return [ask for twins in (False, True) for ask in _label_records(rng, ["pretrained"], 3, twins=twins)]
 
 
 def _several_ways(rng: random.Random) -> list[Ask]:
-    return _label_records(rng, rng.sample(WAYS, 3), 3, mixed=True)
+    return _label_records(rng, rng.sample([*WAYS, "half", "distilled"], 3), 3, mixed=True)
 
 
 EXERCISE = Exercise(
@@ -114,8 +126,9 @@ EXERCISE = Exercise(
             "several seeds",
             0.5,
             "Take the mean over the seeds first, and compare the mean with what is wanted.",
-            fixed(lambda rng: _label_records(rng, ["pretrained"], 3), 2),
-            lambda rng: _label_records(rng, ["pretrained"], 3),
+            fixed(_several_seeds, 2),
+            _several_seeds,
+            decisive=True,
         ),
         Stage(
             "never reached: None",
@@ -123,6 +136,7 @@ EXERCISE = Exercise(
             "Where no number of labels was enough, say so: None. The largest number tried would be a claim.",
             fixed(lambda rng: _label_records(rng, ["scratch"], 3, never=True), 3),
             lambda rng: _label_records(rng, ["scratch"], 3, never=True),
+            decisive=True,
         ),
         Stage(
             "several ways, records in any order",
@@ -143,6 +157,14 @@ EXERCISE = Exercise(
             "Only the last record of each number of labels is kept: a dict entry that is assigned again forgets the "
             "one before.",
             _saving(summary=lambda values: values[-1], reached=lambda values, wanted: values[-1] >= wanted),
+        ),
+        Mistake(
+            "equal accuracies are counted once",
+            "A set forgets how often something is in it. Two seeds with the same accuracy are two seeds: use a list.",
+            _saving(
+                summary=lambda values: statistics.mean(set(values)),
+                reached=lambda values, wanted: statistics.mean(set(values)) >= wanted,
+            ),
         ),
         Mistake(
             "enough for one seed is taken as enough",

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw, seed_from
+from grading.exercises.draws import Draw, both, seed_from
 from helpers.checking.answers import Ask
 
 
@@ -41,6 +41,13 @@ def _draw_losses(texts: int, spare: int, different: bool) -> Draw:
     return draw
 
 
+def _square(rng: random.Random) -> list[Ask]:
+    """Asks with as many texts as places, one of them of a single token; and what follows a text is large."""
+    n = rng.randint(3, 5)
+    losses, counts = _losses(n, n, seed_from(rng)), torch.tensor(rng.sample(range(1, n + 1), n))
+    return [Ask((losses.where(_real_places(losses, counts), torch.tensor(1e4)), counts))]
+
+
 def _text_means(losses: Tensor, token_counts: Tensor) -> Tensor:
     return (losses * _real_places(losses, token_counts)).sum(dim=1) / token_counts
 
@@ -68,13 +75,15 @@ EXERCISE = Exercise(
             "Row k holds token_counts[k] losses; what follows them belongs to the padding and means nothing.",
             [Ask((_losses(2, 6, 3), _counts(4, 4)))],
             lambda rng: [Ask((_losses(3, n + 3, seed_from(rng)), torch.tensor([n] * 3))) for n in (rng.randint(3, 6),)],
+            decisive=True,
         ),
         Stage(
             "every token counts the same, in a short text and in a long one",
             0.5,
             "Divide the sum of all losses by the number of all tokens, not text by text.",
-            [Ask((_losses(3, 7, 4), _counts(7, 2, 4)))],
-            _draw_losses(4, 1, True),
+            [Ask((_losses(3, 7, 4), _counts(7, 2, 4))), Ask((_losses(4, 4, 5), _counts(1, 4, 2, 3)))],
+            both(_draw_losses(4, 1, True), _square),
+            decisive=True,
         ),
     ],
     [

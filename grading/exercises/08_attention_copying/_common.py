@@ -28,6 +28,21 @@ def _sizes(rng: random.Random, most: int = 7) -> tuple[int, int]:
     return n, n + rng.choice([0, 1, 3])
 
 
+def _places(rng: random.Random) -> list[tuple[int, int, int, int]]:
+    """Returns n, d and two places for each kind of question, so that no mark depends on which of them was drawn.
+
+    As many keys as numbers, and the second place is the last; fewer, and the first place is the last; the second place
+    before the first, and neither at an end.
+    """
+    n, m, k = rng.randint(4, 6), rng.randint(4, 6), rng.randint(5, 7)
+    low, high = sorted(rng.sample(range(1, k - 1), 2))
+    return [
+        (n, n, rng.randrange(n - 2), n - 1),
+        (m, m + rng.choice([1, 3]), m - 1, rng.randrange(m - 2)),
+        (k, k + rng.choice([1, 2]), high, low),
+    ]
+
+
 def _two(rng: random.Random, n: int) -> tuple[int, int]:
     a, b = rng.sample(range(n), 2)
     return a, b

@@ -12,24 +12,36 @@ from grading.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
-from ._common import _generator, _of_seed, _orthonormal, _sizes, _two
+from ._common import _generator, _of_seed, _orthonormal, _places
 
 
 def average_query(keys: Tensor, a: int, b: int, scale: float) -> Tensor:
     return scale * (keys[a] + keys[b])
 
 
-def _draw_averages(low: float, high: float, values: bool = False) -> Draw:
+def _draw_averages(*scales: tuple[float, float], values: bool = False) -> Draw:
+    """Returns what draws a question with a scale of each range; one of them for each kind of places."""
+
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
-        for _ in range(3):
-            n, d = _sizes(rng)
+        for (low, high), (n, d, a, b) in zip(scales, _places(rng), strict=False):
             keys, drawn = _orthonormal(n, d, _generator(rng)), torch.randn(n, 3, generator=_generator(rng))
             beside = {"values": drawn} if values else {}
-            asks.append(Ask((keys, *_two(rng, n), round(rng.uniform(low, high), 2)), beside=beside))
+            asks.append(Ask((keys, a, b, round(rng.uniform(low, high), 2)), beside=beside))
         return asks
 
     return draw
+
+
+def _small(rng: random.Random) -> list[Ask]:
+    """Returns questions with small scales, and one with scale 0, where all keys get the same weight."""
+    asks = _draw_averages((0.5, 3), (0.5, 3), (0.5, 3))(rng)
+    keys, a, b, _ = asks[0].inputs
+    return [*asks, Ask((keys, a, b, 0))]
+
+
+# Below 7, half of the scale would leave too much with the others; at 50, so would no mistake, and only a tie will do.
+MIDDLE, LARGE = (5.0, 7.0), (40.0, 60.0)
 
 
 EXERCISE = Exercise(
@@ -37,35 +49,42 @@ EXERCISE = Exercise(
     [
         Stage(
             "a vector of shape (d,)",
-            0.5,
+            0.25,
             "One query, as wide as one key.",
             [Ask((_of_seed(3, 5, 4), 0, 2, 2.0))],
-            _draw_averages(2, 4),
+            _draw_averages((2, 4)),
             view="shape",
             measure="attention",
         ),
         Stage(
             "a small scale: the weights are exact",
-            0.5,
-            "With 4 keys and scale = ln 3 the scores are ln 3 twice and 0 twice: weights 3/8, 3/8, 1/8, 1/8.",
-            [Ask((_of_seed(4, 4, 5), 1, 3, math.log(3)))],
-            _draw_averages(0.5, 3),
+            0.75,
+            "With 4 keys and scale = ln 3 the scores are ln 3 twice and 0 twice: weights 3/8, 3/8, 1/8, 1/8. With "
+            "scale 0 all weights are the same.",
+            [
+                Ask((_of_seed(4, 4, 5), 1, 3, math.log(3))),
+                Ask((_of_seed(5, 6, 5), 3, 1, 0.7)),
+                Ask((_of_seed(2, 3, 5), 0, 1, 1.0)),
+                Ask((_of_seed(4, 6, 5), 0, 2, 0)),
+            ],
+            _small,
             measure="attention",
+            decisive=True,
         ),
         Stage(
             "a large scale: half of v_a and half of v_b",
             0.5,
             "Print keys @ query: the scores at a and b must be equal, to the last digit, and `scale` above the others.",
-            [Ask((_of_seed(5, 6, 6), 4, 2, 10.0))],
-            _draw_averages(8, 30),
+            [Ask((_of_seed(5, 6, 6), 4, 2, 6.0)), Ask((_of_seed(5, 5, 6), 1, 4, 50.0))],
+            _draw_averages(MIDDLE, LARGE, MIDDLE),
             measure="attention",
         ),
         Stage(
             "other values: the output is still their average",
             0.5,
             "The query must not depend on what the values are; it makes equal weights for a and b whatever they hold.",
-            [Ask((_of_seed(4, 5, 7), 0, 3, 6.0), beside={"values": torch.tensor([[2.0, 0], [9, 9], [-7, 5], [0, 4]])})],
-            _draw_averages(2, 12, values=True),
+            [Ask((_of_seed(4, 5, 7), 0, 3, 2.0), beside={"values": torch.tensor([[2.0, 0], [9, 9], [-7, 5], [0, 4]])})],
+            _draw_averages((1.5, 4), (1.5, 4), (1.5, 4), values=True),
             measure="attention",
         ),
     ],

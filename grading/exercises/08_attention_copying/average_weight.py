@@ -18,7 +18,11 @@ def average_weight() -> sympy.Expr:
 
 
 def _weight_points(rng: random.Random) -> list[Ask]:
-    return [Ask(at={"s": round(rng.uniform(0.5, 4), 2), "n": rng.randint(5, 60)}) for _ in range(4)]
+    """Returns a scale of middle size, one below 0, one near 0, and a large one."""
+    scales = [rng.uniform(1, 4), -rng.uniform(0.5, 4), rng.uniform(0.1, 0.9), rng.uniform(10, 30)]
+    return [
+        Ask(at={"s": round(scale, 2), "n": n}) for scale, n in zip(scales, rng.sample(range(3, 60), 4), strict=True)
+    ]
 
 
 EXERCISE = Exercise(
@@ -26,7 +30,7 @@ EXERCISE = Exercise(
     [
         Stage(
             "scale 0: every key gets 1/n",
-            0.5,
+            0.25,
             "With s = 0 all the scores are 0 and the softmax is 1/n for each key. Put s = 0 and n = 5 into "
             "your formula.",
             [Ask(at={"s": 0, "n": 5}), Ask(at={"s": 0, "n": 8})],
@@ -34,12 +38,18 @@ EXERCISE = Exercise(
         ),
         Stage(
             "any scale, any number of keys",
-            1.5,
+            1.75,
             "Write the softmax down: e to the score of a, divided by the sum over all n keys of e to their score. Two "
             "scores are s, n - 2 are 0.",
-            [Ask(at={"s": 1, "n": 2}), Ask(at={"s": 2, "n": 5}), Ask(at={"s": 6.5, "n": 30})],
+            [
+                Ask(at={"s": 1, "n": 2}),
+                Ask(at={"s": 2, "n": 5}),
+                Ask(at={"s": 6.5, "n": 30}),
+                Ask(at={"s": -1.5, "n": 7}),
+            ],
             _weight_points,
             sealed=True,
+            decisive=True,
         ),
     ],
     [

@@ -12,7 +12,7 @@ from grading.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw
 from helpers.checking.answers import Ask
 
-from ._common import _generator, _of_seed, _orthonormal, _sizes
+from ._common import _generator, _of_seed, _orthonormal, _places
 
 # Keys of length 1 at right angles that can be multiplied by hand; the first two are not along the axes.
 TURNED = torch.tensor([[0.6, 0.8, 0.0], [-0.8, 0.6, 0.0], [0.0, 0.0, 1.0]])
@@ -22,16 +22,23 @@ def copy_query(keys: Tensor, j: int, scale: float) -> Tensor:
     return scale * keys[j]
 
 
-def _draw_copies(low: float, high: float) -> Draw:
+def _draw_copies(*scales: tuple[float, float]) -> Draw:
+    """Returns what draws a question with a scale of each range; one of them for each kind of places."""
+
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
-        for _ in range(3):
-            n, d = _sizes(rng)
-            j, scale = rng.randrange(1, n - 1), round(rng.uniform(low, high), 2)
-            asks.append(Ask((_orthonormal(n, d, _generator(rng)), j, scale)))
+        for (low, high), (n, d, j, _) in zip(scales, _places(rng), strict=False):
+            asks.append(Ask((_orthonormal(n, d, _generator(rng)), j, round(rng.uniform(low, high), 2))))
         return asks
 
     return draw
+
+
+def _any_scale(rng: random.Random) -> list[Ask]:
+    """Returns questions with small scales, large ones, and 0, where all keys get the same weight."""
+    small = _draw_copies((0.5, 3), (0.5, 3), (0.5, 3))(rng)
+    keys, j, _ = small[1].inputs
+    return [*small, *_draw_copies((5, 7), (40, 60), (5, 7))(rng), Ask((keys, j, 0))]
 
 
 def _value_in_place_of_key(keys: Tensor, j: int, scale: float) -> Tensor:
@@ -45,10 +52,10 @@ EXERCISE = Exercise(
     [
         Stage(
             "a vector of shape (d,)",
-            0.5,
+            0.25,
             "A query is compared with every key, so it has as many numbers as one key: the width d.",
             [Ask((_of_seed(3, 5, 1), 1, 2.0))],
-            _draw_copies(2, 4),
+            _draw_copies((2, 4)),
             view="shape",
             measure="attention",
         ),
@@ -58,16 +65,24 @@ EXERCISE = Exercise(
             "With scale = ln 2 the scores must be ln 2, 0 and 0, so the weights 2/(2 + 1 + 1) and twice 1/4. "
             "Which query has these dot products with the keys?",
             [Ask((TURNED, 0, math.log(2))), Ask((TURNED, 1, math.log(2)))],
-            lambda rng: [Ask((TURNED, rng.randrange(2), math.log(2)))],
+            lambda rng: [Ask((-TURNED, j, math.log(2))) for j in rng.sample([0, 1], 2)],
             measure="attention",
         ),
         Stage(
             "any keys, any scale",
-            1,
-            "Print keys @ query: the scores must be `scale` at place j and the same smaller number everywhere else.",
-            [Ask((_of_seed(4, 6, 2), 2, 1.5)), Ask((_of_seed(5, 5, 3), 1, 12.0))],
-            lambda rng: [*_draw_copies(0.5, 4)(rng), *_draw_copies(8, 30)(rng)],
+            1.25,
+            "Print keys @ query: the score at place j must be `scale` above the others, and these must all be the "
+            "same. With scale 0 all weights are the same.",
+            [
+                Ask((_of_seed(4, 6, 2), 2, 1.5)),
+                Ask((_of_seed(5, 5, 3), 1, 6.0)),
+                Ask((_of_seed(4, 5, 3), 3, 50.0)),
+                Ask((_of_seed(2, 4, 3), 0, 1.0)),
+                Ask((_of_seed(3, 4, 2), 1, 0)),
+            ],
+            _any_scale,
             measure="attention",
+            decisive=True,
         ),
     ],
     [
@@ -82,6 +97,11 @@ EXERCISE = Exercise(
             "A score of 1 against 0 gives a weight of e/(e + n - 1) only: the others keep a large part. "
             "Multiply the key by `scale`.",
             lambda keys, j, scale: keys[j].clone(),
+        ),
+        Mistake(
+            "the query is brought to length 1 again",
+            "Dividing the query by its length takes the scale out again.",
+            lambda keys, j, scale: torch.nn.functional.normalize(scale * keys[j], dim=0),
         ),
         Mistake(
             "the scale is used twice",
@@ -104,8 +124,9 @@ EXERCISE = Exercise(
             lambda keys, j, scale: scale * keys[j - 1],
         ),
         Mistake(
-            "the sum of all keys",
-            "This query has the same score with every key, so the output is the average of all values.",
+            "the same score with every key",
+            "The sum of all keys has the same score with each of them, and so has a query of zeros: the output is the "
+            "average of all values.",
             lambda keys, j, scale: scale * keys.sum(dim=0),
         ),
     ],

@@ -30,7 +30,7 @@ def _vectors(d: int, beta: float, generator: torch.Generator | None) -> Ask:
 
 
 def _draw_vectors(rng: random.Random) -> list[Ask]:
-    return [_vectors(rng.choice([4, 5, 7]), round(rng.uniform(4, 5.5), 2), _generator(rng)) for _ in range(2)]
+    return [_vectors(d, round(rng.uniform(4, 5.5), 2), _generator(rng)) for d in (4, rng.choice([5, 7]))]
 
 
 def _changed(change: Callable[..., tuple[Tensor, Tensor, Tensor]]) -> Callable[..., Any]:
@@ -38,9 +38,19 @@ def _changed(change: Callable[..., tuple[Tensor, Tensor, Tensor]]) -> Callable[.
     return lambda u_a, u_b, u_c, u_d: change(*kqv_matrices(u_a, u_b, u_c, u_d), u_a, u_b, u_c, u_d)
 
 
-def _self(name: str, points: float, look: str, view: str, *, hand: bool) -> Stage:
+def _self(name: str, points: float, look: str, view: str, *, hand: bool, decisive: bool = False) -> Stage:
     public = _vectors(4, 4.0, None) if hand else _vectors(6, 4.5, torch.Generator().manual_seed(16))
-    return Stage(name, points, look, [public], _draw_vectors, view=view, tolerance=5e-3, measure="self-attention")
+    return Stage(
+        name,
+        points,
+        look,
+        [public],
+        _draw_vectors,
+        view=view,
+        tolerance=5e-3,
+        measure="self-attention",
+        decisive=decisive,
+    )
 
 
 EXERCISE = Exercise(
@@ -48,7 +58,7 @@ EXERCISE = Exercise(
     [
         _self(
             "three matrices of shape (d, d)",
-            0.5,
+            0.25,
             "Return K, Q, V in this order, each with d rows and d columns.",
             "shape",
             hand=True,
@@ -60,6 +70,7 @@ EXERCISE = Exercise(
             "it, and with which of the three keys has it a large dot product?",
             "last row",
             hand=True,
+            decisive=True,
         ),
         _self(
             "c1 is close to u_b - u_c",
@@ -68,10 +79,11 @@ EXERCISE = Exercise(
             "round. Mind that V also meets u_b in x1.",
             "first row",
             hand=True,
+            decisive=True,
         ),
         _self(
             "vectors in any direction",
-            0.5,
+            0.75,
             "Use the vectors themselves (torch.outer), not the axes 0, 1, 2, 3, and take their length from them.",
             "values",
             hand=False,
@@ -105,8 +117,9 @@ EXERCISE = Exercise(
             _changed(lambda k, q, v, u_a, u_b, u_c, u_d: (k, q, v + 2 * torch.outer(u_c, u_c) / (u_c @ u_c))),
         ),
         Mistake(
-            "V drops u_c",
-            "c1 shall be u_b - u_c, so V needs a second rule, which turns u_c into -u_c.",
+            "c1 is u_b, without -u_c",
+            "There are two ways to this. Either V has no second rule, which turns u_c into -u_c. Or token 1 does not "
+            "look at x3: compute Q @ (u_d + u_b), its query, and see whether it asks for u_c.",
             _changed(lambda k, q, v, u_a, u_b, u_c, u_d: (k, q, torch.outer(u_b, u_b) / (u_b @ u_b))),
         ),
         Mistake(

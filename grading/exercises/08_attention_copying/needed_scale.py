@@ -14,8 +14,17 @@ def needed_scale(n: int, error: float) -> float:
 
 
 def _draw_scales(rng: random.Random) -> list[Ask]:
+    """Returns questions of usual sizes, and one whose scale is beyond 25."""
     asks = [Ask((rng.randint(5, 60), round(rng.uniform(0.01, 0.1), 3))) for _ in range(3)]
-    return [*asks, Ask((rng.randint(1000, 60_000), 10 ** -rng.randint(3, 6)))]
+    return [*asks, Ask((rng.randint(1000, 60_000), 10 ** -rng.randint(3, 5))), _beyond(rng.randint(2, 9))]
+
+
+def _beyond(number: int) -> Ask:
+    return Ask((100_000 * number, 1e-7))
+
+
+def _below_zero(rng: random.Random) -> list[Ask]:
+    return [Ask((count, round(rng.uniform(0.35, 0.45), 3))) for count in (3, 4)]
 
 
 EXERCISE = Exercise(
@@ -23,7 +32,7 @@ EXERCISE = Exercise(
     [
         Stage(
             "scale 0: four keys, error 1/4",
-            0.5,
+            0.25,
             "With scale 0 each of 4 keys has the weight 1/4, which is 1/4 below one half: needed_scale(4, 0.25) is 0.",
             [Ask((4, 0.25)), Ask((5, 0.3))],
             lambda rng: [Ask((count, 0.5 - 1 / count)) for count in rng.sample([4, 5, 8, 10, 20], 2)],
@@ -39,8 +48,17 @@ EXERCISE = Exercise(
             "any number of keys, any error",
             1,
             "Set average_weight() equal to 1/2 - error, solve for e^s, and take the natural logarithm.",
-            [Ask((10, 0.02)), Ask((1000, 1e-4))],
+            [Ask((10, 0.02)), Ask((1000, 1e-4)), _beyond(5)],
             _draw_scales,
+            decisive=True,
+        ),
+        Stage(
+            "less than they would get anyway: a scale below 0",
+            0.25,
+            "Three keys get 1/3 each at scale 0. Who wants less for two of them, 1/2 - 0.3, needs a scale below 0: the "
+            "formula gives it by itself.",
+            [Ask((3, 0.3)), Ask((4, 0.4))],
+            _below_zero,
         ),
     ],
     [
@@ -53,6 +71,17 @@ EXERCISE = Exercise(
             "n others in place of n - 2",
             "a and b are among the n keys: n - 2 others leak.",
             lambda n, error: math.log(n * (1 - 2 * error) / (4 * error)),
+        ),
+        Mistake(
+            "n - 1 others in place of n - 2",
+            "One key has n - 1 others. Here two keys share the attention: n - 2 others leak.",
+            lambda n, error: math.log((n - 1) * (1 - 2 * error) / (4 * error)),
+        ),
+        Mistake(
+            "a factor 2 is lost",
+            "e^s/(2 e^s + n - 2) = 1/2 - error gives e^s (1 - 2 (1/2 - error)) = (n - 2)(1/2 - error): the bracket on "
+            "the left is 2 error, and a half on the right becomes another 2 below. In all 4 error.",
+            lambda n, error: math.log((n - 2) * (1 - 2 * error) / (2 * error)),
         ),
         Mistake(
             "the error of both weights together",
@@ -69,6 +98,11 @@ EXERCISE = Exercise(
             "a logarithm to another base",
             "The softmax uses powers of e, so the logarithm is the natural one: math.log or sympy.log.",
             lambda n, error: math.log10((n - 2) * (1 - 2 * error) / (4 * error)),
+        ),
+        Mistake(
+            "a logarithm to base 2",
+            "The softmax uses powers of e, so the logarithm is the natural one: math.log or sympy.log.",
+            lambda n, error: math.log2((n - 2) * (1 - 2 * error) / (4 * error)),
         ),
         Mistake(
             "the sign is turned round",

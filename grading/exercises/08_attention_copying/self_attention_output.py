@@ -61,7 +61,7 @@ EXERCISE = Exercise(
     [
         Stage(
             "four coefficients by name",
-            0.5,
+            0.25,
             'Return {"u_a": ..., "u_b": ..., "u_c": ..., "u_d": ...}.',
             [Ask(take="names")],
             lambda rng: [Ask(take="names")],
@@ -75,12 +75,13 @@ EXERCISE = Exercise(
         ),
         Stage(
             "any beta",
-            1,
+            1.25,
             "The scores of x2 are its dot products with x1, x2 and x3. A vector of length beta has the dot "
             "product beta^2 with itself and 0 with the others.",
             [Ask(at={"beta": 1}), Ask(at={"beta": 1.7})],
             _draw_betas,
             sealed=True,
+            decisive=True,
         ),
     ],
     [

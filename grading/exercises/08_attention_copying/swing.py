@@ -28,31 +28,38 @@ def _swing_of(weights: Tensor, a: int, b: int) -> Tensor:
     return weights[:, a] - weights[:, b]
 
 
-def _keys_of_varying_norm(
-    means: Tensor, key: int, low: float, high: float, count: int, generator: torch.Generator
-) -> Tensor:
-    """Returns draws of the keys, `(count, n, d)`: at their means, but `key` is between low and high times as long."""
-    samples = means.repeat(count, 1, 1)
-    samples[:, key] *= low + (high - low) * torch.rand(count, 1, generator=generator)
-    return samples
+def _ask_swing(rng: random.Random, heads: int) -> Ask:
+    """Returns a question in which a third key counts too: one head under keys of varying norm, or several under noise.
 
-
-def _ask_swing(rng: random.Random, count: int, heads: int) -> Ask:
-    """One head under a key of varying norm, or two heads that look at different keys, both beside the middle."""
-    size, d = rng.randint(4, 5), 5
+    Several heads look at different pairs of keys. With 80 draws it hardly counts whether one divides by 80 or by 79.
+    """
+    size, d, count = rng.randint(4, 5), 5, 80
     generator = _generator(rng)
     means = _orthonormal(size, d, generator)
     a, b = _two(rng, size)
+    third = next(key for key in range(size) if key not in (a, b))
     if heads == 1:
-        samples = _keys_of_varying_norm(means, a, 0.5, 2.5, count, generator)
-        return Ask((samples, 1.5 * (means[a] + means[b])[None], a, b))  # the other keys must count
-    samples = _noisy(means, 0.5, count, generator)
-    queries = torch.stack([4.0 * (means[a] + means[b]), 4.0 * means[b]])
-    return Ask((samples, queries, a, b))
+        samples = _noisy(means, 0.2, count, generator)
+        for key in (a, third):
+            samples[:, key] *= 0.3 + 2.2 * torch.rand(count, 1, generator=generator)
+        return Ask((samples, 1.5 * (means[a] + means[b] + means[third])[None], a, b))
+    pairs = [(a, third), (a, b), (a, a), (b, third), (b, b)][:heads]
+    queries = torch.stack([3.0 * (means[first] + (means[second] if second != first else 0)) for first, second in pairs])
+    return Ask((_noisy(means, 0.5, count, generator), queries, a, b))
 
 
-def _draw_swings(count: int, heads: int) -> Draw:
-    return lambda rng: [_ask_swing(rng, count, heads) for _ in range(4)]
+def _large(rng: random.Random) -> Ask:
+    """Returns a question with two heads whose scores are small in some draws and go up to some hundreds in others."""
+    generator = _generator(rng)
+    means = _orthonormal(4, 5, generator)
+    lengths = torch.logspace(0, 2.4, 40)[torch.randperm(40, generator=generator)]
+    samples = lengths[:, None, None] * _noisy(means, 0.02, 40, generator)
+    a, b = _two(rng, 4)
+    return Ask((samples, torch.stack([1.5 * (means[a] + means[b]), 1.5 * means[a]]), a, b))
+
+
+def _draw_swings(*heads: int) -> Draw:
+    return lambda rng: [_ask_swing(rng, number) for number in heads]
 
 
 def _still(rng: random.Random) -> Ask:
@@ -65,28 +72,39 @@ EXERCISE = Exercise(
     [
         Stage(
             "keys that never change: no swing",
-            0.5,
+            0.25,
             "When every draw is the same, w_a - w_b is the same number in every draw, and its variance is 0.",
             [_still(random.Random(1))],
             lambda rng: [_still(rng)],
             tolerance=1e-3,
         ),
         Stage(
-            "one head, a key of varying norm",
-            1,
+            "one head, keys of varying norm",
+            1.25,
             "Per draw: scores (n,), softmax over the n keys, then w_a - w_b. One number per draw; the swing is the "
             "variance of these numbers.",
-            [_ask_swing(random.Random(50), 40, 1)],
-            _draw_swings(40, 1),
-            tolerance=0.02,
+            [_ask_swing(random.Random(44), 1), _ask_swing(random.Random(26), 1)],
+            _draw_swings(1, 1),
+            tolerance=0.01,
+            decisive=True,
         ),
         Stage(
             "two heads: their outputs are averaged",
-            1,
+            0.75,
             "Each head makes its own weights. Average the weights of the heads in each draw; then as before.",
-            [_ask_swing(random.Random(133), 40, 2)],
-            _draw_swings(40, 2),
-            tolerance=0.015,
+            [_ask_swing(random.Random(245), 2)],
+            _draw_swings(2, 2),
+            tolerance=0.01,
+            decisive=True,
+        ),
+        Stage(
+            "more heads, and large scores",
+            0.25,
+            "queries is (h, d): use all h heads, and divide by h. Scores of some hundreds are no harm to "
+            "torch.softmax; torch.exp alone makes infinite numbers of them.",
+            [_ask_swing(random.Random(166), 3), _ask_swing(random.Random(275), 5), _large(random.Random(7))],
+            lambda rng: [_ask_swing(rng, 3), _ask_swing(rng, rng.choice([4, 5])), _large(rng)],
+            tolerance=0.01,
         ),
     ],
     [
@@ -145,6 +163,16 @@ EXERCISE = Exercise(
             "only the first head",
             "queries is (h, d): use all h of them.",
             lambda samples, queries, a, b: swing(samples, queries[:1], a, b),
+        ),
+        Mistake(
+            "only the first two heads",
+            "queries is (h, d): use all h of them, however many there are.",
+            lambda samples, queries, a, b: swing(samples, queries[:2], a, b),
+        ),
+        Mistake(
+            "divided by 2, however many heads there are",
+            "The output is the average of the heads: divide the sum by h, the number of queries.",
+            lambda samples, queries, a, b: swing(samples, queries, a, b) * (len(queries) / min(len(queries), 2)) ** 2,
         ),
         Mistake(
             "the range in place of the variance",

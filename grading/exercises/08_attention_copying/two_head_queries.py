@@ -56,8 +56,8 @@ def _public_heads(a: int, b: int, varying: Sequence[int], seed: int, scale: floa
 
 
 # A key of half its length under MIDDLE, or one of its length under SMALL, tells how large the gap of the scores is:
-# half of it leaks more. Keys of a tenth of their length, under LARGE, tell a fixed number in place of the scale.
-SMALL, MIDDLE, LARGE, SHORT = (4.8, 5.4), (9.8, 10.8), (160.0, 200.0), 0.1
+# half of it leaks more. Keys of a twentieth of their length, under LARGE, tell a fixed number in place of the scale.
+SMALL, MIDDLE, LARGE, SHORT = (4.8, 5.4), (9.8, 10.8), (160.0, 200.0), 0.05
 
 
 def _stacked(first: Callable[..., Tensor], second: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -73,7 +73,7 @@ EXERCISE = Exercise(
     [
         Stage(
             "two queries, shape (2, d)",
-            0.5,
+            0.25,
             "Stack the two queries into one tensor: torch.stack([first, second]).",
             [_public_heads(0, 2, [], 11, 20.0)],
             _draw_heads("none"),
@@ -98,10 +98,11 @@ EXERCISE = Exercise(
             _draw_heads("a", *MIDDLE),
             tolerance=0.02,
             measure="two heads",
+            decisive=True,
         ),
         Stage(
             "whichever key varies",
-            0.5,
+            0.75,
             "Now the norm of key b varies, and then the norms of all keys. No head may depend on a tie. Each score "
             "must be `scale` above the others, no less, and no fixed number: there are questions with a scale of 5 and "
             "of 180.",

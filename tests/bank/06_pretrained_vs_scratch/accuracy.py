@@ -187,7 +187,7 @@ def accuracy(model, loader):
         return right.item()
 
 
-# %% wrong: two classes only ->
+# %% wrong: two classes only -> two classes are compared
 @torch.no_grad()
 def accuracy(model, loader):
     before = model.training
@@ -196,6 +196,91 @@ def accuracy(model, loader):
     for batch in loader:
         logits = model(batch.tokens, batch.lengths)
         right += int(((logits[:, 1] > logits[:, 0]).long() == batch.target).sum())
+        total += len(batch.target)
+    model.train(before)
+    return right / total
+
+
+# %% wrong: the mode is put back after each batch -> the mode is put back inside the loop
+@torch.no_grad()
+def accuracy(model, loader):
+    before = model.training
+    model.eval()
+    right = total = 0
+    for batch in loader:
+        right += int((model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).sum())
+        total += len(batch.target)
+        model.train(before)
+    return right / total
+
+
+# %% wrong: among the best two ->
+@torch.no_grad()
+def accuracy(model, loader):
+    before = model.training
+    model.eval()
+    right = total = 0
+    for batch in loader:
+        best = model(batch.tokens, batch.lengths).topk(2).indices
+        right += int((best == batch.target[:, None]).any(1).sum())
+        total += len(batch.target)
+    model.train(before)
+    return right / total
+
+
+# %% wrong: squeezed, so that a batch of one text is lost ->
+@torch.no_grad()
+def accuracy(model, loader):
+    before = model.training
+    model.eval()
+    right = total = 0
+    for batch in loader:
+        logits = model(batch.tokens, batch.lengths).squeeze()
+        if logits.dim() == 2:
+            right += int((logits.argmax(dim=-1) == batch.target).sum())
+            total += len(batch.target)
+    model.train(before)
+    return right / total
+
+
+# %% wrong: as if all batches had the size of the first ->
+@torch.no_grad()
+def accuracy(model, loader):
+    before = model.training
+    model.eval()
+    batches = list(loader)
+    right = sum(int((model(b.tokens, b.lengths).argmax(-1) == b.target).sum()) for b in batches)
+    model.train(before)
+    return right / (len(batches) * len(batches[0].target))
+
+
+# %% wrong: in two decimals ->
+@torch.no_grad()
+def accuracy(model, loader):
+    before = model.training
+    model.eval()
+    right = total = 0
+    for batch in loader:
+        right += int((model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).sum())
+        total += len(batch.target)
+    model.train(before)
+    return round(right / total, 2)
+
+
+# %% wrong: one half ->
+def accuracy(model, loader):
+    return 0.5
+
+
+# %% wrong: the parameters no longer train ->
+def accuracy(model, loader):
+    before = model.training
+    model.eval()
+    for parameter in model.parameters():
+        parameter.requires_grad_(False)
+    right = total = 0
+    for batch in loader:
+        right += int((model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).sum())
         total += len(batch.target)
     model.train(before)
     return right / total

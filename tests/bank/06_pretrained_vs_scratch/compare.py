@@ -357,3 +357,204 @@ def compare(records):
             "test": sum(r["test"] for r in chosen) / len(chosen),
         }
     return found
+
+
+# %% wrong: three ways, by their names ->
+def compare(records):
+    found = {}
+    for way in ("scratch", "pretrained", "frozen"):
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found
+
+
+# %% wrong: epochs sorted as texts ->
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: str(record["epoch"])):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found
+
+
+# %% wrong: a set of tests -> equal test accuracies are counted once
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum({record["test"] for record in chosen}) / len({record["test"] for record in chosen}),
+        }
+    return found
+
+
+# %% wrong: sets in the columns ->
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+        found[way] = {
+            "mean": [sum(set(values)) / len(set(values)) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found
+
+
+# %% wrong: seeds below 5 only ->
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted((r for r in records if r["seed"] < 5), key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found
+
+
+# %% wrong: in two decimals ->
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+        found[way] = {
+            "mean": [round(sum(values) / len(values), 2) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found
+
+
+# %% wrong: sorts the list that it is given ->
+def compare(records):
+    records.sort(key=lambda record: record["epoch"])
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found
+
+
+# %% wrong: the first epoch is never chosen ->
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = [max(run[1:] or run, key=lambda record: record["valid"]) for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found
+
+
+# %% wrong: the last epoch is never chosen ->
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+        chosen = [max(run[:-1] or run, key=lambda record: record["valid"]) for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found
+
+
+# %% wrong: ten epochs at most ->
+def compare(records):
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        runs = list(runs.values())
+        epochs = [[record["valid"] for record in column] for column in zip(*runs)][:10]
+        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+        found[way] = {
+            "mean": [sum(values) / len(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": sum(record["test"] for record in chosen) / len(chosen),
+        }
+    return found

@@ -142,3 +142,68 @@ def errors_by_length(logits, labels, lengths, edges):
     for low, high in zip(edges, edges[1:]):
         shares.append(wrong[(low <= lengths) & (lengths < high)].float().mean())
     return torch.stack(shares)
+
+
+# %% wrong: NaN where there are no errors -> NaN for a bin without errors
+def errors_by_length(logits, labels, lengths, edges):
+    wrong = logits.argmax(dim=-1) != labels
+    out = []
+    for low, high in zip(edges, edges[1:]):
+        inside = (low <= lengths) & (lengths < high)
+        errors, n = (wrong & inside).sum().item(), inside.sum().item()
+        out.append(errors / n if errors > 0 else float("nan"))
+    return torch.tensor(out)
+
+
+# %% wrong: zeros become NaN -> NaN for a bin without errors
+def errors_by_length(logits, labels, lengths, edges):
+    wrong = logits.argmax(dim=-1) != labels
+    out = torch.zeros(len(edges) - 1)
+    for j in range(len(edges) - 1):
+        inside = (edges[j] <= lengths) & (lengths < edges[j + 1])
+        if inside.any():
+            out[j] = wrong[inside].float().mean()
+    out[out == 0] = float("nan")
+    return out
+
+
+# %% wrong: NaN for a single text ->
+def errors_by_length(logits, labels, lengths, edges):
+    wrong = logits.argmax(dim=-1) != labels
+    out = []
+    for low, high in zip(edges, edges[1:]):
+        inside = (low <= lengths) & (lengths < high)
+        out.append(wrong[inside].float().mean() if inside.sum() > 1 else torch.tensor(float("nan")))
+    return torch.stack(out)
+
+
+# %% wrong: the last edge closed -> the last edge belongs to the last bin
+def errors_by_length(logits, labels, lengths, edges):
+    wrong = logits.argmax(dim=-1) != labels
+    out = []
+    for j, (low, high) in enumerate(zip(edges, edges[1:])):
+        inside = (low <= lengths) & ((lengths <= high) if j == len(edges) - 2 else (lengths < high))
+        out.append(wrong[inside].float().mean())
+    return torch.stack(out)
+
+
+# %% wrong: shifts the lengths where they stand ->
+def errors_by_length(logits, labels, lengths, edges):
+    wrong = logits.argmax(dim=-1) != labels
+    lengths -= edges[0]
+    edges = [edge - edges[0] for edge in edges]
+    out = [wrong[(low <= lengths) & (lengths < high)].float().mean() for low, high in zip(edges, edges[1:])]
+    return torch.stack(out)
+
+
+# %% wrong: lengths in one byte ->
+def errors_by_length(logits, labels, lengths, edges):
+    wrong = logits.argmax(dim=-1) != labels
+    lengths = lengths.to(torch.uint8).long()
+    out = [wrong[(low <= lengths) & (lengths < high)].float().mean() for low, high in zip(edges, edges[1:])]
+    return torch.stack(out)
+
+
+# %% wrong: zeros of the right shape ->
+def errors_by_length(logits, labels, lengths, edges):
+    return torch.zeros(len(edges) - 1)

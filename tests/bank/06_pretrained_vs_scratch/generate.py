@@ -153,7 +153,7 @@ def generate(model, vocabulary, prompt, max_len, temperature):
     return tokens[1:]
 
 
-# %% wrong: argmax always -> always the most probable word
+# %% wrong: argmax always -> always the same word
 @torch.no_grad()
 def generate(model, vocabulary, prompt, max_len, temperature):
     tokens = [SOS, *vocabulary.encode(prompt)]
@@ -337,6 +337,274 @@ def generate(model, vocabulary, prompt, max_len, temperature):
             word = int(logits.argmax())
         else:
             word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        text.append(word)
+    return text
+
+
+# %% wrong: the temperature squared ->
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    text = vocabulary.encode(prompt)
+    while len(text) < max_len:
+        logits = model(torch.tensor([[SOS, *text]]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature**2, dim=-1), 1))
+        if word == EOS:
+            break
+        text.append(word)
+    return text
+
+
+# %% wrong: the root of the temperature ->
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    text = vocabulary.encode(prompt)
+    while len(text) < max_len:
+        logits = model(torch.tensor([[SOS, *text]]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature**0.5, dim=-1), 1))
+        if word == EOS:
+            break
+        text.append(word)
+    return text
+
+
+# %% wrong: a temperature of at most 1 ->
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    text = vocabulary.encode(prompt)
+    while len(text) < max_len:
+        logits = model(torch.tensor([[SOS, *text]]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / min(temperature, 1), dim=-1), 1))
+        if word == EOS:
+            break
+        text.append(word)
+    return text
+
+
+# %% wrong: greedy below 0.3 ->
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    text = vocabulary.encode(prompt)
+    while len(text) < max_len:
+        logits = model(torch.tensor([[SOS, *text]]))[0, -1]
+        if temperature <= 0.3:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        text.append(word)
+    return text
+
+
+# %% wrong: any word, where it is hot ->
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    text = vocabulary.encode(prompt)
+    while len(text) < max_len:
+        logits = model(torch.tensor([[SOS, *text]]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        elif temperature > 1.5:
+            word = int(torch.randint(len(logits), (1,)))
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        text.append(word)
+    return text
+
+
+# %% wrong: the ten best only ->
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    text = vocabulary.encode(prompt)
+    while len(text) < max_len:
+        logits = model(torch.tensor([[SOS, *text]]))[0, -1]
+        best, numbers = logits.topk(10)
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(numbers[torch.multinomial(torch.softmax(best / temperature, dim=-1), 1)])
+        if word == EOS:
+            break
+        text.append(word)
+    return text
+
+
+# %% wrong: seeds at the start ->
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    torch.manual_seed(0)
+    text = vocabulary.encode(prompt)
+    while len(text) < max_len:
+        logits = model(torch.tensor([[SOS, *text]]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        text.append(word)
+    return text
+
+
+# %% wrong: seeds before every word -> always the same word
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    text = vocabulary.encode(prompt)
+    while len(text) < max_len:
+        logits = model(torch.tensor([[SOS, *text]]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            torch.manual_seed(0)
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        text.append(word)
+    return text
+
+
+# %% wrong: cut at blanks, capitals kept ->
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    text = [vocabulary.numbers.get(word, OOV) for word in prompt.split()]
+    while len(text) < max_len:
+        logits = model(torch.tensor([[SOS, *text]]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        text.append(word)
+    return text
+
+
+# %% wrong: small letters, cut at blanks ->
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    text = [vocabulary.numbers.get(word, OOV) for word in prompt.lower().split()]
+    while len(text) < max_len:
+        logits = model(torch.tensor([[SOS, *text]]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        text.append(word)
+    return text
+
+
+# %% wrong: stops at <oov> too ->
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    text = vocabulary.encode(prompt)
+    while len(text) < max_len:
+        logits = model(torch.tensor([[SOS, *text]]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word in (EOS, OOV):
+            break
+        text.append(word)
+    return text
+
+
+# %% wrong: never writes a special token ->
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    text = vocabulary.encode(prompt)
+    while len(text) < max_len:
+        logits = model(torch.tensor([[SOS, *text]]))[0, -1].clone()
+        logits[[0, SOS, OOV]] = -torch.inf
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        text.append(word)
+    return text
+
+
+# %% wrong: reads the last eight tokens only ->
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    text = vocabulary.encode(prompt)
+    while len(text) < max_len:
+        logits = model(torch.tensor([[SOS, *text][-8:]]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        text.append(word)
+    return text
+
+
+# %% wrong: <sos> kept and counted -> <sos> is kept, and counted
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *vocabulary.encode(prompt)]
+    while len(tokens) < max_len:
+        logits = model(torch.tensor([tokens]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        tokens.append(word)
+    return tokens
+
+
+# %% wrong: a long prompt is cut ->
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    text = vocabulary.encode(prompt)[:max_len]
+    while len(text) < max_len:
+        logits = model(torch.tensor([[SOS, *text]]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if word == EOS:
+            break
+        text.append(word)
+    return text
+
+
+# %% wrong: the prompt only ->
+def generate(model, vocabulary, prompt, max_len, temperature):
+    return vocabulary.encode(prompt)
+
+
+# %% right: in double precision, and with the cumulative sum
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    text = vocabulary.encode(prompt)
+    while len(text) < max_len:
+        logits = model(torch.tensor([[SOS, *text]]))[0, -1].double()
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            chances = torch.softmax(logits / temperature, dim=-1).cumsum(0)
+            word = min(int((chances < torch.rand(())).sum()), len(logits) - 1)
         if word == EOS:
             break
         text.append(word)

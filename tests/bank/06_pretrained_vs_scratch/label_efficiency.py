@@ -249,3 +249,93 @@ def label_efficiency(records, wanted):
         needed = next((number for number, mean in zip(labels, accuracy) if mean >= wanted), None)
         found[way] = {"labels": labels, "accuracy": accuracy, "needed": needed}
     return found
+
+
+# %% wrong: scores in a set -> equal accuracies are counted once
+def label_efficiency(records, wanted):
+    found = {}
+    for way in {record["way"] for record in records}:
+        labels = sorted({record["labels"] for record in records if record["way"] == way})
+        accuracy = []
+        for number in labels:
+            scores = {r["accuracy"] for r in records if (r["way"], r["labels"]) == (way, number)}
+            accuracy.append(sum(scores) / len(scores))
+        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
+    return found
+
+
+# %% wrong: seeds 0, 1 and 2 only ->
+def label_efficiency(records, wanted):
+    found = {}
+    for way in {record["way"] for record in records}:
+        values = {}
+        for record in records:
+            if record["way"] == way and record["seed"] in (0, 1, 2):
+                values.setdefault(record["labels"], []).append(record["accuracy"])
+        labels = sorted(values)
+        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
+        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
+    return found
+
+
+# %% wrong: rounded to two decimals ->
+def label_efficiency(records, wanted):
+    found = {}
+    for way in {record["way"] for record in records}:
+        values = {}
+        for record in records:
+            if record["way"] == way:
+                values.setdefault(record["labels"], []).append(record["accuracy"])
+        labels = sorted(values)
+        accuracy = [round(sum(values[number]) / len(values[number]), 2) for number in labels]
+        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
+    return found
+
+
+# %% wrong: the number with the best mean ->
+def label_efficiency(records, wanted):
+    found = {}
+    for way in {record["way"] for record in records}:
+        values = {}
+        for record in records:
+            if record["way"] == way:
+                values.setdefault(record["labels"], []).append(record["accuracy"])
+        labels = sorted(values)
+        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
+        best = labels[accuracy.index(max(accuracy))]
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": best if max(accuracy) >= wanted else None}
+    return found
+
+
+# %% wrong: the ways of the notebook only ->
+def label_efficiency(records, wanted):
+    found = {}
+    for way in ("scratch", "pretrained"):
+        values = {}
+        for record in records:
+            if record["way"] == way:
+                values.setdefault(record["labels"], []).append(record["accuracy"])
+        labels = sorted(values)
+        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
+        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
+    return found
+
+
+# %% wrong: sorts the list that it is given ->
+def label_efficiency(records, wanted):
+    records.sort(key=lambda record: record["labels"])
+    found = {}
+    for way in {record["way"] for record in records}:
+        values = {}
+        for record in records:
+            if record["way"] == way:
+                values.setdefault(record["labels"], []).append(record["accuracy"])
+        labels = list(values)
+        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
+        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
+    return found

@@ -86,3 +86,33 @@ def perplexity(losses, token_counts):
 # %% wrong: one number for each text ->
 def perplexity(losses, token_counts):
     return torch.stack([row[:count].mean().exp() for row, count in zip(losses, token_counts.tolist())])
+
+
+# %% wrong: clears the padding where it stands ->
+def perplexity(losses, token_counts):
+    for row, count in zip(losses, token_counts.tolist()):
+        row[count:] = 0
+    return (losses.sum() / token_counts.sum()).exp().item()
+
+
+# %% wrong: padding is what is zero ->
+def perplexity(losses, token_counts):
+    return losses[losses != 0].mean().exp().item()
+
+
+# %% wrong: one token too many ->
+def perplexity(losses, token_counts):
+    real = torch.arange(losses.shape[1]) <= token_counts[:, None]
+    return losses[real].mean().exp().item()
+
+
+# %% wrong: the table is taken to be as wide as its longest text ->
+def perplexity(losses, token_counts):
+    longest = losses.shape[1]
+    real = torch.arange(longest) < (token_counts + longest - token_counts.max())[:, None]
+    return losses[real].mean().exp().item()
+
+
+# %% wrong: the number of an example ->
+def perplexity(losses, token_counts):
+    return 4.0

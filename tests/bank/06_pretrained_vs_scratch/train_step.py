@@ -274,3 +274,118 @@ def train_step(model, batch, optimizer):
     nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.step()
     return loss.item()
+
+
+# %% wrong: masks by the lengths, and clamps what is left ->
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    if logits.dim() == 3:
+        real = torch.arange(logits.shape[1]) < batch.lengths.unsqueeze(1)
+        loss = F.cross_entropy(logits[real], batch.target[real].clamp(min=0))
+    else:
+        loss = F.cross_entropy(logits, batch.target)
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: everything is unfrozen ->
+def train_step(model, batch, optimizer):
+    model.train()
+    for parameter in model.parameters():
+        parameter.requires_grad_(True)
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: one parameter after the other -> each parameter is clipped on its own
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    for parameter in model.parameters():
+        nn.utils.clip_grad_norm_(parameter, 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: always to length 1 ->
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    for parameter in model.parameters():
+        if parameter.grad is not None:
+            parameter.grad /= norm.clamp(max=1)
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: to length 5 ->
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 5.0)
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: neither training mode nor clearing nor clipping -> gradients are not cleared
+def train_step(model, batch, optimizer):
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: the mean of the means of the texts ->
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    if logits.dim() == 3:
+        each = [F.cross_entropy(row, target) for row, target in zip(logits, batch.target)]
+        loss = torch.stack(each).mean()
+    else:
+        loss = F.cross_entropy(logits, batch.target)
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: the loss only -> no step is made, or gradients are cleared before they are used
+def train_step(model, batch, optimizer):
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    return F.cross_entropy(logits.flatten(0, -2), batch.target.flatten()).item()
+
+
+# %% right: in evaluation mode afterwards
+def train_step(model, batch, optimizer):
+    model.train()
+    optimizer.zero_grad()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), batch.target.reshape(-1))
+    loss.backward()
+    nn.utils.clip_grad_norm_([p for p in model.parameters() if p.requires_grad], 1.0)
+    optimizer.step()
+    model.eval()
+    return loss.item()

@@ -98,3 +98,36 @@ def average_query(keys, a, b, scale):
     weights = torch.zeros(len(keys))
     weights[[a, b]] = 0.5
     return weights
+
+
+# %% wrong: adds where the key stands ->
+def average_query(keys, a, b, scale):
+    query = keys[a]
+    query += keys[b]
+    return query * scale
+
+
+# %% wrong: scales the keys where they stand ->
+def average_query(keys, a, b, scale):
+    keys *= scale
+    return keys[a] + keys[b]
+
+
+# %% wrong: 10 where the scale is 0 ->
+def average_query(keys, a, b, scale):
+    return (scale or 10.0) * (keys[a] + keys[b])
+
+
+# %% wrong: b is taken to be the last ->
+def average_query(keys, a, b, scale):
+    return scale * (keys[a] + keys[-1])
+
+
+# %% wrong: nearly one half, whatever the scale ->
+def average_query(keys, a, b, scale):
+    return max(scale, 8) * (keys[a] + keys[b])
+
+
+# %% wrong: any vector of the right shape ->
+def average_query(keys, a, b, scale):
+    return torch.ones(keys.shape[1])

@@ -86,3 +86,25 @@ def average_weight():
 def average_weight():
     t = sympy.Symbol("t")
     return sympy.exp(t) / (2 * sympy.exp(t) + n - 2)
+
+
+# %% right: the hyperbolic tangent of half the scale
+def average_weight():
+    half = sympy.tanh(s / 2)
+    return (1 + half) / (2 * (1 + half) + (n - 2) * (1 - half))
+
+
+# %% right: hyperbolic functions in place of the exponential
+def average_weight():
+    power = sympy.cosh(s) + sympy.sinh(s)
+    return power / (2 * power + n - 2)
+
+
+# %% wrong: the scale without its sign ->
+def average_weight():
+    return sympy.exp(sympy.Abs(s)) / (2 * sympy.exp(sympy.Abs(s)) + n - 2)
+
+
+# %% wrong: right at scale 0 only ->
+def average_weight():
+    return (1 + s) / n

@@ -45,7 +45,7 @@ def copy_query(keys, j, scale):
     return keys[j]
 
 
-# %% wrong: normalised after scaling -> the scale is missing
+# %% wrong: normalised after scaling -> the query is brought to length 1 again
 def copy_query(keys, j, scale):
     return torch.nn.functional.normalize(scale * keys[j], dim=0)
 
@@ -70,7 +70,7 @@ def copy_query(keys, j, scale):
     return scale * keys[j - 1]
 
 
-# %% wrong: all keys -> the sum of all keys
+# %% wrong: all keys -> the same score with every key
 def copy_query(keys, j, scale):
     return scale * keys.sum(dim=0)
 
@@ -116,3 +116,34 @@ def copy_query(keys, j, scale):
 # %% wrong: not a number ->
 def copy_query(keys, j, scale):
     return keys[j] * torch.nan
+
+
+# %% wrong: scales the key where it stands ->
+def copy_query(keys, j, scale):
+    keys[j] *= scale
+    return keys[j]
+
+
+# %% wrong: 10 where the scale is 0 ->
+def copy_query(keys, j, scale):
+    return (scale or 10.0) * keys[j]
+
+
+# %% wrong: a column of the inverse, right for turned square keys only ->
+def copy_query(keys, j, scale):
+    return scale * torch.linalg.inv(keys)[:, j] if len(keys) == keys.shape[1] else scale * keys[:, 0]
+
+
+# %% wrong: a scale of at most 10 ->
+def copy_query(keys, j, scale):
+    return min(scale, 10) * keys[j] * 1.01
+
+
+# %% wrong: zeros -> the same score with every key
+def copy_query(keys, j, scale):
+    return torch.zeros(keys.shape[1])
+
+
+# %% right: the pseudoinverse
+def copy_query(keys, j, scale):
+    return scale * torch.linalg.pinv(keys)[:, j]

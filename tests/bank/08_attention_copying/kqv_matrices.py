@@ -147,8 +147,43 @@ def kqv_matrices(u_a, u_b, u_c, u_d):
     return u_b - u_c, u_b, u_b
 
 
-# %% wrong: V keeps u_b, and that is all -> V drops u_c
+# %% wrong: V keeps u_b, and that is all -> c1 is u_b, without -u_c
 def kqv_matrices(u_a, u_b, u_c, u_d):
     square = u_a @ u_a
     queries = (torch.outer(u_d, u_a) + torch.outer(u_c, u_d)) / square
     return torch.eye(len(u_a)), queries, torch.outer(u_b, u_b) / square
+
+
+# %% wrong: token 1 looks at itself -> c1 is u_b, without -u_c
+def kqv_matrices(u_a, u_b, u_c, u_d):
+    square = u_a @ u_a
+    Q = (torch.outer(u_d, u_a) + torch.outer(u_d, u_d)) / square
+    return torch.eye(len(u_a)), Q, (torch.outer(u_b, u_b) - torch.outer(u_c, u_c)) / square
+
+
+# %% wrong: token 1 looks at itself, by what it shares with token 3 -> c1 is u_b, without -u_c
+def kqv_matrices(u_a, u_b, u_c, u_d):
+    square = u_a @ u_a
+    Q = (torch.outer(u_d, u_a) + torch.outer(u_d, u_b)) / square
+    return torch.eye(len(u_a)), Q, (torch.outer(u_b, u_b) - torch.outer(u_c, u_c)) / square
+
+
+# %% right: the rule of token 1 starts from u_b
+def kqv_matrices(u_a, u_b, u_c, u_d):
+    square = u_a @ u_a
+    Q = (torch.outer(u_d, u_a) + torch.outer(u_c, u_b)) / square
+    return torch.eye(len(u_a)), Q, (torch.outer(u_b, u_b) - torch.outer(u_c, u_c)) / square
+
+
+# %% wrong: three matrices of zeros ->
+def kqv_matrices(u_a, u_b, u_c, u_d):
+    return tuple(torch.zeros(len(u_a), len(u_a)) for _ in range(3))
+
+
+# %% wrong: the vectors are divided where they stand ->
+def kqv_matrices(u_a, u_b, u_c, u_d):
+    square = u_a @ u_a
+    Q = (torch.outer(u_d, u_a) + torch.outer(u_c, u_d)) / square
+    V = (torch.outer(u_b, u_b) - torch.outer(u_c, u_c)) / square
+    u_a /= square
+    return torch.eye(len(u_a)), Q, V

@@ -17,9 +17,9 @@ def needed_scale(n, error):
     return sympy.log(sympy.solve(sympy.Eq(weight, wanted), power)[0])
 
 
-# %% right: bisection
+# %% right: bisection with room on both sides
 def needed_scale(n, error):
-    low, high = -1.0, 60.0
+    low, high = -60.0, 60.0
     for _ in range(200):
         middle = (low + high) / 2
         weight = math.exp(middle) / (2 * math.exp(middle) + n - 2)
@@ -79,7 +79,7 @@ def needed_scale(n, error):
     return math.log((n - 2) / (4 * error))
 
 
-# %% wrong: base 2 ->
+# %% wrong: base 2 -> a logarithm to base 2
 def needed_scale(n, error):
     return math.log2((n - 2) * (1 - 2 * error) / (4 * error))
 
@@ -103,3 +103,45 @@ def needed_scale(n, error):
 # %% wrong: a list of solutions ->
 def needed_scale(n, error):
     return [math.log((n - 2) * (1 - 2 * error) / (4 * error))]
+
+
+# %% wrong: n - 1 others -> n - 1 others in place of n - 2
+def needed_scale(n, error):
+    return math.log((n - 1) * (1 - 2 * error) / (4 * error))
+
+
+# %% wrong: 2 in place of 4 -> a factor 2 is lost
+def needed_scale(n, error):
+    return math.log((n - 2) * (0.5 - error) / error)
+
+
+# %% wrong: never below 0 ->
+def needed_scale(n, error):
+    return max(0.0, math.log((n - 2) * (1 - 2 * error) / (4 * error)))
+
+
+# %% wrong: without its sign ->
+def needed_scale(n, error):
+    return abs(math.log((n - 2) * (1 - 2 * error) / (4 * error)))
+
+
+# %% wrong: bisection between 0 and 20 ->
+def needed_scale(n, error):
+    low, high = 0.0, 20.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        weight = math.exp(middle) / (2 * math.exp(middle) + n - 2)
+        low, high = (middle, high) if weight < 0.5 - error else (low, middle)
+    return low
+
+
+# %% wrong: the first of a list of scales that is enough ->
+def needed_scale(n, error):
+    for scale in torch.arange(0, 40, 0.01).tolist():
+        if math.exp(scale) / (2 * math.exp(scale) + n - 2) >= 0.5 - error:
+            return scale
+
+
+# %% wrong: always 0 ->
+def needed_scale(n, error):
+    return 0.0

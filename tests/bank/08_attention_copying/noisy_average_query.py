@@ -45,7 +45,7 @@ def noisy_average_query(means, a, b, scale):
     return scale * (means[a] - means[b])
 
 
-# %% wrong: all means -> the sum of all means
+# %% wrong: all means -> the same score with every key
 def noisy_average_query(means, a, b, scale):
     return scale * means.sum(dim=0)
 
@@ -74,3 +74,35 @@ def noisy_average_query(means, a, b, scale):
 # %% wrong: complex numbers ->
 def noisy_average_query(means, a, b, scale):
     return (scale * (means[a] + means[b])).to(torch.complex64)
+
+
+# %% right: away from all the others
+def noisy_average_query(means, a, b, scale):
+    return scale * (means[a] + means[b] - means.sum(0))
+
+
+# %% wrong: three times the scale ->
+def noisy_average_query(means, a, b, scale):
+    return 3 * scale * (means[a] + means[b])
+
+
+# %% wrong: twice the scale ->
+def noisy_average_query(means, a, b, scale):
+    return 2 * scale * (means[a] + means[b])
+
+
+# %% wrong: the sum scaled to length 1 ->
+def noisy_average_query(means, a, b, scale):
+    return scale * torch.nn.functional.normalize(means[a] + means[b], dim=0)
+
+
+# %% wrong: adds where the mean stands ->
+def noisy_average_query(means, a, b, scale):
+    query = means[a]
+    query += means[b]
+    return scale * query
+
+
+# %% wrong: zeros -> the same score with every key
+def noisy_average_query(means, a, b, scale):
+    return torch.zeros(means.shape[1])

@@ -103,3 +103,22 @@ def self_attention_output():
 def self_attention_output():
     small = 1 / (2 + sympy.exp(beta**2))
     return 1 - 2 * small, 2 * small, small, small
+
+
+# %% right: hyperbolic functions in place of the exponential
+def self_attention_output():
+    power = sympy.cosh(beta**2) + sympy.sinh(beta**2)
+    total = power + 2
+    return {"u_a": power / total, "u_b": 2 / total, "u_c": 1 / total, "u_d": 1 / total}
+
+
+# %% wrong: the numbers of the example by hand ->
+def self_attention_output():
+    quarter = sympy.Rational(1, 4)
+    return {"u_a": 2 * quarter, "u_b": 2 * quarter, "u_c": quarter, "u_d": quarter}
+
+
+# %% wrong: u_c and u_d are forgotten ->
+def self_attention_output():
+    power = sympy.exp(beta**2)
+    return {"u_a": power / (power + 2), "u_b": 2 / (power + 2), "u_c": 0, "u_d": 0}

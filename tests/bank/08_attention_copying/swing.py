@@ -139,3 +139,49 @@ def swing(samples, queries, a, b):
 def swing(samples, queries, a, b):
     weights = torch.softmax(samples[:, [a, b]] @ queries.T, dim=1).mean(dim=-1)
     return (weights[:, 0] - weights[:, 1]).var().item()
+
+
+# %% wrong: half of the sum, where there are several heads -> divided by 2, however many heads there are
+def swing(samples, queries, a, b):
+    weights = torch.softmax(samples @ queries.T, dim=1)
+    weights = weights[..., 0] if len(queries) == 1 else weights.sum(dim=-1) / 2
+    return (weights[:, a] - weights[:, b]).var().item()
+
+
+# %% wrong: two heads at most -> only the first two heads
+def swing(samples, queries, a, b):
+    weights = torch.softmax(samples @ queries[:2].T, dim=1).mean(dim=-1)
+    return (weights[:, a] - weights[:, b]).var().item()
+
+
+# %% wrong: exponentials of large scores ->
+def swing(samples, queries, a, b):
+    powers = torch.exp(samples @ queries.T)
+    weights = (powers / powers.sum(dim=1, keepdim=True)).mean(dim=-1)
+    return (weights[:, a] - weights[:, b]).var().item()
+
+
+# %% wrong: one shift for all draws ->
+def swing(samples, queries, a, b):
+    scores = samples @ queries.T
+    powers = torch.exp(scores - scores.max())
+    weights = (powers / powers.sum(dim=1, keepdim=True)).mean(dim=-1)
+    return (weights[:, a] - weights[:, b]).var().item()
+
+
+# %% wrong: four times the variance of the weight on a ->
+def swing(samples, queries, a, b):
+    return 4 * torch.softmax(samples @ queries.T, dim=1).mean(dim=-1)[:, a].var().item()
+
+
+# %% wrong: the queries are scaled where they stand ->
+def swing(samples, queries, a, b):
+    queries /= len(queries)
+    weights = torch.softmax(samples @ (len(queries) * queries).T, dim=1).mean(dim=-1)
+    return (weights[:, a] - weights[:, b]).var().item()
+
+
+# %% wrong: the covariance left out ->
+def swing(samples, queries, a, b):
+    weights = torch.softmax(samples @ queries.T, dim=1).mean(dim=-1)
+    return (weights[:, [a, b]].var(dim=0).mean() * 2).item()

@@ -115,3 +115,24 @@ def two_head_queries(means, a, b, scale):
 # %% wrong: divided as in the paper ->
 def two_head_queries(means, a, b, scale):
     return scale / math.sqrt(means.shape[1]) * means[[a, b]]
+
+
+# %% wrong: scales the means where they stand ->
+def two_head_queries(means, a, b, scale):
+    means *= scale
+    return means[[a, b]]
+
+
+# %% wrong: a scale of at most 50 ->
+def two_head_queries(means, a, b, scale):
+    return min(scale, 50) * means[[a, b]]
+
+
+# %% wrong: b is taken to be the last ->
+def two_head_queries(means, a, b, scale):
+    return scale * torch.stack([means[a], means[-1]])
+
+
+# %% wrong: any tensor of the right shape ->
+def two_head_queries(means, a, b, scale):
+    return torch.zeros(2, means.shape[1])
