@@ -18,11 +18,11 @@ from ._common import Part, _people, risk_coverage
 
 def _choices(part: Part) -> list[tuple[float, float, float]]:
     """Returns each possible threshold, the highest first, with the coverage and the risk that it gives."""
-    confidence, right = part
+    people = list(zip(part[0].tolist(), part[1].tolist(), strict=True))  # a draw asks often, and lists are fast
     found = []
-    for threshold in sorted(set(confidence.tolist()), reverse=True):
-        answered = confidence >= threshold
-        found.append((threshold, float(answered.float().mean()), float((~right[answered]).float().mean())))
+    for threshold in sorted({confidence for confidence, _ in people}, reverse=True):
+        given = [right for confidence, right in people if confidence >= threshold]
+        found.append((threshold, len(given) / len(people), given.count(False) / len(given)))
     return found
 
 
@@ -31,10 +31,8 @@ def _lowest(choices: list[tuple[float, float, float]], max_risk: float) -> float
 
 
 def _outcome(part: Part, threshold: float) -> tuple[float, float]:
-    confidence, right = part
-    answered = confidence >= threshold
-    wrong = int((answered & ~right).sum())
-    return int(answered.sum()) / len(right), wrong / max(1, int(answered.sum()))
+    answered = [right for confidence, right in zip(part[0].tolist(), part[1].tolist(), strict=True) if confidence >= threshold]
+    return len(answered) / len(part[1]), answered.count(False) / max(1, len(answered))
 
 
 def answer_or_abstain(dev: Part, test: Part, max_risk: float) -> tuple[float, float, float]:
