@@ -80,6 +80,11 @@ def _beam(keep_eos: bool = False, **options: Any) -> Callable[..., tuple[list[in
     return decode
 
 
+def _by_sum(model: Any, source: Tensor, width: int, max_len: int) -> tuple[list[int], float]:
+    tokens, total = max(_search(model, source, width, max_len, by="sum"), key=lambda pair: pair[1])
+    return _words(tokens), total / len(tokens)
+
+
 class _Remembering:
     """A translator of one source that works out each beginning once: a draw searches with it up to twenty times."""
 
@@ -218,8 +223,9 @@ EXERCISE = Exercise(
             lambda model, source, width, max_len: _best(_search(model, source, width, max_len)),
         ),
         Mistake(
-            "the width is not used",
-            "This is the greedy sentence: at every step only the best word is kept. Keep `width` of them.",
+            "this is the greedy sentence",
+            "At every step only the best beginning is kept, or `width` equal copies of it, as when the search begins "
+            "with `[([SOS], 0.0)] * width`. Begin with one beam, and keep the `width` best of all extensions.",
             lambda model, source, width, max_len: beam_decode(model, source, 1, max_len),
         ),
         Mistake(
@@ -291,6 +297,21 @@ EXERCISE = Exercise(
             "<eos> is kept as a word",
             "<eos> says that the sentence is over. It is not a part of it.",
             _beam(keep_eos=True),
+        ),
+        Mistake(
+            "one word too few",
+            "max_len counts the words that are written, <eos> among them; <sos> is not one of them.",
+            lambda model, source, width, max_len: beam_decode(model, source, width, max_len - 1),
+        ),
+        Mistake(
+            "one word too many",
+            "max_len counts the words that are written, <eos> among them; <sos> is not one of them.",
+            lambda model, source, width, max_len: beam_decode(model, source, width, max_len + 1),
+        ),
+        Mistake(
+            "the sum decides, and the mean is returned",
+            "Divide by the number of words written before you compare: else the shortest sentence wins.",
+            _by_sum,
         ),
         Mistake(
             "only the sentence is returned",

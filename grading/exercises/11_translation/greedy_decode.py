@@ -219,6 +219,11 @@ EXERCISE = Exercise(
             ],
         ),
         Mistake(
+            "special tokens that the model writes are dropped",
+            "What the model says is what it says: only <eos> has a meaning here. Whoever reads the words may drop others.",
+            _greedy(stop=lambda row: [word for word in _words(row) if word not in (PAD, SOS)]),
+        ),
+        Mistake(
             "with a cache, old words are fed again",
             "The cache has kept the keys and values of all words so far. Fed again, they stand there twice, at new "
             "places. With context.cache = {}, decode the newest word only.",
