@@ -670,7 +670,8 @@ plots.show(axes.figure, plots.describe_curves(lines, sizes, "pairs", digits=2))
 # %% exercise="beam_decode"
 @torch.no_grad()
 def beam_decode(model: nn.Module, source: Tensor, width: int, max_len: int) -> tuple[list[int], float]:
-    """Returns the words of the best translation found, without `<eos>`, and its score.
+    """Returns the words of the best translation found, without `<eos>`, and its score. Only `<eos>` ends
+    a sentence; a beam may write every other token, also `<pad>`.
 
     Args:
         model: has `encode(source, source_lengths)` and `decode(target, context)`, as Seq2Seq.

@@ -298,8 +298,11 @@ def _sweep(ask: Ask, value: Any) -> Any:
     """Returns what the log of a sweep (`Ask.take`) tells: calls of `train_one(setting)` and `save(table)`.
 
     With `beside["of"]` "trained": the names of the settings trained, in order. With "saved": the table last saved when
-    each training began and when all was over; before the first save that is the third input, the table so far.
+    each training began and when all was over; before the first save that is the third input, the table so far; at the
+    end whether the sweep was interrupted. With "rows" it is no log, but what the sweep returns.
     """
+    if ask.beside["of"] == "rows":
+        return value
     try:
         calls = [(name, given[0]) for name, given in value if name != "interrupted"]
         trained = [setting["name"] for name, setting in calls if name == "train_one"]
@@ -313,7 +316,15 @@ def _sweep(ask: Ask, value: Any) -> Any:
             tables.append(tables[-1])
         else:
             tables[-1] = table
-    return tables
+    return [*tables, "interrupted" if any(name == "interrupted" for name, _ in value) else "not interrupted"]
+
+
+def _whole_numbers(ask: Ask, value: Any) -> Any:
+    """Returns tensors as they are, if they hold whole numbers: tokens are looked up in a vocabulary."""
+    for part in value if isinstance(value, tuple | list) else [value]:
+        if isinstance(part, Tensor) and dtype_kind(part) != "integer":
+            raise NotMeasured(f"expected whole numbers, got {name_of(part)}: tokens are looked up by their number")
+    return value
 
 
 INPUTS_KEPT = "inputs kept"  # measures the call and not its value: whether what was given is left as it was
@@ -329,5 +340,6 @@ MEASURES: dict[str, tuple[str, Callable[[Ask, Any], Any]]] = {
     "variety": ("whether most of the words differ from each other", _variety),
     "spans": ("what your function does to a text", _spans),
     "sweep": ("what a sweep does, told by its calls", _sweep),
+    "whole numbers": ("the tokens", _whole_numbers),
     "rows alike": ("whether all rows get the same numbers", _rows_alike),
 }

@@ -368,29 +368,6 @@ def greedy_decode(model, source, source_lengths, max_len):
     return [[w for w in (row + [EOS])[: (row + [EOS]).index(EOS)] if w not in special] for row in written[:, 1:].tolist()]
 
 
-# %% wrong: padding may not be written ->
-@torch.no_grad()
-def greedy_decode(model, source, source_lengths, max_len):
-    context = model.encode(source, source_lengths)
-    written = torch.full((len(source), 1), SOS)
-    for _ in range(max_len):
-        logits = model.decode(written, context)[:, -1]
-        logits[:, PAD] = -math.inf
-        written = torch.cat([written, logits.argmax(dim=-1, keepdim=True)], dim=1)
-    return [(row + [EOS])[: (row + [EOS]).index(EOS)] for row in written[:, 1:].tolist()]
-
-
-# %% wrong: twenty words at most ->
-@torch.no_grad()
-def greedy_decode(model, source, source_lengths, max_len):
-    context = model.encode(source, source_lengths)
-    written = torch.full((len(source), 1), SOS)
-    for _ in range(min(max_len, 20)):
-        logits = model.decode(written, context)[:, -1]
-        written = torch.cat([written, logits.argmax(dim=-1, keepdim=True)], dim=1)
-    return [(row + [EOS])[: (row + [EOS]).index(EOS)] for row in written[:, 1:].tolist()]
-
-
 # %% wrong: empty whatever it is asked ->
 @torch.no_grad()
 def greedy_decode(model, source, source_lengths, max_len):
