@@ -197,7 +197,7 @@ def _asks(of: str, *sweeps: dict[str, Any]) -> tuple[list[Ask], Draw]:
 
 _CHANGED = {"count": 4, "done": (0, 1, 2, 3), "changed": [(1, "layers"), (2, "width"), (3, "dropout")]}
 _CHANGES = (
-    _asks("trained", _CHANGED, *({"count": 3, "done": (0, 2), "lacks": entry} for entry in ("dropout", "warmup"))),
+    _asks("trained", _CHANGED, {"count": 3, "done": (0, 2), "lacks": "dropout"}),
     _asks("trained", {"count": 3, "done": (0, 1), "changed": [(1, "norm")]}),
     _asks("rows", _CHANGED),
     _asks("saved", _CHANGED),
@@ -238,7 +238,7 @@ EXERCISE = Exercise(
             "a setting with other numbers than in its row is trained again",
             0.5,
             "Somebody has changed one entry of a setting that was finished, a number or a text, or a row has not all "
-            "entries (one that is None is an entry as well). It is about another model then: compare all entries of the "
+            "entries. It is about another model then: compare all entries of the "
             "setting with those of the row, train again, and put the new row in the place of the old one, in the table "
             "and in the result.",
             [ask for asks, _ in _CHANGES for ask in asks],

@@ -203,15 +203,6 @@ def diagnose(train_loss, dev_loss):
     return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
 
 
-# %% wrong: asks only whether the last one is no number ->
-def diagnose(train_loss, dev_loss):
-    if math.isnan(train_loss[-1]) or train_loss[-1] > 0.8 * train_loss[0]:
-        return "fails to train"
-    if dev_loss[-1] > 1.1 * min(dev_loss):
-        return "overfits"
-    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
-
-
 # %% wrong: any loss that is no number ->
 def diagnose(train_loss, dev_loss):
     if any(math.isnan(loss) for loss in train_loss) or not train_loss[-1] <= 0.8 * train_loss[0]:
