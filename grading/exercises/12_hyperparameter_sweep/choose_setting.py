@@ -243,6 +243,13 @@ EXERCISE = Exercise(
             _another_root,
         ),
         Mistake(
+            "the standard deviation is divided by n in place of its root",
+            "The standard error of a mean of n runs is their standard deviation divided by the root of n.",
+            lambda scores: _smallest_above(
+                scores, lambda best, _: _mean(best) - statistics.stdev(best["dev_bleu"]) / len(best["dev_bleu"])
+            ),
+        ),
+        Mistake(
             "two standard errors",
             "As good is what lies at most one standard error below the best mean, not two.",
             lambda scores: _smallest_above(scores, lambda best, _: _mean(best) - 2 * _standard_error(best)),

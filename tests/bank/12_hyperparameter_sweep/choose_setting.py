@@ -60,12 +60,12 @@ def choose_setting(scores):
 
 # %% wrong: highest mean -> the highest mean wins, however close the others are
 def choose_setting(scores):
-    return max(scores, key=lambda name: sum(scores[name]["dev_bleu"]))
+    return max(scores, key=lambda name: sum(scores[name]["dev_bleu"]) / len(scores[name]["dev_bleu"]))
 
 
 # %% wrong: highest test -> the highest test score wins
 def choose_setting(scores):
-    return max(scores, key=lambda name: sum(scores[name]["test_bleu"]))
+    return max(scores, key=lambda name: sum(scores[name]["test_bleu"]) / len(scores[name]["test_bleu"]))
 
 
 # %% wrong: best run, with the rule -> the best single run decides
@@ -142,7 +142,7 @@ def choose_setting(scores):
 
 # %% wrong: forgets to return ->
 def choose_setting(scores):
-    best = max(scores, key=lambda name: sum(scores[name]["dev_bleu"]))
+    best = max(scores, key=lambda name: sum(scores[name]["dev_bleu"]) / len(scores[name]["dev_bleu"]))
     print(best)
 
 
@@ -272,7 +272,7 @@ def choose_setting(scores):
     return min(near, key=lambda name: str(scores[name]["parameters"]))
 
 
-# %% wrong: divided by n ->
+# %% wrong: divided by n, not by its root -> the standard deviation is divided by n in place of its root
 def choose_setting(scores):
     means = {name: sum(row["dev_bleu"]) / len(row["dev_bleu"]) for name, row in scores.items()}
     best = max(means, key=means.get)
