@@ -195,7 +195,9 @@ def _spans(ask: Ask, value: Any) -> dict[str, Any]:
             "<mask>": told or f"sometimes {'fewer' if min(counts) < 2 else 'more'} than two",
             "order": _order(text, parts),
             "padding": "at the end only" if not any(padding in found for one in parts for found in one) else "between",
-            "the last number of y": "always <mask>" if all(int(y[-1]) == mask for _, y in draws) else "not always <mask>",
+            "the last number of y": "always <mask>"
+            if all(int(y[-1]) == mask for _, y in draws)
+            else "not always <mask>",
         }
     sizes = [sum(map(len, one)) for one in parts]  # how much of the text is kept
     if ask.beside["of"] == "kept":

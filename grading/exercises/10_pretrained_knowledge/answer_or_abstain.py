@@ -31,7 +31,9 @@ def _lowest(choices: list[tuple[float, float, float]], max_risk: float) -> float
 
 
 def _outcome(part: Part, threshold: float) -> tuple[float, float]:
-    answered = [right for confidence, right in zip(part[0].tolist(), part[1].tolist(), strict=True) if confidence >= threshold]
+    answered = [
+        right for confidence, right in zip(part[0].tolist(), part[1].tolist(), strict=True) if confidence >= threshold
+    ]
     return len(answered) / len(part[1]), answered.count(False) / max(1, len(answered))
 
 
@@ -101,6 +103,7 @@ def _one_by_one(dev: Part, test: Part, max_risk: float) -> tuple[float, float, f
 
 RISKS = (0.31, 0.36, 0.41)  # no share of up to 12 people, so that rounding decides nothing
 
+
 def _drawn_rule(wanted: Callable[[Part, Part, float], bool], count: int = 1) -> Draw:
     """Returns what asks about people that are as wanted, and for whom the choice and the measure of a mistake matter."""
 
@@ -136,7 +139,9 @@ def _unsteady(dev: Part, test: Part, max_risk: float) -> bool:
 
 def _numbers(rng: random.Random, count: int) -> list[float]:
     """Returns different confidences, the largest first, with more digits than one would round to."""
-    return sorted((round(number / 50 + rng.uniform(0.003, 0.008), 4) for number in rng.sample(range(10, 48), count)))[::-1]
+    return sorted((round(number / 50 + rng.uniform(0.003, 0.008), 4) for number in rng.sample(range(10, 48), count)))[
+        ::-1
+    ]
 
 
 def _part(confidence: list[float], right: str, rng: random.Random | None = None) -> Part:

@@ -99,9 +99,7 @@ def _span_stage(
     name: str, points: float, look: str, public: list[Draw], drawn: list[Draw], decisive: bool = False
 ) -> Stage:
     """Returns a stage of what `_span_asks` returns; grading asks the public ones as well."""
-    return Stage(
-        name, points, look, both(*public)(random.Random(10)), both(*drawn), measure="spans", decisive=decisive
-    )
+    return Stage(name, points, look, both(*public)(random.Random(10)), both(*drawn), measure="spans", decisive=decisive)
 
 
 def _long(rng: random.Random) -> tuple[int, int]:
@@ -153,7 +151,10 @@ EXERCISE = Exercise(
             1,
             "Every length from 4 to the smaller of len(text) and block - 1 equally often, and a text of fewer than 4 "
             "numbers whole.",
-            [*(_span_asks("kept", sizes) for sizes in (_longer, _shorter, _tiny(2), _tiny(3))), *_once("kept", _tiny(1))],
+            [
+                *(_span_asks("kept", sizes) for sizes in (_longer, _shorter, _tiny(2), _tiny(3))),
+                *_once("kept", _tiny(1)),
+            ],
             [_span_asks("kept", _longer), *_once("kept", *map(_tiny, (1, 2, 3)))],
         ),
         _span_stage(

@@ -20,7 +20,10 @@ def _told_apart(confidence: Tensor, right: Tensor, in_order: bool) -> bool:
     down = confidence.argsort(descending=True)
     rounded = (confidence * 100).round().argsort(descending=True, stable=True)
     orders = [down, down.flip(0), *([] if in_order else [down.argsort(), torch.arange(len(right)), rounded])]
-    curves = [_risk(right[order]) for order in orders] + [_risk_before(right[down]), _risk(right.sort(descending=True)[0])]
+    curves = [_risk(right[order]) for order in orders] + [
+        _risk_before(right[down]),
+        _risk(right.sort(descending=True)[0]),
+    ]
     wrong = (~right[down]).nonzero().flatten()
     return len({tuple(curve.tolist()) for curve in curves}) == len(curves) and 0 < int(wrong[0]) < len(right) - 2
 

@@ -124,7 +124,9 @@ Settings = tuple[int | tuple[int, ...], list[tuple[int, float, float, float, flo
 def _scores(rng: random.Random, settings: Settings, largest_first: bool) -> Ask:
     """Returns the question for a number of runs (one for all, or one for each row) and rows of size, dev BLEU, its deviation, test BLEU and an outlier."""
     counts, rows = settings
-    sizes = dict(zip([row[0] for row in rows], counts if isinstance(counts, tuple) else [counts] * len(rows), strict=True))
+    sizes = dict(
+        zip([row[0] for row in rows], counts if isinstance(counts, tuple) else [counts] * len(rows), strict=True)
+    )
     names = rng.sample(["shallow", "wide", "deep", "narrow", "tall", "plain"], len(rows))
     base, unit = rng.uniform(30, 60), rng.choice([1.2, 1.3, 1.4])
     made = [

@@ -573,7 +573,9 @@ def beam_decode(model, source, width, max_len):
         candidates = []
         for tokens, total in beams:
             logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
-            candidates += [(tokens + [word], total + log) for log, word in zip(*(part.tolist() for part in logs.topk(3)))]
+            candidates += [
+                (tokens + [word], total + log) for log, word in zip(*(part.tolist() for part in logs.topk(3)))
+            ]
         candidates = sorted(candidates, key=lambda candidate: -candidate[1])[:width]
         finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
         beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
@@ -622,7 +624,9 @@ def beam_decode(model, source, width, max_len):
         beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
         if not beams:
             break
-    found = [([w for w in tokens[1:] if w != EOS], round(total / (len(tokens) - 1), 1)) for tokens, total in finished + beams]
+    found = [
+        ([w for w in tokens[1:] if w != EOS], round(total / (len(tokens) - 1), 1)) for tokens, total in finished + beams
+    ]
     if width > 1:
         found.append(beam_decode(model, source, 1, max_len))
     return max(found, key=lambda pair: pair[1])
@@ -699,7 +703,9 @@ def beam_decode(model, source, width, max_len):
         for tokens, total in beams:
             logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
             candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
-        candidates = sorted(candidates, key=lambda candidate: -candidate[1] / (len(candidate[0]) - 1) ** 2)[: width if width < 3 else 3]
+        candidates = sorted(candidates, key=lambda candidate: -candidate[1] / (len(candidate[0]) - 1) ** 2)[
+            : width if width < 3 else 3
+        ]
         finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
         beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
         if not beams:

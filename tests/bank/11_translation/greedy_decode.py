@@ -365,7 +365,9 @@ def greedy_decode(model, source, source_lengths, max_len):
         logits = model.decode(written, context)[:, -1]
         written = torch.cat([written, logits.argmax(dim=-1, keepdim=True)], dim=1)
     special = (PAD, SOS)
-    return [[w for w in (row + [EOS])[: (row + [EOS]).index(EOS)] if w not in special] for row in written[:, 1:].tolist()]
+    return [
+        [w for w in (row + [EOS])[: (row + [EOS]).index(EOS)] if w not in special] for row in written[:, 1:].tolist()
+    ]
 
 
 # %% wrong: empty whatever it is asked ->

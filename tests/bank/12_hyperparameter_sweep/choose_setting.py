@@ -248,7 +248,11 @@ def choose_setting(scores):
     means = {name: sum(row["dev_bleu"]) / len(row["dev_bleu"]) for name, row in scores.items()}
     best = max(means, key=means.get)
     runs = torch.tensor(scores[best]["dev_bleu"], dtype=torch.float64)
-    near = [name for name in scores if means[name] >= means[best] - float(runs.std()) / math.sqrt(len(scores[name]["dev_bleu"]))]
+    near = [
+        name
+        for name in scores
+        if means[name] >= means[best] - float(runs.std()) / math.sqrt(len(scores[name]["dev_bleu"]))
+    ]
     return min(near, key=lambda name: scores[name]["parameters"])
 
 

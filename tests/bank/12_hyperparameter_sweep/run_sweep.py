@@ -278,7 +278,7 @@ def run_sweep(settings, train_one, finished, save):
             try:
                 result = train_one(setting)
             except KeyboardInterrupt:
-                print('interrupted')
+                print("interrupted")
                 return rows
             table[name] = {**setting, **result}
             save(table)
@@ -308,7 +308,7 @@ def run_sweep(settings, train_one, finished, save):
         old = table.get(name, {})
         if any(key not in old or old[key] != value for key, value in setting.items()):
             result = train_one(setting)
-            name = name + ' (new)' if old else name
+            name = name + " (new)" if old else name
             table[name] = {**setting, **result}
             save(table)
         rows.append(table[name])
@@ -321,7 +321,10 @@ def run_sweep(settings, train_one, finished, save):
     for setting in settings:
         name = setting["name"]
         old = table.get(name, {})
-        if any(key not in old or old[key] != value for key, value in setting.items() if not isinstance(value, str)) or not old:
+        if (
+            any(key not in old or old[key] != value for key, value in setting.items() if not isinstance(value, str))
+            or not old
+        ):
             result = train_one(setting)
             table[name] = {**setting, **result}
             save(table)
