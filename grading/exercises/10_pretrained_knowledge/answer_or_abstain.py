@@ -105,7 +105,7 @@ RISKS = (0.31, 0.36, 0.41)  # no share of up to 12 people, so that rounding deci
 
 
 def _drawn_rule(wanted: Callable[[Part, Part, float], bool], count: int = 1) -> Draw:
-    """Returns what asks about people that are as wanted, and for whom the choice and the measure of a mistake matter."""
+    """Returns what asks about people that are as wanted, and for whom a mistake matters."""
 
     def one(rng: random.Random) -> Ask:
         for _ in range(2000):
@@ -139,7 +139,7 @@ def _unsteady(dev: Part, test: Part, max_risk: float) -> bool:
 
 def _numbers(rng: random.Random, count: int) -> list[float]:
     """Returns different confidences, the largest first, with more digits than one would round to."""
-    return sorted((round(number / 50 + rng.uniform(0.003, 0.008), 4) for number in rng.sample(range(10, 48), count)))[
+    return sorted(round(number / 50 + rng.uniform(0.003, 0.008), 4) for number in rng.sample(range(10, 48), count))[
         ::-1
     ]
 
@@ -217,7 +217,8 @@ EXERCISE = Exercise(
         Stage(
             "a risk exactly as high as allowed, a confidence exactly at the threshold",
             0.5,
-            "Both are allowed: risk <= max_risk, also where max_risk is 0 or 1, and whoever has confidence >= threshold "
+            "Both are allowed: risk <= max_risk, also where max_risk is 0 or 1, and whoever has confidence >= "
+            "threshold "
             "gets an answer.",
             both(_draw_limit, _draw_extremes)(random.Random(3)),
             both(_draw_limit, _draw_extremes),

@@ -91,7 +91,7 @@ def _draw_tie(rng: random.Random) -> list[Ask]:
         *rest, low, middle, high = sorted(rng.sample(PLACES, 8))
         winner, second, third, best = (high, low, middle, middle) if is_last else (middle, high, low, high)
         pairs = _in_order(rng, [rest[0], winner, second, third, rest[1], second, third, rest[2], winner])
-        others = _asked(rng, [winner, second, third, best, best] + rest[: rng.randint(2, 5)])
+        others = _asked(rng, [winner, second, third, best, best, *rest[: rng.randint(2, 5)]])
         asks.append(Ask((pairs, [*others, *_asked(rng, [winner])])))
     return asks
 

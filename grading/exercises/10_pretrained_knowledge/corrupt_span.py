@@ -160,7 +160,8 @@ EXERCISE = Exercise(
         _span_stage(
             "the length of the content",
             1.5,
-            "It is drawn anew each time, is at least 1, and a quarter of what is kept (not of the text) on average. Its "
+            "It is drawn anew each time, is at least 1, and a quarter of what is kept (not of the text) on average. "
+            "Its "
             "place is another draw; if it begins too late to fit, it is cut.",
             [_span_asks("content", _long)],
             [_span_asks("content", _long)],
@@ -169,7 +170,8 @@ EXERCISE = Exercise(
         _span_stage(
             "the place of the content",
             0.5,
-            "It may begin with the first number that is kept, and it may end with the last; all places at which it fits "
+            "It may begin with the first number that is kept, and it may end with the last; all places at which it "
+            "fits "
             "are equally probable.",
             [_span_asks("place", _longer)],
             [_span_asks("place", _longer)],
@@ -275,7 +277,8 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "the last place is drawn too often",
-            "min(start, kept - length) sends every start that is too late to the last place. Draw among the places that "
+            "min(start, kept - length) sends every start that is too late to the last place. Draw among the places "
+            "that "
             "fit, each equally probable: torch.randint(0, kept - length + 1, ...).",
             _corrupting(start=lambda kept, length, rng: min(kept - length, _draw(0, kept, rng))),
         ),

@@ -177,7 +177,8 @@ EXERCISE = Exercise(
         Stage(
             "nearly right is wrong",
             1,
-            "One wrong number, an end that comes too early or too late, a special token among the numbers: the answer is "
+            "One wrong number, an end that comes too early or too late, a special token among the numbers: the "
+            "answer is "
             "right as a whole, up to <eos>, or not at all.",
             _NEARLY(random.Random(3)),
             _ALSO_NEARLY,
@@ -233,7 +234,8 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "no answer is ever found right",
-            "Either the rows or lengths that you compare do not belong together (behind <sos>, question and answer, the "
+            "Either the rows or lengths that you compare do not belong together (behind <sos>, question and answer, "
+            "the "
             "rows from len(question) on say the answer and <eos>), or it is not always the most probable number that "
             "you take, whatever its probability is.",
             lambda model, pairs: 0.0,

@@ -87,7 +87,8 @@ def _by_sum(model: Any, source: Tensor, width: int, max_len: int) -> tuple[list[
 Known = tuple[int, str, int, int]  # the seed of a model, the words of a source, width and max_len
 
 # Questions in which the best sentence is clearly better than all others. They are searched for once: to find out in a
-# draw which questions tell the mistakes apart takes seconds. No mistake fails in one of them that passes the public ones.
+# draw which questions tell the mistakes apart takes seconds. No mistake fails in one of them that passes the
+# public ones.
 ONE: tuple[Known, ...] = (
     (95119, "8656", 1, 9),
     (577814, "554", 1, 4),
@@ -212,7 +213,8 @@ EXERCISE = Exercise(
         Stage(
             "width 3, two words",
             1,
-            "Keep the three best first words. Then look at all words after each of the three, and keep the three best of "
+            "Keep the three best first words. Then look at all words after each of the three, and keep the three "
+            "best of "
             "these.",
             [_ask(known) for known in TWO[:2]],
             _some(TWO, 1),

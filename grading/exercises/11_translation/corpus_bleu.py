@@ -228,7 +228,8 @@ EXERCISE = Exercise(
         Stage(
             "one sentence",
             0.5,
-            "For n = 1, 2, 3 and 4: how many of the n-grams are right, word by word and in this order? Then the geometric "
+            "For n = 1, 2, 3 and 4: how many of the n-grams are right, word by word and in this order? Then the "
+            "geometric "
             "mean of the four shares, in per cent. 'Le' and 'le' are two words.",
             _one_sentence(random.Random(1)),
             _one_sentence,
@@ -354,7 +355,8 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "counts of long n-grams are smoothed",
-            "One is added to the counts from n = 2 on. Some definitions of BLEU for single sentences do so, this one does "
+            "One is added to the counts from n = 2 on. Some definitions of BLEU for single sentences do so, this "
+            "one does "
             "not.",
             partial(_bleu, add=1, smooth_from=2),
         ),

@@ -127,7 +127,8 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "short sentences read <eos>",
-            "With <eos> behind each sentence, cutting the last column takes it away from the longest sentence only. The "
+            "With <eos> behind each sentence, cutting the last column takes it away from the longest sentence only. "
+            "The "
             "input of a sentence ends with its last word, then comes PAD.",
             lambda target: (
                 _rows([[SOS, *words, EOS] for words in target], PAD)[:, :-1],

@@ -69,7 +69,8 @@ def _greedy(stop: Callable[[list[int]], list[int]] = _words, **options: Any) -> 
     return decode
 
 
-# seed of a model -> sources after which it never ends in twelve words; that it ends after so many words; that it ends at
+# seed of a model -> sources after which it never ends in twelve words; that it ends after so many words; that it
+# ends at
 # once; and after which it writes special tokens as well. Searched for once: it prefers each word clearly.
 KNOWN: dict[int, tuple[str, str, str, str]] = {
     888568: ("84444", "85556:3 568:3 68456:5 778445:5", "476 5644 66555", ""),
@@ -153,7 +154,8 @@ EXERCISE = Exercise(
         Stage(
             "a sentence that ends",
             0.5,
-            "What comes after the first <eos> does not count, and <eos> is not a word: leave it out, also where it comes "
+            "What comes after the first <eos> does not count, and <eos> is not a word: leave it out, also where it "
+            "comes "
             "first. Every other number counts.",
             fixed(_draw_stop, 1, 2),
             _draw_stop,
@@ -259,7 +261,8 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "special tokens that the model writes are dropped",
-            "What the model says is what it says: only <eos> has a meaning here. Whoever reads the words may drop others.",
+            "What the model says is what it says: only <eos> has a meaning here. Whoever reads the words may drop "
+            "others.",
             _greedy(stop=lambda row: [word for word in _words(row) if word not in (PAD, SOS)]),
         ),
         Mistake(

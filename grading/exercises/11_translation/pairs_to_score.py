@@ -49,7 +49,8 @@ EXERCISE = Exercise(
         Stage(
             "the test part",
             0.5,
-            "Neither the pairs of which the model has learned nor those with which you have chosen its settings; in their "
+            "Neither the pairs of which the model has learned nor those with which you have chosen its settings; in "
+            "their "
             "order.",
             fixed(_draw_corpus(False), 1),
             _draw_corpus(False),

@@ -122,7 +122,10 @@ Settings = tuple[int | tuple[int, ...], list[tuple[int, float, float, float, flo
 
 
 def _scores(rng: random.Random, settings: Settings, largest_first: bool) -> Ask:
-    """Returns the question for a number of runs (one for all, or one for each row) and rows of size, dev BLEU, its deviation, test BLEU and an outlier."""
+    """Returns the question for numbers of runs and rows of size, dev BLEU, its deviation, test BLEU and an outlier.
+
+    The number of runs is one for all rows, or one for each.
+    """
     counts, rows = settings
     sizes = dict(
         zip([row[0] for row in rows], counts if isinstance(counts, tuple) else [counts] * len(rows), strict=True)
@@ -158,7 +161,8 @@ UNLUCKY = 5, [(1, 10.6, 1.0, 2.0, -8.0), (3, 9.9, 1.0, 3.0, 0.0), (6, 10.0, 1.0,
 EQUAL = 5, [(1, 5.0, 1.0, 0.0, 0.0), (3, 10.0, 0.0, 3.0, 0.0), (6, 8.0, 1.0, 5.0, 0.0)]
 
 
-# a bad setting lies between two good ones in size, and the smallest good one has neither the lowest nor the highest mean
+# a bad setting lies between two good ones in size, and the smallest good one has neither the lowest nor the
+# highest mean
 GAP = 5, [(1, 9.6, 1.0, 0.0, 0.0), (2, 5.0, 1.0, 0.0, 0.0), (3, 10.0, 2.0, 3.0, 0.0), (6, 9.3, 1.0, 5.0, 0.0)]
 # the best has five runs, and its limit is 9.11; with the root of 3, the runs of the smallest, it is 8.85
 UNEVEN = (3, 4, 5), [(1, 9.05, 1.0, 0.0, 0.0), (3, 9.8, 0.4, 3.0, 0.0), (6, 10.0, 2.0, 5.0, 0.0)]

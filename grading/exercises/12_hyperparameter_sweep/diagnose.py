@@ -280,7 +280,8 @@ EXERCISE = Exercise(
         Stage(
             "a training loss that is no number",
             0.5,
-            "With NaN, every comparison is False, also nan > 1. Ask whether the last training loss is at most 80 % of the "
+            "With NaN, every comparison is False, also nan > 1. Ask whether the last training loss is at most 80 % "
+            "of the "
             "first, not whether it is high; what happened in between does not count.",
             *_curves(_not_a_number, _not_a_number_in_training, _not_a_number_between),
         ),

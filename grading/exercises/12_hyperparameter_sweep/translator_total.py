@@ -80,7 +80,8 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "one embedding in place of two",
-            "Each language has its own embedding: S times D for the words that are read, V times D for those written; and the "
+            "Each language has its own embedding: S times D for the words that are read, V times D for those "
+            "written; and the "
             "head has a matrix of its own, it does not share that of an embedding.",
             _formula(S * D + M * (ENCODER_LAYER + DECODER_LAYER) + V * (D + 1)),
         ),
