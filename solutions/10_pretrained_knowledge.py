@@ -193,7 +193,7 @@ for name, (place, share) in baseline.items():
 #
 # 1. **Keep** the first $k$ characters, $k$ drawn evenly from 4 to the smaller of `len(text)` and `block` $- 1$. (More does not fit: with two masks, and one place more than `block` because of the shift, $k + 2 \le$ `block` $+ 1$. A text of fewer than 4 characters is kept whole.)
 # 2. Draw the **length** of the content: at least 1, anew each time, a quarter of $k$ *on average*. How you get that mean is up to you; a length drawn evenly from 1 to a bit less than $k/2$ will do.
-# 3. Draw its **place**: all that fit into the kept text are possible, the first and the last too.
+# 3. Draw its **place**, evenly: all that fit into the kept text are equally probable, the first and the last too. It does not depend on the other two draws.
 # 4. Put together `prefix <mask> suffix <mask> content`, fill up with `<pad>` to `block` + 1 numbers; `x` is all but the last of them, `y` all but the first.
 #
 # **By hand.** For the text `5 6 7 8 9`, kept whole, the content `7 8` and `block` = 9: write `x` and `y` one below the other. Under the second `<mask>` must stand 7. Then look at the cell.
@@ -214,7 +214,7 @@ def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor
     """Returns input x and target y, both `(block,)`: the beginning of a text with a span moved behind it.
 
     Args:
-        text: the numbers of the characters, `(n,)`, n at least 1; no special tokens.
+        text: the numbers of the characters, `(n,)`, n at least 1; no special tokens. It is left as it is.
         rng: where all chance comes from; the same seed gives the same result.
         block: numbers in x and in y, at least 8.
 

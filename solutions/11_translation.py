@@ -225,14 +225,15 @@ class Seq2Seq(nn.Module):
 
     def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
         """Returns a Context with memory `(b, m, d)` and memory_mask, for source `(b, m)` and
-        lengths `(b,)`."""
+        lengths `(b,)`; no cache."""
         ### BEGIN SOLUTION
         memory = self.encoder(source, source_lengths)  # (b, m, d)
         return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
         ### END SOLUTION
 
     def decode(self, target: Tensor, context: Context) -> Tensor:
-        """Returns logits `(b, n, V)` of what follows each place of target `(b, n)`."""
+        """Returns logits `(b, n, V)` of what follows each place of target `(b, n)`, read with this
+        context, whatever was encoded since."""
         ### BEGIN SOLUTION
         return self.head(self.decoder(target, context=context))
         ### END SOLUTION
@@ -331,7 +332,7 @@ def greedy_decode(
     model: nn.Module, source: Tensor, source_lengths: Tensor, max_len: int
 ) -> list[list[int]]:
     """Returns the words written for each source, as numbers: at most max_len, those before the
-    first `<eos>`.
+    first `<eos>`. All of them count, also `<pad>` and other special tokens that a model may write.
 
     Args:
         model: has `encode(source, source_lengths)` and `decode(target, context)`, as Seq2Seq.
@@ -513,7 +514,9 @@ def corpus_bleu(hypotheses: list[list[str]], references: list[list[str]]) -> flo
         hypotheses: what was written, a list of words for each sentence.
         references: what was wanted, as many lists.
 
-    The tokens `<pad>`, `<sos>` and `<eos>` are taken off first, on both sides; `<oov>` counts as a word.
+    The tokens `<pad>`, `<sos>` and `<eos>` are taken out first, wherever they stand, in hypotheses and
+    references; lengths and n-grams are those of what is left. `<oov>` counts as a word, and capital
+    letters make another word.
     No smoothing: when one of the four precisions is 0, or there is nothing to count, BLEU is 0.0.
     """
     ### BEGIN SOLUTION
@@ -667,7 +670,8 @@ plots.show(axes.figure, plots.describe_curves(lines, sizes, "pairs", digits=2))
 # %% exercise="beam_decode"
 @torch.no_grad()
 def beam_decode(model: nn.Module, source: Tensor, width: int, max_len: int) -> tuple[list[int], float]:
-    """Returns the words of the best translation found, without `<eos>`, and its score.
+    """Returns the words of the best translation found, without `<eos>`, and its score. Only `<eos>` ends
+    a sentence; a beam may write every other token, also `<pad>`.
 
     Args:
         model: has `encode(source, source_lengths)` and `decode(target, context)`, as Seq2Seq.

@@ -56,6 +56,7 @@ except ModuleNotFoundError:  # in Colab: install the course's helpers, once
     address = "git+{repository}"
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
 
+import hashlib
 import json
 import math
 import tempfile
@@ -232,13 +233,14 @@ def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) 
         save: function of a table, name -> row, that replaces what was saved before.
 
     Returns:
-        One row {**setting, **result} for each setting, in the order of the settings.
+        One row {**setting, **result} for each setting, in the order of the settings. A new row takes the
+        place of an old one of the same name, in the table as well. An interruption passes to the caller.
     """
     ### BEGIN SOLUTION
     table = dict(finished)
     for setting in settings:
         row = table.get(setting["name"], {})
-        if any(row.get(key) != value for key, value in setting.items()):
+        if not setting.items() <= row.items():  # another entry, or one that is missing
             table[setting["name"]] = {**setting, **train_one(setting)}
             save(table)  # now, not at the end
     return [table[setting["name"]] for setting in settings]
@@ -335,13 +337,16 @@ folder = Path("sweep_full") if size == "full" else Path(tempfile.mkdtemp())
 def train_one(setting: dict, bar: tqdm) -> dict:
     """Trains the model of a setting and returns its curves, its scores, its size and its time."""
     model, name = new_model(setting), setting["name"]
+    # of the setting too, not the name alone: a changed setting must not go on from the weights of the old one
+    mark = hashlib.sha256(json.dumps(setting, sort_keys=True).encode()).hexdigest()[:8]
     batches = Batches(train_pairs, encode, plan["token_budget"], seed=setting["seed"])
     factor = (lambda step: warmup(step + 1, setting["warmup"], 1.0)) if setting["warmup"] else None
     bar.set_description(name)
     history = train(
         model, batches, "translation", epochs=plan["epochs"], learning_rate=plan["rate"], factor=factor,
         valid=Batches(dev_pairs, encode, 8192), seed=setting["seed"], device=device, progress=False,
-        after_epoch=lambda: {"shown": bar.update()}, checkpoint=folder / f"{name}.pt", resume=True,
+        after_epoch=lambda: {"shown": bar.update()}, checkpoint=folder / f"{name} {mark}.pt",
+        resume=True,
     )  # fmt: skip
     if history.get("valid_loss", pd.Series(dtype=float)).count() < plan["epochs"]:
         # `train` ends its step and returns what it has: that is no finished setting
@@ -365,7 +370,7 @@ def sweep(settings: list[dict]) -> list[dict]:
     """Runs a sweep whose table lies in `folder`, with a progress bar over settings and epochs."""
     path = folder / "table.json"
     known = load_table(path)
-    missing = [setting for setting in settings if setting["name"] not in known]
+    missing = [setting for setting in settings if not setting.items() <= known.get(setting["name"], {}).items()]
     with tqdm(total=len(missing) * plan["epochs"], unit="epoch") as bar:
         return run_sweep(settings, lambda setting: train_one(setting, bar), known,
                          lambda table: save_table(path, table))
@@ -456,7 +461,7 @@ def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
 
     Args:
         train_loss, dev_loss: one mean loss for each epoch (nats per word), at least 3 epochs;
-            a loss may be NaN.
+            a training loss may be NaN in any epoch, a dev loss only in a run that fails to train.
 
     Example: diagnose([4.0, 2.0, 1.0], [4.1, 3.0, 3.5]) is "overfits".
     """

@@ -274,21 +274,25 @@ def _spans(ask: Ask, value: Any) -> dict[str, Any]:
     """Returns in words how spans were moved behind a text, of `(x, y)` or of many draws of it (`Ask.take`).
 
     The inputs are a text `(n,)` of numbers that all differ, a generator and a size; x and y are of that size. Only
-    `beside["of"]` is told: "shift", "pattern", "kept", "content", "place" or "ends". `beside` also holds the numbers
+    `beside["of"]` is told: "shift", "pattern", "kept", "content" or "place". `beside` also holds the numbers
     of `mask` and `padding`. Means are told with a tolerance of more than six standard errors.
     """
     text, mask, padding = ask.inputs[0], ask.beside["mask"], ask.beside["padding"]
     draws = [_pair(one, (ask.inputs[2],)) for one in (value if ask.take == "draws" else [value])]
     if ask.beside["of"] == "shift":
         return {"y": _shift(text, draws, mask, padding)}
-    parts = [_parts(torch.cat([x, y[-1:]]), mask, padding) for x, y in draws]  # of the whole, which x and y share
+    # of the whole, which x and y share; whether its end is padding or -100 is asked by "shift" alone
+    parts = [_parts(torch.cat([x, y[-1:].masked_fill(y[-1:] == -100, padding)]), mask, padding) for x, y in draws]
     if ask.beside["of"] == "pattern":
         counts = {len(found) - 1 for found in parts}
         told = {0: "none", 1: "one", 2: "two"}.get(min(counts), "") if len(counts) == 1 else ""
         return {
-            "<mask>": told or "not always two",
+            "<mask>": told or f"sometimes {'fewer' if min(counts) < 2 else 'more'} than two",
             "order": _order(text, parts),
             "padding": "at the end only" if not any(padding in found for one in parts for found in one) else "between",
+            "the last number of y": "always <mask>"
+            if all(int(y[-1]) == mask for _, y in draws)
+            else "not always <mask>",
         }
     sizes = [sum(map(len, one)) for one in parts]  # how much of the text is kept
     if ask.beside["of"] == "kept":
@@ -299,19 +303,44 @@ def _spans(ask: Ask, value: Any) -> dict[str, Any]:
     if ask.beside["of"] == "place":
         at = {"the first": 0, "the last": 1}  # where no prefix, or no suffix, is left
         often = {name: any(not one[part] and one[2] for one in thirds) for name, part in at.items()}
-        return {f"{name} number is in the content": "sometimes" if often[name] else "never" for name in at}
-    if ask.beside["of"] == "ends":
-        at = {"begins with the first": 0, "ends with the last": 1}
-        seldom = {name: sum(not one[part] for one in thirds) < 0.15 * len(draws) for name, part in at.items()}
-        return {f"the content {name} number": "seldom" if seldom[name] else "often" for name in at}
+        told = {f"{name} number is in the content": "sometimes" if often[name] else "never" for name in at}
+        return told | {"the place": _place(thirds) if 2 * len(thirds) > len(draws) else "not to be told"}
     contents = [one[2] for one in thirds]
     share = sum(map(len, contents)) / max(1, sum(sizes))
     by_size = {(size, len(one[-1])) for size, one in zip(sizes, parts, strict=True)}
+    at = {"begins with the first": 0, "ends with the last": 1}
+    seldom = {name: sum(not one[part] for one in thirds) < 0.15 * len(draws) for name, part in at.items()}
     return {
         "content": "sometimes empty" if not all(contents) else "never empty",
         "mean length": "about 25 %" if abs(share - 0.25) < 0.04 else f"about {5 * round(20 * share)} %",
         "length, where as much is kept": "varies" if len(by_size) > len(set(sizes)) else "always the same",
-    }
+        "length and place": _together(thirds),
+    } | {f"the content {name} number": "seldom" if seldom[name] else "often" for name in at}
+
+
+def _place(thirds: list[list[list[int]]]) -> str:
+    """Returns whether contents stand near the end as often as near the beginning, with six standard errors."""
+    shares = [len(one[0]) / (len(one[0]) + len(one[1])) for one in thirds if one[0] or one[1]]
+    mean = sum(shares) / max(1, len(shares))
+    middle = sum(abs(share - 0.5) < 0.25 for share in shares) / max(1, len(shares))
+    if abs(mean - 0.5) > 0.075:
+        return "more often near the beginning" if mean < 0.5 else "more often near the end"
+    if abs(middle - 0.5) > 0.13:
+        return "more often in the middle" if middle > 0.5 else "more often near both ends"
+    return "evenly"
+
+
+def _together(thirds: list[list[list[int]]]) -> str:
+    """Returns whether long contents stand at other places than short ones of as much text."""
+    pairs = [
+        (len(one[2]) / sum(map(len, one)), len(one[0]) / (len(one[0]) + len(one[1])))
+        for one in thirds
+        if one[2] and (one[0] or one[1]) and sum(map(len, one)) > 12
+    ]
+    if len(pairs) < 100:
+        return "drawn apart"
+    both = torch.tensor(pairs, dtype=torch.float64).T
+    return "drawn apart" if abs(float(torch.corrcoef(both)[0, 1])) < 0.3 else "go together"
 
 
 def _shift(text: Tensor, draws: list[tuple[Tensor, Tensor]], mask: int, padding: int) -> str:
@@ -366,8 +395,11 @@ def _sweep(ask: Ask, value: Any) -> Any:
     """Returns what the log of a sweep (`Ask.take`) tells: calls of `train_one(setting)` and `save(table)`.
 
     With `beside["of"]` "trained": the names of the settings trained, in order. With "saved": the table last saved when
-    each training began and when all was over; before the first save that is the third input, the table so far.
+    each training began and when all was over; before the first save that is the third input, the table so far; at the
+    end whether the sweep was interrupted. With "rows" it is no log, but what the sweep returns.
     """
+    if ask.beside["of"] == "rows":
+        return value
     try:
         calls = [(name, given[0]) for name, given in value if name != "interrupted"]
         trained = [setting["name"] for name, setting in calls if name == "train_one"]
@@ -381,7 +413,15 @@ def _sweep(ask: Ask, value: Any) -> Any:
             tables.append(tables[-1])
         else:
             tables[-1] = table
-    return tables
+    return [*tables, "interrupted" if any(name == "interrupted" for name, _ in value) else "not interrupted"]
+
+
+def _whole_numbers(ask: Ask, value: Any) -> Any:
+    """Returns tensors as they are, if they hold whole numbers: tokens are looked up in a vocabulary."""
+    for part in value if isinstance(value, tuple | list) else [value]:
+        if isinstance(part, Tensor) and dtype_kind(part) != "integer":
+            raise NotMeasured(f"expected whole numbers, got {name_of(part)}: tokens are looked up by their number")
+    return value
 
 
 def _at_places(ask: Ask, value: Any) -> Tensor:

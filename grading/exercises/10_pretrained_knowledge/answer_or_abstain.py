@@ -18,11 +18,11 @@ from ._common import Part, _people, risk_coverage
 
 def _choices(part: Part) -> list[tuple[float, float, float]]:
     """Returns each possible threshold, the highest first, with the coverage and the risk that it gives."""
-    confidence, right = part
+    people = list(zip(part[0].tolist(), part[1].tolist(), strict=True))  # a draw asks often, and lists are fast
     found = []
-    for threshold in sorted(set(confidence.tolist()), reverse=True):
-        answered = confidence >= threshold
-        found.append((threshold, float(answered.float().mean()), float((~right[answered]).float().mean())))
+    for threshold in sorted({confidence for confidence, _ in people}, reverse=True):
+        given = [right for confidence, right in people if confidence >= threshold]
+        found.append((threshold, len(given) / len(people), given.count(False) / len(given)))
     return found
 
 
@@ -31,10 +31,10 @@ def _lowest(choices: list[tuple[float, float, float]], max_risk: float) -> float
 
 
 def _outcome(part: Part, threshold: float) -> tuple[float, float]:
-    confidence, right = part
-    answered = confidence >= threshold
-    wrong = int((answered & ~right).sum())
-    return int(answered.sum()) / len(right), wrong / max(1, int(answered.sum()))
+    answered = [
+        right for confidence, right in zip(part[0].tolist(), part[1].tolist(), strict=True) if confidence >= threshold
+    ]
+    return len(answered) / len(part[1]), answered.count(False) / max(1, len(answered))
 
 
 def answer_or_abstain(dev: Part, test: Part, max_risk: float) -> tuple[float, float, float]:
@@ -105,22 +105,22 @@ RISKS = (0.31, 0.36, 0.41)  # no share of up to 12 people, so that rounding deci
 
 
 def _drawn_rule(wanted: Callable[[Part, Part, float], bool], count: int = 1) -> Draw:
-    """Returns what asks about people that are as wanted, and for whom it matters where the threshold is chosen."""
+    """Returns what asks about people that are as wanted, and for whom a mistake matters."""
 
     def one(rng: random.Random) -> Ask:
         for _ in range(2000):
-            dev, test = _people(rng, rng.randint(8, 12), 0.6), _people(rng, rng.randint(8, 12), 0.6)
+            dev, test = _people(rng, rng.randint(8, 10), 0.6), _people(rng, rng.randint(11, 12), 0.6)
             max_risk = rng.choice(RISKS)
             thresholds = {_lowest(_choices(part), max_risk) for part in (dev, test, _together(dev, test))}
-            if len(thresholds) == 3 and wanted(dev, test, max_risk) and _coverage(dev, test, max_risk) > 0:
+            if len(thresholds) < 3 or not wanted(dev, test, max_risk):
+                continue
+            threshold, coverage, risk = answer_or_abstain(dev, test, max_risk)
+            different = _risk_of_all(dev, test, max_risk)[0] != threshold != _accuracy_wanted(dev, test, max_risk)[0]
+            if different and len({coverage, risk, 1 - risk, 0.0, 1.0, *_outcome(dev, threshold)}) == 7:
                 return Ask((dev, test, max_risk))
         raise AssertionError("2000 draws, and none is as wanted")
 
     return lambda rng: [one(rng) for _ in range(count)]
-
-
-def _coverage(dev: Part, test: Part, max_risk: float) -> float:
-    return answer_or_abstain(dev, test, max_risk)[1]
 
 
 def _steady(dev: Part, test: Part, max_risk: float) -> bool:
@@ -137,6 +137,38 @@ def _unsteady(dev: Part, test: Part, max_risk: float) -> bool:
     )
 
 
+def _numbers(rng: random.Random, count: int) -> list[float]:
+    """Returns different confidences, the largest first, with more digits than one would round to."""
+    return sorted(round(number / 50 + rng.uniform(0.003, 0.008), 4) for number in rng.sample(range(10, 48), count))[
+        ::-1
+    ]
+
+
+def _part(confidence: list[float], right: str, rng: random.Random | None = None) -> Part:
+    """Returns a part from confidences and a word of "r" and "w", in any order with a generator."""
+    people = list(zip(confidence, (letter == "r" for letter in right), strict=True))
+    people = people if rng is None else rng.sample(people, len(people))
+    return torch.tensor([c for c, _ in people]), torch.tensor([r for _, r in people])
+
+
+def _draw_ends(rng: random.Random) -> list[Ask]:
+    """Draws dev parts in which only the surest gets an answer, in which all do, and one of a single person."""
+    c = _numbers(rng, 7)
+    test = _part([c[0] + 0.001, c[2], c[4] + 0.001, c[6] + 0.001], rng.choice(["rrww", "rwrw"]), rng)
+    return [
+        Ask((_part(c[:5], "rwwwr", rng), test, rng.choice(RISKS))),
+        Ask((_part(c, "rrwwrrr", rng), test, rng.choice(RISKS))),
+        Ask((_part(c[3:4], "r"), test, rng.choice(RISKS))),
+    ]
+
+
+def _draw_extremes(rng: random.Random) -> list[Ask]:
+    """Draws promises of no wrong answer at all, and of nothing."""
+    c = _numbers(rng, 6)
+    test = _part([c[1] + 0.001, c[2] + 0.001, c[4] + 0.001, c[5] - 0.1], "rwrr", rng)
+    return [Ask((_part(c, "rrrwrw", rng), test, 0.0)), Ask((_part(c, "wwrwww", rng), test, 1.0))]
+
+
 def _draw_equal(rng: random.Random) -> list[Ask]:
     """Draws a dev part where right and wrong answers are equally sure, and a test part that meets the threshold."""
     high, middle, low = sorted(rng.sample(range(30, 95), 3), reverse=True)
@@ -148,13 +180,9 @@ def _draw_equal(rng: random.Random) -> list[Ask]:
 
 def _draw_limit(rng: random.Random) -> list[Ask]:
     """Draws a dev part whose risk is exactly as high as allowed."""
-    numbers = sorted(rng.sample(range(20, 98), 6), reverse=True)
-    dev = torch.tensor(numbers) / 100, torch.tensor([True, False, True, True, False, False])
-    test = (
-        torch.tensor([numbers[3], numbers[0], numbers[4], numbers[5]]) / 100,
-        torch.tensor([True, False, True, False]),
-    )
-    return [Ask((dev, test, 0.25))]
+    numbers = _numbers(rng, 6)
+    dev = _part(numbers, "rwrrww")
+    return [Ask((dev, _part([numbers[3], numbers[0], numbers[4], numbers[5]], "rwrw"), 0.25))]
 
 
 def _draw_hopeless(rng: random.Random) -> list[Ask]:
@@ -164,9 +192,8 @@ def _draw_hopeless(rng: random.Random) -> list[Ask]:
 
 def _draw_nobody(rng: random.Random) -> list[Ask]:
     """Draws a dev part with a good threshold, and a test part in which nobody is as sure."""
-    confidence, right = _people(rng, 6)
-    dev = torch.tensor([0.9, 0.97, 0.95]), torch.tensor([False, True, True])
-    return [Ask((dev, (0.8 * confidence, right), 0.2))]
+    c = _numbers(rng, 8)
+    return [Ask((_part(c[:3], "rrw", rng), _part(c[3:], rng.choice(["rwrrw", "wrwrr"])), 0.2))]
 
 
 EXERCISE = Exercise(
@@ -176,22 +203,25 @@ EXERCISE = Exercise(
             "a threshold from dev, coverage and risk on test",
             1,
             "Try each confidence of dev as the threshold and take the lowest whose risk on dev is at most max_risk.",
-            _drawn_rule(_steady)(random.Random(1)),
-            _drawn_rule(_steady, 2),
+            both(_drawn_rule(_steady), _draw_ends)(random.Random(1)),
+            both(_drawn_rule(_steady), _draw_ends),
+            decisive=True,
         ),
         Stage(
             "the risk goes up and comes down again",
             1,
             "One wrong answer among the surest is no reason to stop: look at all thresholds before you choose.",
             _drawn_rule(_unsteady)(random.Random(2)),
-            _drawn_rule(_unsteady, 2),
+            _drawn_rule(_unsteady),
         ),
         Stage(
             "a risk exactly as high as allowed, a confidence exactly at the threshold",
             0.5,
-            "Both are allowed: risk <= max_risk, and whoever has confidence >= threshold gets an answer.",
-            _draw_limit(random.Random(3)),
-            _draw_limit,
+            "Both are allowed: risk <= max_risk, also where max_risk is 0 or 1, and whoever has confidence >= "
+            "threshold "
+            "gets an answer.",
+            both(_draw_limit, _draw_extremes)(random.Random(3)),
+            both(_draw_limit, _draw_extremes),
         ),
         Stage(
             "several people are equally sure",

@@ -22,11 +22,20 @@ def constant_baseline(pairs: list[Pair], others: list[Pair]) -> tuple[str, float
 PLACES = ["Lyon", "Porto", "Prague", "Turin", "Bergen", "Leeds", "Vienna", "Ghent", "Basel", "Krakow", "Malaga", "Oslo"]
 
 
-def _asked(rng: random.Random, places: list[str]) -> list[Pair]:
-    """Returns a pair for each place, in any order, about different people."""
-    places, letters = rng.sample(places, len(places)), "abcdefghijklmnoprstuv"
+Pairs = list[Pair]
+INSIDE = [("York", "New York"), ("Bath", "Bathgate"), ("Ham", "Hamburg"), ("Mans", "Le Mans")]
+
+
+def _in_order(rng: random.Random, places: list[str]) -> Pairs:
+    """Returns a pair for each place, about different people."""
+    letters = "abcdefghijklmnoprstuv"
     names = ["".join(rng.choices(letters, k=6)).title() for _ in places]
     return [(f"Where was {name} born?", place) for name, place in zip(names, places, strict=True)]
+
+
+def _asked(rng: random.Random, places: list[str]) -> Pairs:
+    """Returns a pair for each place, in any order."""
+    return _in_order(rng, rng.sample(places, len(places)))
 
 
 def _draw_baseline(rng: random.Random) -> list[Ask]:
@@ -36,33 +45,68 @@ def _draw_baseline(rng: random.Random) -> list[Ask]:
     return [Ask((pairs, _asked(rng, [first] * rng.randint(3, 5) + [second] + rest[: rng.randint(3, 6)])))]
 
 
+def _draw_inside(rng: random.Random) -> list[Ask]:
+    """Draws a place that is part of the name of another, once the shorter as the most frequent, once the longer."""
+    inside, rest = rng.choice(INSIDE), rng.sample(PLACES, 3)
+    asks = []
+    for first, second in (inside, inside[::-1]):
+        pairs = _asked(rng, [first] * 5 + [second] + rest)
+        asks.append(Ask((pairs, _asked(rng, [first] * 2 + [second] * rng.randint(2, 3) + rest))))
+    return asks
+
+
+def _draw_repeated(rng: random.Random) -> list[Ask]:
+    """Draws pairs of which some stand there several times, and others of which some stand in `pairs`, too."""
+    first, second, third, *rest = rng.sample(PLACES, 6)
+    once = _asked(rng, [first, second, second, third, *rest])
+    of_first = next(pair for pair in once if pair[1] == first)
+    others = _asked(rng, [second] * 2 + [third])
+    others += [of_first] * rng.randint(2, 3)
+    pairs = [*once, *[of_first] * rng.randint(2, 4)]
+    return [Ask((rng.sample(pairs, len(pairs)), rng.sample(others, len(others))))]
+
+
+def _draw_single(rng: random.Random) -> list[Ask]:
+    """Draws a single pair and a single other, of the same place and of another."""
+    one, two = rng.sample(PLACES, 2)
+    return [Ask((_asked(rng, [one]), _asked(rng, [place]))) for place in (one, two)]
+
+
 def _draw_shifted(rng: random.Random) -> list[Ask]:
     """Draws pairs and others with different favourites, and yet another place that is the most frequent of all."""
     first, second, third, *rest = rng.sample(PLACES, 8)
     pairs = _asked(rng, [first] * 6 + [second] * 5 + rest)
-    others = _asked(rng, [first] * rng.randint(0, 1) + [second] * 3 + [third] * 4 + rest[: rng.randint(2, 5)])
+    others = _asked(rng, [first] * rng.randint(1, 2) + [second] * 3 + [third] * 4 + rest[: rng.randint(2, 5)])
     return [Ask((pairs, others))]
 
 
 def _draw_tie(rng: random.Random) -> list[Ask]:
-    """Draws pairs with three most frequent places: the first to come is the last by name."""
-    *rest, low, middle, high = sorted(rng.sample(PLACES, 8))
-    pairs = [pair for place in (rest[0], high, low, middle) for pair in _asked(rng, [place])]
-    pairs += _asked(rng, [low, middle, high, *rest[1:]])
-    return [Ask((pairs, _asked(rng, [low, middle, high, *rest, rest[0]])))]
+    """Draws pairs with three most frequent places, none of which is to be told by anything but where it comes first.
+
+    The first to come is once the last and once neither by name; it reaches its number last, comes last of all, and does
+    neither best nor worst among the others.
+    """
+    asks = []
+    for is_last in (True, False):
+        *rest, low, middle, high = sorted(rng.sample(PLACES, 8))
+        winner, second, third, best = (high, low, middle, middle) if is_last else (middle, high, low, high)
+        pairs = _in_order(rng, [rest[0], winner, second, third, rest[1], second, third, rest[2], winner])
+        others = _asked(rng, [winner, second, third, best, best, *rest[: rng.randint(2, 5)]])
+        asks.append(Ask((pairs, [*others, *_asked(rng, [winner])])))
+    return asks
 
 
-def _counted(answer: Callable[[list[Pair], list[Pair]], str]) -> Callable[[list[Pair], list[Pair]], Any]:
+def _counted(answer: Callable[[Pairs, Pairs], str]) -> Callable[[Pairs, Pairs], Any]:
     """Returns an answer that says this place, and rightly the share of the others that were born there."""
 
-    def say(pairs: list[Pair], others: list[Pair]) -> Any:
+    def say(pairs: Pairs, others: Pairs) -> Any:
         place = answer(pairs, others)
         return place, sum(found == place for _, found in others) / len(others)
 
     return say
 
 
-def _most_common(pairs: list[Pair]) -> str:
+def _most_common(pairs: Pairs) -> str:
     return constant_baseline(pairs, pairs)[0]
 
 
@@ -70,15 +114,23 @@ def _first_of_alphabet(places: list[str]) -> str:
     return min(places, key=lambda place: (-places.count(place), place))
 
 
+def _best_of_tied(pairs: Pairs, others: Pairs) -> str:
+    answers, tried = Counter(answer for _, answer in pairs), Counter(answer for _, answer in others)
+    return max(answers, key=lambda place: (answers[place], tried[place]))
+
+
+_FIRST = both(_draw_baseline, _draw_inside, _draw_repeated, _draw_single)
+
 EXERCISE = Exercise(
     constant_baseline,
     [
         Stage(
             "the most frequent place, and its share",
             1,
-            "Count the answers of `pairs`; then count how many of `others` have the most frequent of them.",
-            _draw_baseline(random.Random(1)),
-            both(_draw_baseline, _draw_baseline),
+            "Count the answers of `pairs`, each pair as often as it stands there; then count how many of `others` have "
+            "exactly the most frequent of them, and divide by the number of `others`.",
+            _FIRST(random.Random(1)),
+            _FIRST,
         ),
         Stage(
             "another place is more frequent among the others",
@@ -86,6 +138,7 @@ EXERCISE = Exercise(
             "The place is chosen before the others are looked at: from `pairs` alone, even where it does badly.",
             _draw_shifted(random.Random(2)),
             both(_draw_shifted, _draw_shifted),
+            decisive=True,
         ),
         Stage(
             "two places are equally frequent",
@@ -126,6 +179,12 @@ EXERCISE = Exercise(
             "of equally frequent places, the first of the alphabet",
             "Where two places are equally frequent, the one that comes first in `pairs` counts.",
             _counted(lambda pairs, others: _first_of_alphabet([answer for _, answer in pairs])),
+        ),
+        Mistake(
+            "of equally frequent places, the one that does best on the others",
+            "That is a look at the test set, too. Where two places are equally frequent, the one that comes first in "
+            "`pairs` counts.",
+            _counted(_best_of_tied),
         ),
         Mistake(
             "the place without its share",

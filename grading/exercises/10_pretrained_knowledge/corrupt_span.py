@@ -38,9 +38,11 @@ def _moved(kept: Tensor, start: int, length: int, block: int, order: str = "pmsm
 
 
 def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor, Tensor]:
-    kept = _kept(text, rng, block)
-    length = _quarter(kept, rng)
-    whole = _moved(kept, _draw(0, len(kept) - length, rng), length, block)
+    kept = _kept(text, rng, block).tolist()  # it is called thousands of times, and lists are fast
+    length = _draw(1, max(1, len(kept) // 2 - 1), rng)
+    start = _draw(0, len(kept) - length, rng)
+    moved = [*kept[:start], MASK, *kept[start + length :], MASK, *kept[start : start + length]]
+    whole = torch.tensor(moved + [PAD] * (block + 1 - len(moved)))
     return whole[:-1], whole[1:]
 
 
@@ -93,10 +95,11 @@ def _span_asks(of: str, sizes: Callable[[random.Random], tuple[int, int]], take:
     return draw
 
 
-def _span_stage(name: str, points: float, look: str, *asks: Any) -> Stage:
-    """Returns a stage of what `_span_asks` returns."""
-    draw = both(*asks)
-    return Stage(name, points, look, draw(random.Random(10)), draw, measure="spans")
+def _span_stage(
+    name: str, points: float, look: str, public: list[Draw], drawn: list[Draw], decisive: bool = False
+) -> Stage:
+    """Returns a stage of what `_span_asks` returns; grading asks the public ones as well."""
+    return Stage(name, points, look, both(*public)(random.Random(10)), both(*drawn), measure="spans", decisive=decisive)
 
 
 def _long(rng: random.Random) -> tuple[int, int]:
@@ -111,11 +114,16 @@ def _shorter(rng: random.Random) -> tuple[int, int]:
     return rng.randint(14, 18), rng.randint(30, 40)
 
 
-def _tiny(rng: random.Random) -> tuple[int, int]:
-    return rng.randint(1, 3), rng.randint(8, 12)
+def _tiny(n: int) -> Callable[[random.Random], tuple[int, int]]:
+    return lambda rng: (n, rng.randint(8, 12))
 
 
-_ONE = _span_asks("shift", _shorter, take="result")
+def _once(of: str, *sizes: Callable[[random.Random], tuple[int, int]]) -> list[Draw]:
+    """Returns what asks for a single draw of each size: hundreds would tell nothing more."""
+    return [_span_asks(of, size, take="result") for size in sizes]
+
+
+_ONE = both(*_once("shift", _shorter, _longer, _tiny(1)))
 _SEEDS = _span_asks("", _long, take="seeds")
 
 
@@ -126,37 +134,47 @@ EXERCISE = Exercise(
             "x and y of `block` numbers, y one place ahead of x",
             1,
             "Make one list of block + 1 numbers. All but the last of them are x, all but the first are y.",
-            [*_ONE(random.Random(1)), *_span_asks("shift", _longer)(random.Random(2))],
-            lambda rng: [*_ONE(rng), *_span_asks("shift", _longer)(rng)],
+            _ONE(random.Random(1)),
+            _ONE,
             measure="spans",
         ),
         _span_stage(
             "prefix, <mask>, suffix, <mask>, content, padding",
             1.5,
             "Write it out for the text 5 6 7 8 9 with the content 7 8: 5 6 4 9 4 7 8 0 0 ..., where 4 is <mask> and 0 "
-            "<pad>.",
-            *(_span_asks("pattern", sizes) for sizes in (_longer, _shorter, _tiny)),
+            "<pad>. The same text comes again and again: leave it as it is.",
+            [_span_asks("pattern", _longer), *_once("pattern", _shorter, *map(_tiny, (1, 2, 3)))],
+            _once("pattern", _longer, _shorter, *map(_tiny, (1, 2, 3))),
         ),
         _span_stage(
             "how much of the text is kept",
             1,
             "Every length from 4 to the smaller of len(text) and block - 1 equally often, and a text of fewer than 4 "
             "numbers whole.",
-            *(_span_asks("kept", sizes) for sizes in (_longer, _shorter, _tiny)),
+            [
+                *(_span_asks("kept", sizes) for sizes in (_longer, _shorter, _tiny(2), _tiny(3))),
+                *_once("kept", _tiny(1)),
+            ],
+            [_span_asks("kept", _longer), *_once("kept", *map(_tiny, (1, 2, 3)))],
         ),
         _span_stage(
             "the length of the content",
             1.5,
-            "It is drawn anew each time, is at least 1, and a quarter of what is kept (not of the text) on average. If "
-            "it begins too late to fit, it is cut.",
-            _span_asks("content", _long),
-            _span_asks("ends", _long),
+            "It is drawn anew each time, is at least 1, and a quarter of what is kept (not of the text) on average. "
+            "Its "
+            "place is another draw; if it begins too late to fit, it is cut.",
+            [_span_asks("content", _long)],
+            [_span_asks("content", _long)],
+            decisive=True,
         ),
         _span_stage(
             "the place of the content",
             0.5,
-            "It may begin with the first number that is kept, and it may end with the last.",
-            _span_asks("place", _longer),
+            "It may begin with the first number that is kept, and it may end with the last; all places at which it "
+            "fits "
+            "are equally probable.",
+            [_span_asks("place", _longer)],
+            [_span_asks("place", _longer)],
         ),
         Stage(
             "chance comes from rng alone",
@@ -256,6 +274,13 @@ EXERCISE = Exercise(
             "With a start up to the last number, text[start : start + length] often is shorter than `length`. The last "
             "start at which all of the content fits is kept - length.",
             _corrupting(start=lambda kept, length, rng: _draw(0, kept - 1, rng)),
+        ),
+        Mistake(
+            "the last place is drawn too often",
+            "min(start, kept - length) sends every start that is too late to the last place. Draw among the places "
+            "that "
+            "fit, each equally probable: torch.randint(0, kept - length + 1, ...).",
+            _corrupting(start=lambda kept, length, rng: min(kept - length, _draw(0, kept, rng))),
         ),
         Mistake(
             "the padding is made of masks",

@@ -9,18 +9,32 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw
+from grading.exercises.draws import Draw, both
 from helpers.checking.answers import Ask
 
 from ._common import Part, _people, risk_coverage
 
 
 def _told_apart(confidence: Tensor, right: Tensor, in_order: bool) -> bool:
-    """Says whether another order of the people, or of `right` alone, gives another curve."""
+    """Says whether another order of the people, or of `right` alone, or another way of counting gives another curve."""
     down = confidence.argsort(descending=True)
-    orders = [down, down.flip(0)] + ([] if in_order else [down.argsort(), torch.arange(len(right))])
-    curves = [right.sort(descending=True).values, *(right[order] for order in orders)]
-    return len(right) < 3 or len({tuple(curve.tolist()) for curve in curves}) == len(curves)
+    rounded = (confidence * 100).round().argsort(descending=True, stable=True)
+    orders = [down, down.flip(0), *([] if in_order else [down.argsort(), torch.arange(len(right)), rounded])]
+    curves = [_risk(right[order]) for order in orders] + [
+        _risk_before(right[down]),
+        _risk(right.sort(descending=True)[0]),
+    ]
+    wrong = (~right[down]).nonzero().flatten()
+    return len({tuple(curve.tolist()) for curve in curves}) == len(curves) and 0 < int(wrong[0]) < len(right) - 2
+
+
+def _risk(right: Tensor) -> Tensor:
+    return (~right).cumsum(0) / torch.arange(1, len(right) + 1)
+
+
+def _risk_before(right: Tensor) -> Tensor:
+    """Returns the risk before each answer, 0 before the first."""
+    return torch.cat([torch.zeros(1), _risk(right)[:-1]])
 
 
 def _draw_curve(in_order: bool, *sizes: int) -> Draw:
@@ -37,9 +51,22 @@ def _draw_curve(in_order: bool, *sizes: int) -> Draw:
     return draw
 
 
+def _draw_many(rng: random.Random) -> list[Ask]:
+    """Draws so many wrong answers that a small type cannot count them; the confidences are small, too."""
+    n = rng.randint(150, 160)
+    right = torch.zeros(n, dtype=torch.bool)
+    right[rng.sample(range(n), 9)] = True
+    return [Ask((torch.tensor([round(number * 1e-4, 4) for number in rng.sample(range(1, 999), n)]), right))]
+
+
+def _draw_one(rng: random.Random) -> list[Ask]:
+    """Draws one person, who is right, and one who is wrong."""
+    return [Ask((torch.tensor([rng.random()]), torch.tensor([is_right]))) for is_right in (False, True)]
+
+
 def _curve(
     order: Callable[[Tensor], Tensor] = lambda confidence: confidence.argsort(descending=True),
-    risk: Callable[[Tensor], Tensor] = lambda right: (~right).cumsum(0) / torch.arange(1, len(right) + 1),
+    risk: Callable[[Tensor], Tensor] = _risk,
     first: int = 1,
 ) -> Callable[[Tensor, Tensor], Part]:
     def answer(confidence: Tensor, right: Tensor) -> Part:
@@ -55,22 +82,23 @@ EXERCISE = Exercise(
             "people in the order of confidence",
             1,
             "After k answers the coverage is k / n, and the risk is the number of wrong ones among these k, through k.",
-            _draw_curve(True, 4)(random.Random(1)),
+            _draw_curve(True, 5, 6)(random.Random(1)),
             _draw_curve(True, 5, 8),
         ),
         Stage(
             "people in any order",
             1.5,
             "The model answers first where it is surest: sort by confidence, largest first, and let `right` follow.",
-            _draw_curve(False, 5)(random.Random(2)),
-            _draw_curve(False, 7, 12),
+            [*_draw_curve(False, 6)(random.Random(2)), *_draw_many(random.Random(3))],
+            both(_draw_curve(False, 7, 12), _draw_many),
+            decisive=True,
         ),
         Stage(
             "one person",
             0.5,
             "With one person there is one point, at coverage 1.",
-            [Ask((torch.tensor([0.4]), torch.tensor([False])))],
-            lambda rng: [Ask((torch.tensor([rng.random()]), torch.tensor([bool(n)]))) for n in range(2)],
+            _draw_one(random.Random(4)),
+            _draw_one,
         ),
     ],
     [
@@ -93,6 +121,11 @@ EXERCISE = Exercise(
             "the share of right answers",
             "That is the accuracy. The risk is the share of wrong ones.",
             _curve(risk=lambda right: right.cumsum(0) / torch.arange(1, len(right) + 1)),
+        ),
+        Mistake(
+            "the answer itself is not counted yet",
+            "The risk at coverage k / n concerns k answers, the newest among them: this is the risk before it.",
+            _curve(risk=_risk_before),
         ),
         Mistake(
             "whether each answer is wrong, without counting",

@@ -192,6 +192,7 @@ EXERCISE = Exercise(
             "the logits are the same: there is no dropout.",
             [_forward(3, SMALL, [5, 5], 4), _forward(6, SMALL, [5, 5], 4, training=True)],
             both(_draw_forward("same"), _draw_forward("same", training=True)),
+            decisive=True,
         ),
         Stage(
             "sources of different lengths",

@@ -69,8 +69,9 @@ EXERCISE = Exercise(
             1,
             "Word i is written by the place that has read <sos> and the words before it: feed <sos> and all words but "
             "the last.",
-            [_aligned(3, 4, 1, 3)],
+            [_aligned(3, 4, 1, 3), _aligned(4, 4, 1, 5), _aligned(1, 2, 1, 6)],
             _draw_alignment(3, 7, 1),
+            decisive=True,
         ),
         Stage(
             "several layers: the last one",

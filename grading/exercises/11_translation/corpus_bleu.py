@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw, both, fixed
 from helpers.checking.answers import Ask
 
 Texts = Sequence[Sequence[str]]
@@ -36,8 +35,12 @@ def _bleu(
     scale: float = 100.0,
     negative: bool = False,
     recall: bool = False,
+    smooth_from: int = 1,
+    raw_lengths: bool = False,
+    skip: bool = False,
 ) -> float:
     """Returns BLEU; the options are for the known mistakes."""
+    given = hypotheses, references
     if clean:
         hypotheses, references = _clean(hypotheses), _clean(references)
     pairs, precisions = list(zip(hypotheses, references, strict=True)), []
@@ -50,12 +53,15 @@ def _bleu(
             )
             size = len(reference if recall else hypothesis) - n + 1
             total += size if negative else max(0, size)
-        precisions.append((right + add) / (total + add) if total + add > 0 else 0.0)
-    written, wanted_length = (sum(map(len, sentences)) for sentences in (hypotheses, references))
+        more = add if n >= smooth_from else 0
+        if total + more > 0 or not skip:
+            precisions.append((right + more) / (total + more) if total + more > 0 else 0.0)
+    counted = given if raw_lengths else (hypotheses, references)
+    written, wanted_length = (sum(map(len, sentences)) for sentences in counted)
     if not written or (mean == "geometric" and not all(precisions)):
         return 0.0
     logs = [math.log(p) for p in precisions if mean == "geometric"]
-    average = math.exp(sum(logs) / largest) if logs else sum(precisions) / largest
+    average = math.exp(sum(logs) / len(logs)) if logs else sum(precisions) / largest
     penalty = math.exp(min(0.0, 1 - wanted_length / written))
     if brevity == "sentence":
         longest = sum(max(len(h), len(r)) for h, r in pairs)
@@ -95,70 +101,118 @@ def _sentence_mean(hypotheses: Texts, references: Texts) -> float:
     return sum(each) / max(1, len(each))
 
 
-NOUNS, PARTS = ("chat", "chien", "livre", "lit"), ("le", "un", "petit", "noir", "dort", "voit", "sur", "<oov>", ".")
+WORDS = (
+    *("le", "la", "un", "chat", "chien", "livre", "lit", "petit", "noir", "dort", "voit", "sur", "dans", "vieux"),
+    *("rouge", "jardin", "reine", "cherche", "souvent", "ici", ".", "et", "des", "nous", "ville", "matin"),
+)
+JOINED = ((("par", "tout"), ("part", "out")), (("on", "dit"), ("ond", "it")), (("la", "me"), ("lam", "e")))
+
+Pair = tuple[list[str], list[str]]  # a hypothesis and its reference
 
 
 def _reference(rng: random.Random, low: int, high: int) -> list[str]:
-    return [rng.choice((*NOUNS, *PARTS)) for _ in range(rng.randint(low, high))]
+    """Returns a sentence in which no word stands twice."""
+    return rng.sample(WORDS, rng.randint(low, high))
 
 
-def _spoiled(rng: random.Random, words: list[str], drop: float, swap: float, double: float) -> list[str]:
-    """Returns a sentence with words left out, exchanged for others, and said twice."""
-    made = []
-    for word in words:
-        if rng.random() < drop:
-            continue
-        word = rng.choice((*NOUNS, *PARTS)) if rng.random() < swap else word
-        made += [word] * (2 if rng.random() < double else 1)
-    return made
+def _new_word(rng: random.Random, words: list[str]) -> str:
+    return rng.choice([word for word in WORDS if word not in words])
 
 
-def _draw_bleu(kind: str) -> Draw:
-    """Returns what draws sentences in which the point of `kind` decides, by at least 0.1."""
-
-    def draw(rng: random.Random) -> list[Ask]:
-        for _ in range(3000):
-            count = 1 if kind == "one" else rng.randint(3, 6)
-            references = [_reference(rng, 6, 10) for _ in range(count)]
-            drop, double = {"short": (0.2, 0.0), "double": (0.0, 0.3)}.get(kind, (0.05, 0.05))
-            hypotheses = [_spoiled(rng, words, drop, 0.12, double) for words in references]
-            if kind == "short":
-                hypotheses[0] = [*references[0], "et", "voilà", "."]
-            if kind == "corpus":
-                hypotheses[0] = _spoiled(rng, references[0], 0.3, 0.6, 0.0)
-            if kind == "special":
-                longest = max(map(len, hypotheses)) + 1
-                hypotheses = [["<sos>", *h, "<eos>", *["<pad>"] * (longest - len(h))] for h in hypotheses]
-                references = [["<sos>", *r, "<eos>"] for r in references]
-            if kind == "none":
-                hypotheses = [["chat", "dort"], ["un", "lit", "noir"]]
-                references = [["chat", *_reference(rng, 4, 6)], _reference(rng, 4, 7)]
-            if kind == "uneven":  # beside good translations, one of a single word and one of none
-                hypotheses += [["oui"], []]
-                references += [["oui"], _reference(rng, 1, 2)]
-            bleu = corpus_bleu(hypotheses, references)
-            others: dict[str, list[Callable[..., float]]] = {
-                "short": [
-                    partial(_bleu, recall=True),
-                    *(partial(_bleu, brevity=name) for name in ("none", "linear", "sentence")),
-                ],
-                "double": [partial(_bleu, clip=False)],
-                "corpus": [_sentence_mean, _one_text, _clipped_at_the_end],
-                "uneven": [partial(_bleu, negative=True)],
-                "special": [partial(_bleu, clean=False)],
-                "none": [partial(_bleu, add=1)],
-                "one": [partial(_bleu, largest=2), partial(_bleu, mean="arithmetic"), partial(_bleu, add=1)],
-            }
-            found = [other(hypotheses, references) for other in others[kind]]
-            clipped = kind == "one" or abs(_clipped_at_the_end(hypotheses, references) - bleu) > 0.1
-            if kind == "none" or (5 < bleu < 99 and all(abs(each - bleu) > 1 for each in found) and clipped):
-                return [Ask((hypotheses, references))]
-        raise LookupError(f"no sentences of the kind {kind!r} were found")
-
-    return draw
+def _replaced(rng: random.Random, words: list[str], place: int) -> list[str]:
+    return [*words[:place], _new_word(rng, words), *words[place + 1 :]]
 
 
-NOTHING = Ask(([[]], [["le", "chat", "dort"]]))
+def _one_sentence(rng: random.Random) -> list[Ask]:
+    """Draws single sentences as long as their references, with one thing wrong each, and without a word said twice."""
+    asks = list[Pair]()
+    reference = _reference(rng, 8, 10)
+    asks.append((_replaced(rng, reference, rng.choice([1, 2])), reference))
+    reference = _reference(rng, 8, 10)
+    asks.append(([reference[1], reference[0], *reference[2:]], reference))  # another order
+    reference = _reference(rng, 8, 10)
+    asks.append(([*reference[:-1], reference[-1].title() if reference[-1] != "." else "!"], reference))
+    right, wrong = rng.choice(JOINED)
+    rest = _reference(rng, 7, 8)
+    asks.append(([*rest, *wrong], [*rest, *right]))  # written without spaces they are the same
+    return [Ask(([hypothesis], [reference])) for hypothesis, reference in asks]
+
+
+def _said_twice(rng: random.Random) -> list[Ask]:
+    """Draws a sentence as long as its reference, in which a word stands in place of another once more."""
+    reference = _reference(rng, 9, 10)
+    place = rng.choice([1, 2])
+    twice = [*reference[:place], reference[place - 1], *reference[place + 1 :]]
+    other = _reference(rng, 8, 10)
+    thrice = [*other[:-2], other[0], other[0]]
+    return [Ask(([twice], [reference])), Ask(([thrice, twice], [other, reference]))]
+
+
+def _lengths(rng: random.Random) -> list[Ask]:
+    """Draws a corpus that is too short as a whole, though one sentence is too long; and one that is too long."""
+    first, second = _reference(rng, 8, 9), _reference(rng, 9, 10)
+    extra = [_new_word(rng, first), "puis", "voilà"]
+    too_short = [[*first, *extra[: rng.randint(1, 2)]], second[: rng.randint(4, 5)]]
+    return [Ask((too_short, [first, second])), Ask(([[*first, *extra], second], [first, second]))]
+
+
+def _several(rng: random.Random) -> list[Ask]:
+    """Draws good and bad sentences as long as their references; a word of one stands in the reference of another."""
+    first, second, third = (_reference(rng, low, low + 1) for low in (6, 8, 10))
+    strange = [word for word in rng.sample(third, len(third)) if word not in second][: len(second) - 2]
+    strange += ["puis", "voilà", "enfin", "alors", "donc", "aussi", "bien", "puisque"][: len(second) - 2 - len(strange)]
+    bad = [second[0], *strange, second[-1]]
+    fair = _replaced(rng, third, rng.choice([2, 3]))
+    pairs: list[Pair] = [(list(first), first), (bad, second), (fair, third)]
+    pairs.insert(rng.randint(0, 1), (list(fourth := _reference(rng, 7, 8)), fourth))
+    return [Ask(([hypothesis for hypothesis, _ in pairs], [reference for _, reference in pairs]))]
+
+
+def _special_tokens(rng: random.Random) -> list[Ask]:
+    """Draws sentences with special tokens at both ends and inside, once more of them on one side, once on the other."""
+    asks = []
+    for padded in (0, 1):
+        pairs = []
+        for n in range(2):
+            reference = _reference(rng, 8, 10)
+            reference[4] = "<oov>"
+            hypothesis = _replaced(rng, reference, 1 if n else 6)
+            sides = []
+            for side, words in enumerate((hypothesis, reference)):
+                special, place = rng.choice(["<eos>", "<pad>", "<sos>"]), rng.randint(2, 6)
+                inside = [*words[:place], *(["<eos>", special] if side == padded else [special]), *words[place:]]
+                more = ["<pad>"] * (rng.randint(4, 6) if side == padded else 0)
+                sides.append(["<sos>", *inside, "<eos>", *more])
+            pairs.append(sides)
+        asks.append(Ask(([h for h, _ in pairs], [r for _, r in pairs])))
+    return asks
+
+
+def _too_short(rng: random.Random) -> list[Ask]:
+    """Draws perfect beginnings that have no 4-grams, nothing at all, and a corpus in which some sentences have none."""
+    first, second, good = _reference(rng, 6, 8), _reference(rng, 4, 7), _reference(rng, 9, 10)
+    return [
+        Ask(([first[:3]], [first])),
+        Ask(([first[:3], second[:2]], [first, second])),
+        Ask(([[]], [second])),
+        Ask(([_replaced(rng, good, 2), ["oui"], [], first[:3]], [good, ["oui"], second[:3], first[:3]])),
+    ]
+
+
+def _all_or_nothing(rng: random.Random) -> list[Ask]:
+    words = _reference(rng, 5, 9)
+    return [
+        Ask(([words], [list(words)])),
+        Ask(([["oui"] * rng.randint(4, 6)], [_reference(rng, 4, 6)])),
+        Ask(([words[::-1]], [words])),  # right words, and nothing longer
+    ]
+
+
+def _mean_or_zero(hypotheses: Texts, references: Texts) -> float:
+    """Returns the arithmetic mean, but 0 where a precision is 0."""
+    right = corpus_bleu(hypotheses, references)
+    return _bleu(hypotheses, references, mean="arithmetic") if right else 0.0
+
 
 EXERCISE = Exercise(
     corpus_bleu,
@@ -168,63 +222,58 @@ EXERCISE = Exercise(
             0.5,
             "All n-grams right: every precision is 1, and BLEU is 100. A precision of 0 makes BLEU 0; its logarithm "
             "does not exist.",
-            [
-                Ask(([["le", "chat", "dort", "bien", "."]], [["le", "chat", "dort", "bien", "."]])),
-                Ask(([["un", "deux", "trois", "quatre", "cinq"]], [["le", "chat", "dort", "bien", "."]])),
-            ],
-            lambda rng: [
-                Ask(([(words := _reference(rng, 5, 9))], [words])),
-                Ask(([["oui"] * 5], [_reference(rng, 5, 9)])),
-            ],
+            _all_or_nothing(random.Random(1)),
+            _all_or_nothing,
         ),
         Stage(
             "one sentence",
             0.5,
-            "For n = 1, 2, 3 and 4: how many of the n-grams are right? Then the geometric mean of the four shares, in "
-            "per cent.",
-            fixed(_draw_bleu("one"), 1),
-            _draw_bleu("one"),
+            "For n = 1, 2, 3 and 4: how many of the n-grams are right, word by word and in this order? Then the "
+            "geometric "
+            "mean of the four shares, in per cent. 'Le' and 'le' are two words.",
+            _one_sentence(random.Random(1)),
+            _one_sentence,
         ),
         Stage(
             "words said twice",
             0.5,
             "An n-gram counts as right at most as often as it stands in the reference of its sentence.",
-            [
-                *fixed(_draw_bleu("double"), 1),
-                Ask(([["le", "le", "chat", "dort", "bien", "le"]], [["le", "chat", "dort", "bien", "ici"]])),
-            ],
-            _draw_bleu("double"),
+            _said_twice(random.Random(1)),
+            _said_twice,
         ),
         Stage(
-            "translations that are too short",
+            "translations that are too short, or too long",
             0.5,
-            "With c words written and r words in the references, c < r, the whole is multiplied by exp(1 - r / c).",
-            fixed(_draw_bleu("short"), 1),
-            _draw_bleu("short"),
+            "With c words written and r words in the references, c < r, the whole is multiplied by exp(1 - r / c); "
+            "with c >= r it is left as it is. c and r are those of the whole corpus.",
+            _lengths(random.Random(1)),
+            _lengths,
         ),
         Stage(
             "a corpus: counts are summed before they are divided",
             1,
             "Sum right n-grams, all n-grams, and lengths over all sentences; divide and take the mean at the end, "
             "once.",
-            fixed(_draw_bleu("corpus"), 1),
-            _draw_bleu("corpus"),
+            _several(random.Random(1)),
+            _several,
+            decisive=True,
         ),
         Stage(
             "special tokens are no words",
             0.5,
-            "<sos>, <eos> and <pad> are taken off first, from both sides. <oov> stays: it is a word that the model "
-            "does not know.",
-            fixed(_draw_bleu("special"), 1),
-            _draw_bleu("special"),
+            "<sos>, <eos> and <pad> are taken out first, wherever they stand, in hypotheses and references: before "
+            "n-grams and lengths are counted. <oov> stays: it is a word that the model does not know.",
+            _special_tokens(random.Random(1)),
+            _special_tokens,
         ),
         Stage(
             "sentences that are too short for 4-grams",
             0.5,
-            "Sentences of two and three words have no 4-grams: nothing is right, BLEU is 0, and nothing may be divided "
-            "by 0, also where nothing is written. In a corpus such a sentence adds 0 to the number of 4-grams.",
-            [*fixed(_draw_bleu("none"), 1), NOTHING, *fixed(_draw_bleu("uneven"), 1)],
-            both(_draw_bleu("none"), lambda rng: [NOTHING], _draw_bleu("uneven")),
+            "Where a corpus has no 4-grams none is right, and BLEU is 0; nothing may be divided by 0, also where "
+            "nothing is written. In a corpus a sentence of two or three words adds 0 to the number of 4-grams, and its "
+            "words count.",
+            _too_short(random.Random(1)),
+            _too_short,
         ),
     ],
     [
@@ -298,6 +347,42 @@ EXERCISE = Exercise(
             "the arithmetic mean",
             "The four precisions are multiplied and the fourth root is taken: exp of the mean of their logarithms.",
             partial(_bleu, mean="arithmetic"),
+        ),
+        Mistake(
+            "the arithmetic mean, and 0 where a precision is 0",
+            "The four precisions are multiplied and the fourth root is taken: exp of the mean of their logarithms.",
+            _mean_or_zero,
+        ),
+        Mistake(
+            "counts of long n-grams are smoothed",
+            "One is added to the counts from n = 2 on. Some definitions of BLEU for single sentences do so, this "
+            "one does "
+            "not.",
+            partial(_bleu, add=1, smooth_from=2),
+        ),
+        Mistake(
+            "lengths are counted with special tokens",
+            "c and r are numbers of words: take the special tokens out of both sides before you count.",
+            partial(_bleu, raw_lengths=True),
+        ),
+        Mistake(
+            "<oov> is taken out, too",
+            "<oov> is a word that the model does not know: it stands for a word, and counts as one.",
+            lambda hypotheses, references: _bleu(
+                *([[w for w in words if w != "<oov>"] for words in texts] for texts in (hypotheses, references))
+            ),
+        ),
+        Mistake(
+            "orders without n-grams are left out",
+            "Where nothing has four words there is no 4-gram that could be right: BLEU is 0.",
+            partial(_bleu, skip=True),
+        ),
+        Mistake(
+            "capital letters are made small",
+            "'Le' and 'le' are two words here: compare what was written as it is.",
+            lambda hypotheses, references: _bleu(
+                *([[word.lower() for word in words] for words in texts] for texts in (hypotheses, references))
+            ),
         ),
         Mistake(
             "smoothed counts",

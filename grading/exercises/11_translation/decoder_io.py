@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw
+from grading.exercises.draws import Draw, both
 from helpers.checking.answers import Ask
 from helpers.data import EOS, IGNORE, PAD, SOS
 
@@ -36,6 +36,12 @@ def _draw_targets(count: int, same: bool = False) -> Draw:
     return draw
 
 
+def _large_and_long(rng: random.Random) -> list[Ask]:
+    """Draws a word with a large number, and a sentence that is much longer than the other."""
+    short = [rng.randrange(40_000, 90_000)]
+    return [Ask(([short, [rng.randrange(4, 9) for _ in range(rng.randint(20, 30))]],))]
+
+
 EXERCISE = Exercise(
     decoder_io,
     [
@@ -45,9 +51,10 @@ EXERCISE = Exercise(
             "The sentence [7, 9] is read as <sos> 7 9 and must be answered by 7 9 <eos>.",
             [Ask(([[7, 9]],))],
             _draw_targets(1),
+            measure="whole numbers",
         ),
         Stage(
-            "two sentences of the same length",
+            "sentences of the same length",
             0.5,
             "One row for each sentence; under each word of the input stands the word that follows it.",
             [Ask(([[7, 9, 8], [5, 5, 6]],))],
@@ -58,8 +65,9 @@ EXERCISE = Exercise(
             1,
             "A short row is filled at its end, the input with PAD, and the output with IGNORE, so that the loss skips "
             "it.",
-            [Ask(([[7, 9, 8], [5]],)), Ask(([[6, 7], [8, 9, 4, 5], [4]],))],
-            _draw_targets(4),
+            [Ask(([[7, 9, 8], [5]],)), Ask(([[6, 7], [8, 9, 4, 5], [4]],)), *_large_and_long(random.Random(1))],
+            both(_draw_targets(4), _large_and_long),
+            decisive=True,
         ),
     ],
     [
@@ -114,6 +122,16 @@ EXERCISE = Exercise(
             "Nobody asks what follows <eos>: the input ends with the last word.",
             lambda target: (
                 _rows([[SOS, *words, EOS] for words in target], PAD),
+                _rows([[*words, EOS] for words in target], IGNORE),
+            ),
+        ),
+        Mistake(
+            "short sentences read <eos>",
+            "With <eos> behind each sentence, cutting the last column takes it away from the longest sentence only. "
+            "The "
+            "input of a sentence ends with its last word, then comes PAD.",
+            lambda target: (
+                _rows([[SOS, *words, EOS] for words in target], PAD)[:, :-1],
                 _rows([[*words, EOS] for words in target], IGNORE),
             ),
         ),

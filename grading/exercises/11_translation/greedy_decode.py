@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw, both, fixed
+from grading.exercises.draws import Draw, fixed
 from helpers.checking.answers import Ask
 from helpers.data import EOS, PAD, SOS
 
-from ._common import Sentences, _padded, _pure, _sequences, _to_eos, _translator, _words
+from ._common import Sentences, _recipe, _to_eos, _words
 
 
 @torch.no_grad()
@@ -69,38 +69,76 @@ def _greedy(stop: Callable[[list[int]], list[int]] = _words, **options: Any) -> 
     return decode
 
 
-def _draw_greedy(kind: str, **more: Any) -> Draw:
-    """Returns what draws a question that `kind` describes; models and sources are tried until one fits."""
+# seed of a model -> sources after which it never ends in twelve words; that it ends after so many words; that it
+# ends at
+# once; and after which it writes special tokens as well. Searched for once: it prefers each word clearly.
+KNOWN: dict[int, tuple[str, str, str, str]] = {
+    888568: ("84444", "85556:3 568:3 68456:5 778445:5", "476 5644 66555", ""),
+    209863: ("667 776 74768", "846:4 8468:5", "64 44 554765", ""),
+    406284: ("67 78 74 854", "856:2 476868:2 76865:2 8485:6 84765:6", "656", "6544 65456"),
+    693223: ("777 645 565 5555", "8545:2 45755:2 554:2 5544:3 67545:4", "854764 465 64745", ""),
+    353659: ("74 567 747 757", "4857:2 85574:2 584748:2 658:6 658:6 586654:6", "", "685 648454"),
+    270160: ("68 66 88 886", "588:2 675588:6", "865", ""),
+    52788: ("65 88 46 86", "474:5 4744:5 74:6", "", "66"),
+    529541: ("75 675 556 674", "4767:2 76:2 67:2 84778:4 56477:4 48666:5 88747:5 685458:5 4686:6 656664:6", "", "7777"),
+    233508: ("57 55 87 56", "54:3 54:3 45:3 46:5 664:5 46:5", "", "646446"),
+    308478: ("584 8556 8748 85548", "48648:2 467:2 86888:4 767656:4", "486 4746 747", ""),
+    483741: ("55 74 47 76", "64844:3 46:4 476846:4 64548:5 85664:6 586654:6 686845:6", "8544 85 668", ""),
+    53699: ("84 46 48777 75584", "478:2 47888:2 668874:4", "8657 87575 5658", ""),
+}
+
+
+def _ask(seed: int, sources: list[str], max_len: int, **more: Any) -> Ask:
+    lengths = torch.tensor([len(source) for source in sources])
+    rows = [[int(word) for word in source] + [PAD] * (int(lengths.max()) - len(source)) for source in sources]
+    return Ask((_recipe(seed), torch.tensor(rows), lengths, max_len), **more)
+
+
+def _ends(seed: int) -> list[tuple[str, int]]:
+    """Returns the sources after which a model ends, with the number of words."""
+    return [(source, int(words)) for source, words in (pair.split(":") for pair in KNOWN[seed][1].split())]
+
+
+def _draw_cut(rng: random.Random) -> list[Ask]:
+    """Draws sentences that are cut after a few words, after one and after many."""
+    seeds = [rng.choice(list(KNOWN)) for _ in range(3)]
+    sizes = rng.randint(3, 5), 1, rng.randint(10, 12)
+    return [_ask(seed, [rng.choice(KNOWN[seed][0].split())], size) for seed, size in zip(seeds, sizes, strict=True)]
+
+
+def _draw_stop(rng: random.Random) -> list[Ask]:
+    """Draws a sentence that ends, an empty one, and one in which special tokens are written."""
+    first = rng.choice(list(KNOWN))
+    second, third = (rng.choice([seed for seed, known in KNOWN.items() if known[place]]) for place in (2, 3))
+    return [
+        _ask(first, [rng.choice(_ends(first))[0]], rng.randint(8, 12)),
+        _ask(second, [rng.choice(KNOWN[second][2].split())], rng.randint(8, 12)),
+        _ask(third, [rng.choice(KNOWN[third][3].split())], rng.randint(8, 12)),
+    ]
+
+
+def _draw_batch(same: bool, **more: Any) -> Draw:
+    """Returns what draws a batch of which some end and one does not, all of the same length or of different ones."""
 
     def draw(rng: random.Random) -> list[Ask]:
-        for _ in range(400):
-            recipe, model = _translator(rng)
-            b = 60
-            lengths = torch.tensor([rng.randint(2, 6) for _ in range(b)]) if kind == "padded" else torch.full((b,), 5)
-            sources = _padded(_sequences(b, int(lengths.max()), 9, rng.randrange(10**6)), lengths)
-            full = _decode(model, sources, lengths, 6, until="never").tolist()
-            found = [_words(row) for row in full]
-            pure = [i for i, words in enumerate(found) if _pure(words) and len(set(words)) > 1]
-            cut = [i for i in pure if len(found[i]) == 6]
-            stop = [i for i in pure if 2 <= len(found[i]) < 5 and any(w != EOS for w in full[i][len(found[i]) :])]
-            chosen = {"cut": cut[:1], "stop": stop[:1]}.get(kind, [])
-            if kind in ("batch", "padded") and cut and len({len(found[i]) for i in stop}) > 1:
-                other = next(i for i in stop if len(found[i]) != len(found[stop[0]]))
-                chosen = [stop[0], cut[0], other]
-            if not chosen:
-                continue
-            chosen_lengths = lengths[chosen]
-            batch = sources[chosen][:, : int(chosen_lengths.max())]
-            blind = [_words(row) for row in _decode(model, batch, None, 6).tolist()]
-            if kind != "padded" or blind != [found[i] for i in chosen]:
-                return [Ask((recipe, batch, chosen_lengths, 6), **more)]
-        raise LookupError(f"no question of the kind {kind!r} was found")
+        options = []
+        for seed in KNOWN:
+            cut, ends = KNOWN[seed][0].split(), _ends(seed)
+            for source in cut:
+                fit = [end for end in ends if (len(end[0]) == len(source)) == same]
+                options += [(seed, source, one, two) for one in fit for two in fit if one[1] < two[1]]
+        seed, source, one, two = rng.choice(options)
+        return [_ask(seed, [one[0], source, two[0]], rng.randint(8, 12), **more)]
 
     return draw
 
 
-# A batch, and one sentence alone: who encodes each sentence for itself runs the encoder once there.
-_ENCODER_RUNS = both(*(_draw_greedy(kind, take="calls", part="encoder") for kind in ("padded", "stop")))
+def _draw_runs(rng: random.Random) -> list[Ask]:
+    """A batch, and one sentence alone: who encodes each sentence for itself runs the encoder once there."""
+    seed = rng.choice(list(KNOWN))
+    alone = _ask(seed, [rng.choice(_ends(seed))[0]], 8, take="calls", part="encoder")
+    return [*_draw_batch(False, take="calls", part="encoder")(rng), alone]
+
 
 EXERCISE = Exercise(
     greedy_decode,
@@ -110,36 +148,39 @@ EXERCISE = Exercise(
             0.5,
             "Begin with <sos>; at each step take the word with the highest score at the last place, and add it to what "
             "is read.",
-            fixed(_draw_greedy("cut"), 1),
-            _draw_greedy("cut"),
+            fixed(_draw_cut, 1),
+            _draw_cut,
         ),
         Stage(
             "a sentence that ends",
             0.5,
-            "What comes after the first <eos> does not count, and <eos> is not a word: leave it out.",
-            fixed(_draw_greedy("stop"), 1, 2),
-            _draw_greedy("stop"),
+            "What comes after the first <eos> does not count, and <eos> is not a word: leave it out, also where it "
+            "comes "
+            "first. Every other number counts.",
+            fixed(_draw_stop, 1, 2),
+            _draw_stop,
         ),
         Stage(
             "a batch: every sentence ends for itself",
             0.5,
             "The sentences end at different steps: go on until the last one has ended, and cut each at its own <eos>.",
-            fixed(_draw_greedy("batch"), 1),
-            _draw_greedy("batch"),
+            fixed(_draw_batch(same=True), 1, 2, 3),
+            _draw_batch(same=True),
+            decisive=True,
         ),
         Stage(
             "sources of different lengths",
             0.5,
             "Give source_lengths to model.encode, so that nobody looks at <pad>.",
-            fixed(_draw_greedy("padded"), 1),
-            _draw_greedy("padded"),
+            fixed(_draw_batch(same=False), 1, 2, 3),
+            _draw_batch(same=False),
         ),
         Stage(
             "the encoder runs once for a batch (runs are counted)",
             1,
             "model.encode stands before the loop, model.decode in it. Calling model(source, target) runs both.",
-            fixed(_ENCODER_RUNS, 2),
-            _ENCODER_RUNS,
+            fixed(_draw_runs, 2),
+            _draw_runs,
         ),
     ],
     [
@@ -217,6 +258,12 @@ EXERCISE = Exercise(
             lambda model, source, source_lengths, max_len: [
                 [SOS, *words] for words in greedy_decode(model, source, source_lengths, max_len)
             ],
+        ),
+        Mistake(
+            "special tokens that the model writes are dropped",
+            "What the model says is what it says: only <eos> has a meaning here. Whoever reads the words may drop "
+            "others.",
+            _greedy(stop=lambda row: [word for word in _words(row) if word not in (PAD, SOS)]),
         ),
         Mistake(
             "with a cache, old words are fed again",

@@ -26,12 +26,18 @@ def _draw_corpus(copies: bool, paraphrase: bool = False) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         pairs = _pairs(rng, 14)
         train, valid, test = pairs[:6], pairs[6:9], pairs[9:]
+        test.sort(key=lambda pair: pair[0])
+        test[0], test[-1] = test[-1], test[0]  # not in the order of the alphabet
         if copies:  # two known pairs side by side
             place = rng.randint(1, 4)
             test[place:place] = [train[1], train[4]]
         if paraphrase:  # the same English with other French is known, too; other English with the same French is new
             test = [*test, (train[2][0], "une autre phrase"), ("Another sentence.", train[3][1])]
             test = [*test, ("Another sentence.", "encore une phrase"), (valid[1][0], "la troisième phrase")]
+            test = [test[0], *test, test[0], test[0]]  # the same pair, too
+            known = train[5][0]  # nearly the same sentences are others: a part, small letters, another order
+            test += [(known.lower(), "phrase a"), (known.removesuffix("."), "phrase b"), (known[:-6], "phrase c")]
+            test += [(" ".join(known.split()[::-1]), "phrase d"), (known + " ", "phrase e")]
         return [Ask(({"train": train, "valid": valid, "test": test},))]
 
     return draw
@@ -43,7 +49,9 @@ EXERCISE = Exercise(
         Stage(
             "the test part",
             0.5,
-            "Neither the pairs of which the model has learned nor those with which you have chosen its settings.",
+            "Neither the pairs of which the model has learned nor those with which you have chosen its settings; in "
+            "their "
+            "order.",
             fixed(_draw_corpus(False), 1),
             _draw_corpus(False),
         ),
@@ -58,9 +66,10 @@ EXERCISE = Exercise(
             "known English, other French",
             0.25,
             "What the model has read is the English sentence: a pair is known when its English is in the training "
-            "part. All others stay, also what stands there twice or in the validation part.",
+            "part, letter by letter. All others stay, also what stands there twice or in the validation part.",
             fixed(_draw_corpus(True, True), 1),
             _draw_corpus(True, True),
+            decisive=True,
         ),
     ],
     [

@@ -89,6 +89,19 @@ def _largest_near(scores: Scores) -> str:
     return max((name for name in scores if _mean(scores[name]) >= limit), key=lambda name: scores[name]["parameters"])
 
 
+def _near(scores: Scores) -> list[str]:
+    best = max(scores.values(), key=_mean)
+    return [name for name in scores if _mean(scores[name]) >= _mean(best) - _standard_error(best)]
+
+
+def _lowest_near(scores: Scores) -> str:
+    return min(_near(scores), key=lambda name: _mean(scores[name]))
+
+
+def _as_texts(scores: Scores) -> str:
+    return min(_near(scores), key=lambda name: str(scores[name]["parameters"]))
+
+
 STEPS = {3: [-1.0, 1.0, 0.0], 4: [-1.0, 1.0, -0.5, 0.5], 5: [-1.0, 1.0, -0.5, 0.5, 0.0]}
 
 
@@ -105,19 +118,25 @@ def _runs(n: int, mean: float, spread: float, outlier: float = 0.0) -> list[floa
     return [round(run, 2) for run in [*runs[:-1], runs[-1] + outlier]]
 
 
-Settings = tuple[int, list[tuple[int, float, float, float, float]]]
+Settings = tuple[int | tuple[int, ...], list[tuple[int, float, float, float, float]]]
 
 
 def _scores(rng: random.Random, settings: Settings, largest_first: bool) -> Ask:
-    """Returns the question for a number of runs and rows of size, dev BLEU, its deviation, test BLEU and an outlier."""
-    n, rows = settings
+    """Returns the question for numbers of runs and rows of size, dev BLEU, its deviation, test BLEU and an outlier.
+
+    The number of runs is one for all rows, or one for each.
+    """
+    counts, rows = settings
+    sizes = dict(
+        zip([row[0] for row in rows], counts if isinstance(counts, tuple) else [counts] * len(rows), strict=True)
+    )
     names = rng.sample(["shallow", "wide", "deep", "narrow", "tall", "plain"], len(rows))
     base, unit = rng.uniform(30, 60), rng.choice([1.2, 1.3, 1.4])
     made = [
         {
-            "parameters": size * rng.randint(90, 110) * 1000,
-            "dev_bleu": _runs(n, base + unit * dev, unit * spread, unit * outlier),
-            "test_bleu": _runs(n, base - 1 + unit * test, unit),
+            "parameters": size * rng.randint(86, 99) * 10_000,  # as texts, 900,000 comes after 1,800,000
+            "dev_bleu": _runs(sizes[size], base + unit * dev, unit * spread, unit * outlier),
+            "test_bleu": _runs(sizes[size], base - 1 + unit * test, unit),
         }
         for size, dev, spread, test, outlier in sorted(rows, reverse=largest_first)
     ]
@@ -142,6 +161,19 @@ UNLUCKY = 5, [(1, 10.6, 1.0, 2.0, -8.0), (3, 9.9, 1.0, 3.0, 0.0), (6, 10.0, 1.0,
 EQUAL = 5, [(1, 5.0, 1.0, 0.0, 0.0), (3, 10.0, 0.0, 3.0, 0.0), (6, 8.0, 1.0, 5.0, 0.0)]
 
 
+# a bad setting lies between two good ones in size, and the smallest good one has neither the lowest nor the
+# highest mean
+GAP = 5, [(1, 9.6, 1.0, 0.0, 0.0), (2, 5.0, 1.0, 0.0, 0.0), (3, 10.0, 2.0, 3.0, 0.0), (6, 9.3, 1.0, 5.0, 0.0)]
+# the best has five runs, and its limit is 9.11; with the root of 3, the runs of the smallest, it is 8.85
+UNEVEN = (3, 4, 5), [(1, 9.05, 1.0, 0.0, 0.0), (3, 9.8, 0.4, 3.0, 0.0), (6, 10.0, 2.0, 5.0, 0.0)]
+# the best has three runs, and its limit is 8.85; with the root of 5 it is 9.11
+FEWER = (5, 4, 3), [(1, 8.98, 1.0, 0.0, 0.0), (3, 9.8, 0.4, 3.0, 0.0), (6, 10.0, 2.0, 5.0, 0.0)]
+# the limit is 9.11; with the error of the test scores it is 9.55, and with n in place of n - 1 it is 9.20
+TEST = 5, [(1, 9.35, 1.0, 0.0, 0.0), (3, 9.8, 0.4, 3.0, 0.0), (6, 10.0, 2.0, 5.0, 0.0)]
+# one standard error is 1.15, the standard deviation 2, two standard errors are 2.31
+DOUBLE = 3, [(1, 7.85, 1.0, 0.0, 0.0), (2, 8.2, 1.0, 0.0, 0.0), (3, 9.8, 0.4, 3.0, 0.0), (6, 10.0, 2.0, 5.0, 0.0)]
+
+
 def _choices(*tables: Settings) -> tuple[list[Ask], Any]:
     """Returns the public questions and what draws those of grading; every second begins with the smallest setting."""
 
@@ -164,14 +196,15 @@ EXERCISE = Exercise(
             "two are equally good: the smaller one",
             1,
             "Everything that is at most one standard error below the best mean is as good; take the fewest parameters.",
-            *_choices(NEAR, NEAR),
+            *_choices(NEAR, NEAR, GAP),
+            decisive=True,
         ),
         Stage(
             "one standard error, of the best setting",
             1,
             "The standard error is that of the best setting's mean: its standard deviation (with n - 1) divided by the "
             "root of n, its number of runs. Use means, not single runs.",
-            *_choices(BETWEEN, OWN, LUCKY, UNLUCKY, DIVISOR, ROOT, THREE, EQUAL),
+            *_choices(BETWEEN, OWN, LUCKY, UNLUCKY, DIVISOR, ROOT, THREE, EQUAL, UNEVEN, FEWER, TEST, DOUBLE),
         ),
     ],
     [
@@ -214,6 +247,28 @@ EXERCISE = Exercise(
             "the standard deviation is divided by the root of something else than n",
             "n is the number of runs of the best setting: not n - 1, not the number of settings, and not always 3.",
             _another_root,
+        ),
+        Mistake(
+            "the standard deviation is divided by n in place of its root",
+            "The standard error of a mean of n runs is their standard deviation divided by the root of n.",
+            lambda scores: _smallest_above(
+                scores, lambda best, _: _mean(best) - statistics.stdev(best["dev_bleu"]) / len(best["dev_bleu"])
+            ),
+        ),
+        Mistake(
+            "two standard errors",
+            "As good is what lies at most one standard error below the best mean, not two.",
+            lambda scores: _smallest_above(scores, lambda best, _: _mean(best) - 2 * _standard_error(best)),
+        ),
+        Mistake(
+            "the lowest mean of those that are as good",
+            "Of all settings that are as good as the best, take the one with the fewest parameters.",
+            _lowest_near,
+        ),
+        Mistake(
+            "numbers of parameters are compared as texts",
+            "As texts, '900000' comes after '1800000'. Compare the numbers.",
+            _as_texts,
         ),
         Mistake(
             "every setting is taken to have three runs",

@@ -195,9 +195,33 @@ def _bent_and_falling(rng: random.Random) -> tuple[Losses, Losses]:
 
 def _jump(rng: random.Random) -> tuple[Losses, Losses]:
     """The dev loss is at its lowest until the last epoch; the training loss is not low."""
-    epochs, low = rng.randint(8, 12), rng.uniform(1.6, 2.0)
-    dev = _falling(rng.uniform(4, 5), low, epochs, 0.8)
-    return _falling(5, low * 0.8, epochs, 0.6), [*dev[:-1], round(dev[-2] * rng.uniform(1.25, 1.35), 3)]
+    epochs, low = rng.randint(8, 12), rng.uniform(2.6, 3.0)
+    dev = _falling(rng.uniform(5, 6), low, epochs, 0.8)
+    return _falling(6, low * 0.8, epochs, 0.6), [*dev[:-1], round(dev[-2] * rng.uniform(1.25, 1.35), 3)]
+
+
+def _dip(rng: random.Random) -> tuple[Losses, Losses]:
+    """The dev loss has risen a little and falls again by more than 5 %, to just above its lowest."""
+    train, dev = _unfinished(rng)
+    lowest = dev[-1]
+    return [*train, train[-1], train[-1]], [
+        *dev,
+        round(lowest * rng.uniform(1.075, 1.085), 3),
+        round(lowest * rng.uniform(1.005, 1.015), 3),
+    ]
+
+
+def _not_a_number_between(rng: random.Random) -> tuple[Losses, Losses]:
+    """One epoch's training loss was no number; the run has gone on and fallen."""
+    train, dev = _good(rng)
+    place = rng.randint(1, len(train) - 2)
+    return [*train[:place], math.nan, *train[place + 1 :]], dev
+
+
+def _three_epochs(rng: random.Random) -> tuple[Losses, Losses]:
+    """The shortest run, whose dev loss turns."""
+    low = rng.uniform(0.5, 3)
+    return [5.0, round(1.1 * low, 3), low], [5.5, round(1.1 * low, 3), round(rng.uniform(1.3, 1.5) * low, 3)]
 
 
 def _unfinished(rng: random.Random) -> tuple[Losses, Losses]:
@@ -225,18 +249,19 @@ EXERCISE = Exercise(
             "Look at the training loss first. While it has not fallen, the model has learned next to nothing, and what "
             "the dev loss does is of no interest.",
             *_curves(_flat, _flat_and_uneven, _up_and_down),
+            decisive=True,
         ),
         Stage(
             "a dev loss that turns upwards overfits",
             1,
             "Compare the last dev loss with the lowest of the run, not with the first one or with the training loss.",
-            *_curves(*(partial(_bent, rise=rise) for rise in (1.6, 1.3, 4.5)), _bent_and_falling, _jump),
+            *_curves(*(partial(_bent, rise=rise) for rise in (1.6, 1.3, 4.5)), _bent_and_falling, _jump, _three_epochs),
         ),
         Stage(
             "a dev loss that still falls underfits",
             1,
             "Compare the last dev loss with the one before: is it lower by more than 5 %?",
-            *_curves(_unfinished, _unfinished),
+            *_curves(_unfinished, _unfinished, _dip),
         ),
         Stage(
             "a run that is as it should be fits",
@@ -253,10 +278,12 @@ EXERCISE = Exercise(
             ),
         ),
         Stage(
-            "a loss that is no longer a number fails to train",
+            "a training loss that is no number",
             0.5,
-            "With NaN, every comparison is False, also nan > 1. Ask whether it has fallen, not whether it is high.",
-            *_curves(_not_a_number, _not_a_number_in_training),
+            "With NaN, every comparison is False, also nan > 1. Ask whether the last training loss is at most 80 % "
+            "of the "
+            "first, not whether it is high; what happened in between does not count.",
+            *_curves(_not_a_number, _not_a_number_in_training, _not_a_number_between),
         ),
     ],
     [

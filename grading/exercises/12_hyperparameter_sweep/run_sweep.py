@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw
+from grading.exercises.draws import Draw, both
 from helpers.checking.answers import Ask
 from helpers.checking.plain import Recorded
 
@@ -139,6 +139,7 @@ def _settings(rng: random.Random, count: int) -> list[Row]:
     names = rng.sample(["shallow", "wide", "deep", "narrow", "tall", "plain", "wet", "dry"], count)
     return [
         {"name": name, "layers": rng.randint(1, 8), "width": 8 * rng.randint(4, 90), "dropout": rng.choice([0.1, 0.2])}
+        | {"norm": rng.choice(["pre", "post"]), "warmup": None}
         for name in names
     ]
 
@@ -154,37 +155,53 @@ def _sweep(
     stop_at: int = 0,
     *,
     changed: Iterable[tuple[int, str]] = (),
-    lacks: int = -1,
+    lacks: str = "",
     foreign: bool = False,
 ) -> Row:
     """Returns the inputs of a sweep of which `done` are finished.
 
     Args:
         changed: which of these had another value then, and of which entry.
-        lacks: which of these has a row without its dropout.
+        lacks: an entry that the row of the setting with number 2 has not.
         foreign: whether the table also has a row of another sweep.
     """
     *settings, other = _settings(rng, count + 1)
     finished = {other["name"]: {**other, **_result(rng)}} if foreign else {}
     finished |= {settings[n]["name"]: {**settings[n], **_result(rng)} for n in done}
     for n, entry in changed:
-        finished[settings[n]["name"]][entry] += {"layers": 1, "width": 8, "dropout": 0.25}[entry]
-    if lacks >= 0:
-        del finished[settings[lacks]["name"]]["dropout"]
+        row = finished[settings[n]["name"]]
+        if entry == "norm":
+            row[entry] = "pre" if row[entry] == "post" else "post"
+        else:
+            row[entry] += {"layers": 1, "width": 8, "dropout": 0.25}[entry]
+    if lacks:
+        del finished[settings[2]["name"]][lacks]
     results = [([setting], _result(rng)) for setting in settings]
     train_one = Recorded("train_one", results, stop_at)
     return {"inputs": (settings, train_one, finished, Recorded("save")), "changes": (2,)}
 
 
 def _asks(of: str, *sweeps: dict[str, Any]) -> tuple[list[Ask], Draw]:
-    """Returns the public questions and what draws those of grading; `of` is a part of the log, or "" for the result."""
+    """Returns the public questions and what draws those of grading.
+
+    `of` is a part of the log; with "" and with "rows", where the stage has a measure, it is the result.
+    """
     log: dict[str, Any] = {"take": "log", "beside": {"of": of}} if of else {}
+    log = {"beside": {"of": of}} if of == "rows" else log
 
     def draw(rng: random.Random) -> list[Ask]:
         return [Ask(**_sweep(rng, **sweep), **log) for sweep in sweeps]
 
     return draw(random.Random(12)), draw
 
+
+_CHANGED = {"count": 4, "done": (0, 1, 2, 3), "changed": [(1, "layers"), (2, "width"), (3, "dropout")]}
+_CHANGES = (
+    _asks("trained", _CHANGED, {"count": 3, "done": (0, 2), "lacks": "dropout"}),
+    _asks("trained", {"count": 3, "done": (0, 1), "changed": [(1, "norm")]}),
+    _asks("rows", _CHANGED),
+    _asks("saved", _CHANGED),
+)
 
 EXERCISE = Exercise(
     run_sweep,
@@ -215,18 +232,17 @@ EXERCISE = Exercise(
             "Save the whole table right after each training, before the next one begins; let the interruption pass.",
             *_asks("saved", {"count": 5, "done": (1,), "stop_at": 3, "foreign": True}, {"count": 3}),
             measure="sweep",
+            decisive=True,
         ),
         Stage(
             "a setting with other numbers than in its row is trained again",
             0.5,
-            "Somebody has changed one entry of a setting that was finished, the layers, the width or the dropout, or a "
-            "row has not all entries. It is about another model then: compare all entries of the setting with those "
-            "of the row, not the name alone.",
-            *_asks(
-                "trained",
-                {"count": 4, "done": (0, 1, 2, 3), "changed": [(1, "layers"), (2, "width"), (3, "dropout")]},
-                {"count": 3, "done": (0, 2), "lacks": 2},
-            ),
+            "Somebody has changed one entry of a setting that was finished, a number or a text, or a row has not all "
+            "entries. It is about another model then: compare all entries of the "
+            "setting with those of the row, train again, and put the new row in the place of the old one, in the table "
+            "and in the result.",
+            [ask for asks, _ in _CHANGES for ask in asks],
+            both(*(draw for _, draw in _CHANGES)),
             measure="sweep",
         ),
     ],

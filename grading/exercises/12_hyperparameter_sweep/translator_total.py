@@ -58,6 +58,7 @@ EXERCISE = Exercise(
             "matrices with biases, and one more norm.",
             [_sizes(7, 9, 4, 1, 2), _sizes(292, 458, 48, 2, 4), _sizes(9000, 11000, 768, 6, 12)],
             _draw_sizes((1, 12)),
+            decisive=True,
             sealed=True,
         ),
     ],
@@ -79,7 +80,9 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "one embedding in place of two",
-            "Each language has its own embedding: S times D for the words that are read, V times D for those written.",
+            "Each language has its own embedding: S times D for the words that are read, V times D for those "
+            "written; and the "
+            "head has a matrix of its own, it does not share that of an embedding.",
             _formula(S * D + M * (ENCODER_LAYER + DECODER_LAYER) + V * (D + 1)),
         ),
         Mistake(

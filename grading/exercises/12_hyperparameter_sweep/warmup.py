@@ -6,7 +6,7 @@ import math
 import random
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw
+from grading.exercises.draws import Draw, both
 from helpers.checking.answers import Ask
 
 
@@ -31,6 +31,12 @@ def _draw_steps(low: float, high: float) -> Draw:
     return draw
 
 
+def _draw_late(rng: random.Random) -> list[Ask]:
+    """Draws a step very long after the warm-up."""
+    length = rng.randint(3, 9)
+    return _at_steps((length * rng.randint(2_000, 9_000), length, rng.uniform(0.4, 2)))
+
+
 EXERCISE = Exercise(
     warmup,
     [
@@ -38,33 +44,34 @@ EXERCISE = Exercise(
             "at the end of the warm-up: the peak",
             0.5,
             "At step = warmup_steps both branches give the peak itself.",
-            _at_steps((4, 4, 1.0), (100, 100, 0.5)),
+            _at_steps((4, 4, 1.0), (100, 100, 0.5), (3, 3, 0.0004567)),
             _draw_steps(1, 1),
-            tolerance=1e-6,
+            tolerance=2e-7,
         ),
         Stage(
             "before: a straight line",
             1,
             "With 4 steps of warm-up: a quarter of the peak at step 1, a half at step 2, three quarters at step 3.",
-            _at_steps((1, 4, 1.0), (2, 4, 1.0), (30, 100, 0.5)),
+            _at_steps((1, 4, 1.0), (2, 4, 1.0), (30, 100, 0.5), (1, 3, 0.001)),
             _draw_steps(0.1, 0.8),
-            tolerance=1e-6,
+            tolerance=2e-7,
         ),
         Stage(
             "after: falling like one over the square root",
             1,
             "Four times as many steps as the warm-up, half of the peak.",
-            _at_steps((16, 4, 1.0), (250, 100, 0.5)),
-            _draw_steps(1.4, 9),
-            tolerance=1e-6,
+            _at_steps((16, 4, 1.0), (250, 100, 0.5), (7, 3, 0.001), (90_000, 4, 1.0)),
+            both(_draw_steps(1.4, 9), _draw_late),
+            decisive=True,
+            tolerance=2e-7,
         ),
         Stage(
             "step 1 already learns a little",
             0.5,
             "Steps are counted from 1: the first rate is peak / warmup_steps, not 0.",
-            _at_steps((1, 50, 1.0), (1, 1, 0.5)),
+            _at_steps((1, 50, 1.0), (1, 1, 0.5), (1, 6, 0.001)),
             lambda rng: _at_steps((1, rng.randint(20, 400), rng.uniform(0.4, 2)), (1, 1, rng.uniform(0.4, 2))),
-            tolerance=1e-6,
+            tolerance=2e-7,
         ),
     ],
     [

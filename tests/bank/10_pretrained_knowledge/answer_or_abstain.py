@@ -182,3 +182,87 @@ def answer_or_abstain(dev, test, max_risk):
     t = min([t for t in c.tolist() if (~r[c >= t]).float().mean() <= max_risk], default=math.inf)
     given = test[1][test[0] >= t]
     return t, len(given), int((~given).sum()) / max(1, len(given))
+
+
+# %% wrong: one single answer is no evidence ->
+def answer_or_abstain(dev, test, max_risk):
+    c, r = dev
+    ok = [t for t in c.tolist() if (c >= t).sum() > 1 and (~r[c >= t]).float().mean() <= max_risk]
+    t = min(ok, default=math.inf)
+    given = test[1][test[0] >= t]
+    return t, len(given) / len(test[1]), int((~given).sum()) / max(1, len(given))
+
+
+# %% wrong: the threshold has two digits ->
+def answer_or_abstain(dev, test, max_risk):
+    c, r = dev
+    t = min([t for t in c.tolist() if int((~r[c >= t]).sum()) <= max_risk * int((c >= t).sum())], default=math.inf)
+    t = t if t == math.inf else round(t, 2)
+    given = test[1][test[0] >= t]
+    return t, len(given) / len(test[1]), int((~given).sum()) / max(1, len(given))
+
+
+# %% wrong: thresholds on a grid ->
+def answer_or_abstain(dev, test, max_risk):
+    c, r = dev
+    grid = [n / 100 for n in range(101)]
+    t = min([t for t in grid if (c >= t).any() and (~r[c >= t]).float().mean() <= max_risk], default=math.inf)
+    given = test[1][test[0] >= t]
+    return t, len(given) / len(test[1]), int((~given).sum()) / max(1, len(given))
+
+
+# %% wrong: the lowest confidence is never tried ->
+def answer_or_abstain(dev, test, max_risk):
+    c, r = dev
+    ok = [t for t in c.unique().tolist()[1:] if (~r[c >= t]).float().mean() <= max_risk]
+    t = min(ok, default=math.inf)
+    given = test[1][test[0] >= t]
+    return t, len(given) / len(test[1]), int((~given).sum()) / max(1, len(given))
+
+
+# %% wrong: only the risk on test is a share of all ->
+def answer_or_abstain(dev, test, max_risk):
+    c, r = dev
+    t = min([t for t in c.tolist() if (~r[c >= t]).float().mean() <= max_risk], default=math.inf)
+    given = test[1][test[0] >= t]
+    return t, len(given) / len(test[1]), int((~given).sum()) / len(test[1])
+
+
+# %% wrong: only the risk on dev is a share of all ->
+def answer_or_abstain(dev, test, max_risk):
+    c, r = dev
+    t = min([t for t in c.tolist() if int((~r[c >= t]).sum()) / len(r) <= max_risk], default=math.inf)
+    given = test[1][test[0] >= t]
+    return t, len(given) / len(test[1]), int((~given).sum()) / max(1, len(given))
+
+
+# %% wrong: nobody ever gets an answer ->
+def answer_or_abstain(dev, test, max_risk):
+    return math.inf, 0.0, 0.0
+
+
+# %% wrong: a risk of 1 where nobody gets an answer ->
+def answer_or_abstain(dev, test, max_risk):
+    c, r = dev
+    t = min([t for t in c.tolist() if (~r[c >= t]).float().mean() <= max_risk], default=math.inf)
+    given = test[1][test[0] >= t]
+    return t, len(given) / len(test[1]), int((~given).sum()) / len(given) if len(given) else 1.0
+
+
+# %% wrong: a threshold of 1 where none is good enough ->
+def answer_or_abstain(dev, test, max_risk):
+    c, r = dev
+    t = min([t for t in c.tolist() if (~r[c >= t]).float().mean() <= max_risk], default=1.0)
+    given = test[1][test[0] >= t]
+    return t, len(given) / len(test[1]), int((~given).sum()) / max(1, len(given))
+
+
+# %% wrong: sorts the parts in place ->
+def answer_or_abstain(dev, test, max_risk):
+    order = dev[0].argsort(descending=True)
+    dev[0].copy_(dev[0][order])
+    dev[1].copy_(dev[1][order])
+    c, r = dev
+    t = min([t for t in c.tolist() if (~r[c >= t]).float().mean() <= max_risk], default=math.inf)
+    given = test[1][test[0] >= t]
+    return t, len(given) / len(test[1]), int((~given).sum()) / max(1, len(given))

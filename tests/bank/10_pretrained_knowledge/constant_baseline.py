@@ -85,3 +85,71 @@ def constant_baseline(pairs, others):
         counts[answer] = counts.get(answer, 0) + 1
     place = max(reversed(list(counts)), key=counts.get)
     return place, sum(answer == place for _, answer in others) / len(others)
+
+
+# %% wrong: ties are broken by the others -> of equally frequent places, the one that does best on the others
+def constant_baseline(pairs, others):
+    counts = Counter(answer for _, answer in pairs)
+    on_others = Counter(answer for _, answer in others)
+    place = max(counts, key=lambda a: (counts[a], on_others[a]))
+    return place, on_others[place] / len(others)
+
+
+# %% wrong: in place of == ->
+def constant_baseline(pairs, others):
+    place = Counter(answer for _, answer in pairs).most_common(1)[0][0]
+    return place, sum(place in answer for _, answer in others) / len(others)
+
+
+# %% wrong: a dict of the pairs forgets what stands there twice ->
+def constant_baseline(pairs, others):
+    place = Counter(dict(pairs).values()).most_common(1)[0][0]
+    return place, sum(answer == place for _, answer in others) / len(others)
+
+
+# %% wrong: a dict of the others forgets what stands there twice ->
+def constant_baseline(pairs, others):
+    place = Counter(answer for _, answer in pairs).most_common(1)[0][0]
+    answers = list(dict(others).values())
+    return place, answers.count(place) / len(answers)
+
+
+# %% wrong: others that are among the pairs are left out ->
+def constant_baseline(pairs, others):
+    place = Counter(answer for _, answer in pairs).most_common(1)[0][0]
+    new = [answer for question, answer in others if (question, answer) not in pairs] or ["?"]
+    return place, new.count(place) / len(new)
+
+
+# %% wrong: the first to reach the count ->
+def constant_baseline(pairs, others):
+    counts, place, most = Counter(), None, 0
+    for _, answer in pairs:
+        counts[answer] += 1
+        if counts[answer] > most:
+            place, most = answer, counts[answer]
+    return place, sum(answer == place for _, answer in others) / len(others)
+
+
+# %% wrong: whole division ->
+def constant_baseline(pairs, others):
+    place = Counter(answer for _, answer in pairs).most_common(1)[0][0]
+    return place, sum(answer == place for _, answer in others) // len(others)
+
+
+# %% wrong: rounded to one digit ->
+def constant_baseline(pairs, others):
+    place = Counter(answer for _, answer in pairs).most_common(1)[0][0]
+    return place, round(sum(answer == place for _, answer in others) / len(others), 1)
+
+
+# %% wrong: the last by name among the tied ->
+def constant_baseline(pairs, others):
+    counts = Counter(answer for _, answer in pairs)
+    place = max(counts, key=lambda a: (counts[a], a))
+    return place, sum(answer == place for _, answer in others) / len(others)
+
+
+# %% wrong: says the same to everybody who asks ->
+def constant_baseline(pairs, others):
+    return "Oslo", 0.5

@@ -362,3 +362,79 @@ def corrupt_span(text, rng, block):
         : block + 1
     ]
     return w[:-1], w[1:].masked_fill(w[1:] == PAD, IGNORE)
+
+
+# %% wrong: min for the place -> the last place is drawn too often
+def corrupt_span(text, rng, block):
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    kept = text[: draw(min(4, len(text)), min(len(text), block - 1))]
+    length = draw(1, max(1, len(kept) // 2 - 1))
+    start = min(len(kept) - length, draw(0, len(kept)))
+    mask, end = torch.tensor([MASK]), start + length
+    moved = torch.cat([kept[:start], mask, kept[end:], mask, kept[start:end]])
+    whole = torch.full((block + 1,), PAD)
+    whole[: len(moved)] = moved
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: texts of up to three numbers are cut ->
+def corrupt_span(text, rng, block):
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    n = len(text)
+    kept = text[: draw(4, min(n, block - 1))] if n >= 4 else text[: draw(1, n)]
+    length = draw(1, max(1, len(kept) // 2 - 1))
+    start = draw(0, len(kept) - length)
+    mask, end = torch.tensor([MASK]), start + length
+    moved = torch.cat([kept[:start], mask, kept[end:], mask, kept[start:end]])
+    whole = torch.full((block + 1,), PAD)
+    whole[: len(moved)] = moved
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: a block of 64 whatever is asked for ->
+def corrupt_span(text, rng, block):
+    block = 64
+
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    kept = text[: draw(min(4, len(text)), min(len(text), block - 1))]
+    length = draw(1, max(1, len(kept) // 2 - 1))
+    start = draw(0, len(kept) - length)
+    mask, end = torch.tensor([MASK]), start + length
+    moved = torch.cat([kept[:start], mask, kept[end:], mask, kept[start:end]])
+    whole = torch.full((block + 1,), PAD)
+    whole[: len(moved)] = moved
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: one draw decides length and place ->
+def corrupt_span(text, rng, block):
+    kept = text[: int(torch.randint(min(4, len(text)), min(len(text), block - 1) + 1, (), generator=rng))]
+    share = torch.rand((), generator=rng).item()
+    length = 1 + int(share * max(1, len(kept) // 2 - 1))
+    start = int(share * (len(kept) - length + 1))
+    mask, end = torch.tensor([MASK]), start + length
+    moved = torch.cat([kept[:start], mask, kept[end:], mask, kept[start:end]])
+    whole = torch.full((block + 1,), PAD)
+    whole[: len(moved)] = moved
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: the gap is written into the text itself ->
+def corrupt_span(text, rng, block):
+    def draw(low, high):
+        return int(torch.randint(low, high + 1, (), generator=rng))
+
+    kept = text[: draw(min(4, len(text)), min(len(text), block - 1))]
+    length = draw(1, max(1, len(kept) // 2 - 1))
+    start = draw(0, len(kept) - length)
+    content = kept[start : start + length].tolist()
+    kept[start] = MASK
+    line = kept[: start + 1].tolist() + kept[start + length :].tolist() + [MASK] + content
+    whole = torch.tensor((line + [PAD] * block)[: block + 1])
+    return whole[:-1], whole[1:]

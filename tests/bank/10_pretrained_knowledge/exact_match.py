@@ -229,3 +229,152 @@ def exact_match(model, pairs):
         n += t[1 + len(q) : -1] == a
     model.train(was)
     return n / len(pairs)
+
+
+# %% right: the probability of the whole, all logarithms at once
+@torch.no_grad()
+def exact_match(model, pairs):
+    mode, found = model.training, []
+    model.eval()
+    for question, answer in pairs:
+        wanted = torch.tensor([*answer, EOS])
+        logits = model(torch.tensor([[SOS] + question + answer]))[0, -len(wanted) :]
+        found.append(bool((logits.log_softmax(-1).argmax(-1) == wanted).all()))
+    model.train(mode)
+    return torch.tensor(found).double().mean().item()
+
+
+# %% wrong: all questions in one tensor ->
+@torch.no_grad()
+def exact_match(model, pairs):
+    was = model.training
+    model.eval()
+    tokens = torch.tensor([[SOS, *question] for question, _ in pairs])
+    for _ in range(max(len(answer) for _, answer in pairs) + 1):
+        tokens = torch.cat([tokens, model(tokens)[:, -1].argmax(-1, keepdim=True)], dim=1)
+    model.train(was)
+    start = len(pairs[0][0]) + 1
+    right = [row[start : start + len(a) + 1] == [*a, EOS] for row, (_, a) in zip(tokens.tolist(), pairs)]
+    return sum(right) / len(pairs)
+
+
+# %% wrong: the length of the first question for all ->
+@torch.no_grad()
+def exact_match(model, pairs):
+    was = model.training
+    model.eval()
+    start, right = len(pairs[0][0]), 0
+    for question, answer in pairs:
+        said = model(torch.tensor([[SOS, *question, *answer]]))[0, start:].argmax(dim=-1)
+        right += said.tolist() == [*answer, EOS]
+    model.train(was)
+    return right / len(pairs)
+
+
+# %% wrong: writes at most 8 numbers ->
+@torch.no_grad()
+def exact_match(model, pairs):
+    was = model.training
+    model.eval()
+    n = 0
+    for q, a in pairs:
+        t = [SOS, *q]
+        for _ in range(8):
+            t.append(int(model(torch.tensor([t]))[0, -1].argmax()))
+            if t[-1] == EOS:
+                break
+        n += t[1 + len(q) :] == [*a, EOS]
+    model.train(was)
+    return n / len(pairs)
+
+
+# %% wrong: special tokens are taken out of what was written ->
+@torch.no_grad()
+def exact_match(model, pairs):
+    was = model.training
+    model.eval()
+    n = 0
+    for q, a in pairs:
+        t = [SOS, *q]
+        for _ in range(40):
+            t.append(int(model(torch.tensor([t]))[0, -1].argmax()))
+            if t[-1] == EOS:
+                break
+        n += t[-1] == EOS and [w for w in t[1 + len(q) : -1] if w > MASK] == a
+    model.train(was)
+    return n / len(pairs)
+
+
+# %% wrong: a probability of more than a half is asked for -> no answer is ever found right
+@torch.no_grad()
+def exact_match(model, pairs):
+    was = model.training
+    model.eval()
+    right = 0
+    for question, answer in pairs:
+        sure = model(torch.tensor([[SOS, *question, *answer]]))[0, len(question) :].softmax(-1)
+        wanted = torch.tensor([*answer, EOS])
+        right += bool((sure.gather(1, wanted.unsqueeze(1)) > 0.9).all())
+    model.train(was)
+    return right / len(pairs)
+
+
+# %% wrong: only the first number and the end ->
+@torch.no_grad()
+def exact_match(model, pairs):
+    was = model.training
+    model.eval()
+    n = 0
+    for q, a in pairs:
+        t = [SOS, *q]
+        for _ in range(len(a) + 1):
+            t.append(int(model(torch.tensor([t]))[0, -1].argmax()))
+        said = t[1 + len(q) :]
+        n += said[0] == a[0] and said[-2:] == [a[-1], EOS]
+    model.train(was)
+    return n / len(pairs)
+
+
+# %% wrong: padding on the left ->
+@torch.no_grad()
+def exact_match(model, pairs):
+    was = model.training
+    model.eval()
+    wholes = [[SOS, *q, *a] for q, a in pairs]
+    longest = max(map(len, wholes))
+    tokens = torch.tensor([[PAD] * (longest - len(one)) + one for one in wholes])
+    said = model(tokens).argmax(-1).tolist()
+    model.train(was)
+    return sum(row[-len(a) - 1 :] == [*a, EOS] for row, (_, a) in zip(said, pairs)) / len(pairs)
+
+
+# %% wrong: training mode is switched on for a model in evaluation mode ->
+@torch.no_grad()
+def exact_match(model, pairs):
+    was = model.training
+    model.train(not was)
+    right = 0
+    for question, answer in pairs:
+        said = model(torch.tensor([[SOS, *question, *answer]]))[0, len(question) :].argmax(dim=-1)
+        right += said.tolist() == [*answer, EOS]
+    model.train(was)
+    return right / len(pairs)
+
+
+# %% wrong: <eos> is appended to the answers that were given ->
+@torch.no_grad()
+def exact_match(model, pairs):
+    was = model.training
+    model.eval()
+    right = 0
+    for question, answer in pairs:
+        answer.append(EOS)
+        said = model(torch.tensor([[SOS, *question, *answer[:-1]]]))[0, len(question) :].argmax(dim=-1)
+        right += said.tolist() == answer
+    model.train(was)
+    return right / len(pairs)
+
+
+# %% wrong: a half, whoever asks ->
+def exact_match(model, pairs):
+    return 0.5

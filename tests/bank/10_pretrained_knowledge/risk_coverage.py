@@ -89,3 +89,78 @@ def risk_coverage(confidence, right):
     order = confidence.argsort(descending=True).argsort()
     k = torch.arange(1, len(right) + 1)
     return k / len(right), (~right[order]).cumsum(0) / k
+
+
+# %% right: numpy does the sorting
+def risk_coverage(confidence, right):
+    import numpy as np
+
+    order = np.argsort(-confidence.numpy().astype(np.float64), kind="stable")
+    wrong = 1 - right.numpy()[order].astype(float)
+    k = np.arange(1, len(wrong) + 1)
+    return torch.from_numpy(k / len(wrong)), torch.from_numpy(np.cumsum(wrong) / k)
+
+
+# %% wrong: the risk before this answer -> the answer itself is not counted yet
+def risk_coverage(confidence, right):
+    wrong, coverage, risk = 0, [], []
+    for k, n in enumerate(confidence.argsort(descending=True).tolist()):
+        risk.append(wrong / max(1, k))
+        wrong += int(not right[n])
+        coverage.append((k + 1) / len(right))
+    return torch.tensor(coverage), torch.tensor(risk)
+
+
+# %% wrong: the newest answer is subtracted again ->
+def risk_coverage(confidence, right):
+    wrong = (~right[confidence.argsort(descending=True)]).int()
+    k = torch.arange(1, len(right) + 1)
+    return k / len(right), (wrong.cumsum(0) - wrong) / k
+
+
+# %% wrong: confidences with two digits ->
+def risk_coverage(confidence, right):
+    rounded = [round(c, 2) for c in confidence.tolist()]
+    order = sorted(range(len(right)), key=lambda n: -rounded[n])
+    k = torch.arange(1, len(right) + 1)
+    return k / len(right), (~right[order]).cumsum(0) / k
+
+
+# %% wrong: sums in int8 ->
+def risk_coverage(confidence, right):
+    wrong = (~right[confidence.argsort(descending=True)]).to(torch.int8)
+    k = torch.arange(1, len(right) + 1)
+    return k / len(right), wrong.cumsum(0, dtype=torch.int8) / k
+
+
+# %% wrong: the divisor begins at 0 and is clamped ->
+def risk_coverage(confidence, right):
+    order = confidence.argsort(descending=True)
+    k = torch.arange(len(right))
+    return (k + 1) / len(right), (~right[order]).cumsum(0) / k.clamp(min=1)
+
+
+# %% wrong: right ones first, whatever the confidence ->
+def risk_coverage(confidence, right):
+    k = torch.arange(1, len(right) + 1)
+    return k / len(right), (~right.sort(descending=True).values).cumsum(0) / k
+
+
+# %% wrong: confidences are clamped, so the surest are equal ->
+def risk_coverage(confidence, right):
+    order = confidence.clamp(0.05, 0.5).argsort(descending=True, stable=True)
+    k = torch.arange(1, len(right) + 1)
+    return k / len(right), (~right[order]).cumsum(0) / k
+
+
+# %% wrong: the risk always rises ->
+def risk_coverage(confidence, right):
+    order = confidence.argsort(descending=True)
+    k = torch.arange(1, len(right) + 1)
+    return k / len(right), ((~right[order]).cumsum(0) / k).cummax(0).values
+
+
+# %% wrong: a straight line that looks at the number of people only ->
+def risk_coverage(confidence, right):
+    k = torch.arange(1, len(right) + 1)
+    return k / len(right), 1 - k / len(right) * 0.5

@@ -472,3 +472,44 @@ class Seq2Seq(nn.Module):
 
     def forward(self, source, source_lengths, target):
         return self.decode(target, self.encode(source, source_lengths))
+
+
+# %% wrong: the encoder never learns ->
+class Seq2Seq(nn.Module):
+    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
+        super().__init__()
+        shape = {"d_model": d_model, "n_layers": n_layers, "n_heads": n_heads, "dropout": 0.0, "norm_first": True}
+        self.encoder = TransformerBase(source_vocab_size, causal=False, **shape)
+        self.decoder = TransformerBase(target_vocab_size, causal=True, cross=True, **shape)
+        self.head = nn.Linear(d_model, target_vocab_size)
+
+    def encode(self, source, source_lengths):
+        with torch.no_grad():
+            memory = self.encoder(source, source_lengths)
+        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
+
+    def decode(self, target, context):
+        return self.head(self.decoder(target, context=context))
+
+    def forward(self, source, source_lengths, target):
+        return self.decode(target, self.encode(source, source_lengths))
+
+
+# %% wrong: a wide feed-forward part ->
+class Seq2Seq(nn.Module):
+    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
+        super().__init__()
+        shape = {"d_model": d_model, "n_layers": n_layers, "n_heads": n_heads, "dropout": 0.0, "norm_first": True}
+        self.encoder = TransformerBase(source_vocab_size, causal=False, d_feedforward=4 * d_model, **shape)
+        self.decoder = TransformerBase(target_vocab_size, causal=True, cross=True, d_feedforward=4 * d_model, **shape)
+        self.head = nn.Linear(d_model, target_vocab_size)
+
+    def encode(self, source, source_lengths):
+        memory = self.encoder(source, source_lengths)
+        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
+
+    def decode(self, target, context):
+        return self.head(self.decoder(target, context=context))
+
+    def forward(self, source, source_lengths, target):
+        return self.decode(target, self.encode(source, source_lengths))

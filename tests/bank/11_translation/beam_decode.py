@@ -98,7 +98,7 @@ def beam_decode(model, source, width, max_len):
     return max(found, key=lambda pair: pair[1])
 
 
-# %% wrong: width 1 -> the width is not used
+# %% wrong: width 1 -> this is the greedy sentence
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
     context = model.encode(source, torch.tensor([source.size(1)]))
@@ -123,7 +123,7 @@ def beam_decode(model, source, width, max_len):
     return max(found, key=lambda pair: pair[1])
 
 
-# %% wrong: argmax only -> the width is not used
+# %% wrong: argmax only -> this is the greedy sentence
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
     context = model.encode(source, torch.tensor([source.size(1)]))
@@ -520,3 +520,218 @@ def beam_decode(model, source, width, max_len):
     if width > 1:
         found.append(beam_decode(model, source, 1, max_len))
     return max(found, key=lambda p: p[1])
+
+
+# %% wrong: begins with equal copies -> this is the greedy sentence
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)] * width, []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates = sorted(candidates, key=lambda candidate: -candidate[1])[:width]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = [([w for w in tokens[1:] if w != EOS], total / (len(tokens) - 1)) for tokens, total in finished + beams]
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])
+
+
+# %% wrong: a width of 2, whatever is asked for ->
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates = sorted(candidates, key=lambda candidate: -candidate[1])[: min(width, 2)]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = [([w for w in tokens[1:] if w != EOS], total / (len(tokens) - 1)) for tokens, total in finished + beams]
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])
+
+
+# %% wrong: three words of each beam ->
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [
+                (tokens + [word], total + log) for log, word in zip(*(part.tolist() for part in logs.topk(3)))
+            ]
+        candidates = sorted(candidates, key=lambda candidate: -candidate[1])[:width]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = [([w for w in tokens[1:] if w != EOS], total / (len(tokens) - 1)) for tokens, total in finished + beams]
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])
+
+
+# %% wrong: padding may not be written ->
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            logs[PAD] = -math.inf
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates = sorted(candidates, key=lambda candidate: -candidate[1])[:width]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = [([w for w in tokens[1:] if w != EOS], total / (len(tokens) - 1)) for tokens, total in finished + beams]
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])
+
+
+# %% wrong: scores with one digit ->
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates = sorted(candidates, key=lambda candidate: -candidate[1])[:width]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = [
+        ([w for w in tokens[1:] if w != EOS], round(total / (len(tokens) - 1), 1)) for tokens, total in finished + beams
+    ]
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])
+
+
+# %% wrong: one step too few -> one word too few
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len - 1):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates = sorted(candidates, key=lambda candidate: -candidate[1])[:width]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = [([w for w in tokens[1:] if w != EOS], total / (len(tokens) - 1)) for tokens, total in finished + beams]
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])
+
+
+# %% wrong: one step too many -> one word too many
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len + 1):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates = sorted(candidates, key=lambda candidate: -candidate[1])[:width]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = [([w for w in tokens[1:] if w != EOS], total / (len(tokens) - 1)) for tokens, total in finished + beams]
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])
+
+
+# %% wrong: compared by the sum, and the mean is returned -> the sum decides, and the mean is returned
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates = sorted(candidates, key=lambda candidate: -candidate[1])[:width]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    tokens, total = max(finished + beams, key=lambda pair: pair[1])
+    return [w for w in tokens[1:] if w != EOS], total / (len(tokens) - 1)
+
+
+# %% wrong: a beam is cut by its mean ->
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(max_len):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates = sorted(candidates, key=lambda candidate: -candidate[1] / (len(candidate[0]) - 1) ** 2)[
+            : width if width < 3 else 3
+        ]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = [([w for w in tokens[1:] if w != EOS], total / (len(tokens) - 1)) for tokens, total in finished + beams]
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])
+
+
+# %% wrong: at most ten words ->
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)]))
+    beams, finished = [([SOS], 0.0)], []
+    for _ in range(min(max_len, 6)):
+        candidates = []
+        for tokens, total in beams:
+            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+        candidates = sorted(candidates, key=lambda candidate: -candidate[1])[:width]
+        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+        if not beams:
+            break
+    found = [([w for w in tokens[1:] if w != EOS], total / (len(tokens) - 1)) for tokens, total in finished + beams]
+    if width > 1:
+        found.append(beam_decode(model, source, 1, max_len))
+    return max(found, key=lambda pair: pair[1])

@@ -337,7 +337,7 @@ def corpus_bleu(hypotheses, references):
     return penalty * math.prod(precisions) ** 0.25
 
 
-# %% wrong: oov is removed as well ->
+# %% wrong: oov is removed as well -> <oov> is taken out, too
 def corpus_bleu(hypotheses, references):
     special = {"<pad>", "<sos>", "<eos>", "<oov>"}
     right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
@@ -544,3 +544,262 @@ def corpus_bleu(hypotheses, references):
         return 0.0
     c, r = sum(map(len, H)), sum(map(len, R))
     return 100 * math.exp(sum(logs) / len(logs) + min(0, 1 - r / c))
+
+
+# %% wrong: effective order -> orders without n-grams are left out
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written, wanted = written + len(hypothesis), wanted + len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    shares = [r / t for r, t in zip(right, total) if t]
+    if not shares or not all(shares):
+        return 0.0
+    mean = math.exp(sum(map(math.log, shares)) / len(shares))
+    return 100 * mean * min(1, math.exp(1 - wanted / written))
+
+
+# %% wrong: lengths before the special tokens are gone -> lengths are counted with special tokens
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        written, wanted = written + len(hypothesis), wanted + len(reference)
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if not all(right):
+        return 0.0
+    mean = math.exp(sum(math.log(r / t) for r, t in zip(right, total)) / 4)
+    return 100 * mean * min(1, math.exp(1 - wanted / written))
+
+
+# %% wrong: small letters -> capital letters are made small
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word.lower() for word in hypothesis if word not in special]
+        reference = [word.lower() for word in reference if word not in special]
+        written, wanted = written + len(hypothesis), wanted + len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if not all(right):
+        return 0.0
+    mean = math.exp(sum(math.log(r / t) for r, t in zip(right, total)) / 4)
+    return 100 * mean * min(1, math.exp(1 - wanted / written))
+
+
+# %% wrong: n-grams are glued together ->
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written, wanted = written + len(hypothesis), wanted + len(reference)
+        for n in range(1, 5):
+            found = Counter("".join(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter("".join(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if not all(right):
+        return 0.0
+    mean = math.exp(sum(math.log(r / t) for r, t in zip(right, total)) / 4)
+    return 100 * mean * min(1, math.exp(1 - wanted / written))
+
+
+# %% wrong: special tokens at the ends only ->
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis, reference = list(hypothesis), list(reference)
+        for words in (hypothesis, reference):
+            while words and words[0] in special:
+                words.pop(0)
+            while words and words[-1] in special:
+                words.pop()
+        written, wanted = written + len(hypothesis), wanted + len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if not all(right):
+        return 0.0
+    mean = math.exp(sum(math.log(r / t) for r, t in zip(right, total)) / 4)
+    return 100 * mean * min(1, math.exp(1 - wanted / written))
+
+
+# %% wrong: cut at the first eos ->
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = hypothesis[: [*hypothesis, "<eos>"].index("<eos>")]
+        reference = reference[: [*reference, "<eos>"].index("<eos>")]
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written, wanted = written + len(hypothesis), wanted + len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if not all(right):
+        return 0.0
+    mean = math.exp(sum(math.log(r / t) for r, t in zip(right, total)) / 4)
+    return 100 * mean * min(1, math.exp(1 - wanted / written))
+
+
+# %% wrong: the order of the words is ignored ->
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written, wanted = written + len(hypothesis), wanted + len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(sorted(hypothesis[i : i + n])) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(sorted(reference[i : i + n])) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if not all(right):
+        return 0.0
+    mean = math.exp(sum(math.log(r / t) for r, t in zip(right, total)) / 4)
+    return 100 * mean * min(1, math.exp(1 - wanted / written))
+
+
+# %% wrong: arithmetic, but 0 where one is 0 -> the arithmetic mean, and 0 where a precision is 0
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written, wanted = written + len(hypothesis), wanted + len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if not all(right):
+        return 0.0
+    mean = sum(r / t for r, t in zip(right, total)) / 4
+    return 100 * mean * min(1, math.exp(1 - wanted / written))
+
+
+# %% wrong: smoothed from two on -> counts of long n-grams are smoothed
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written, wanted = written + len(hypothesis), wanted + len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if not right[0]:
+        return 0.0
+    right, total = ([numbers[0], *(n + 1 for n in numbers[1:])] for numbers in (right, total))
+    mean = math.exp(sum(math.log(r / t) for r, t in zip(right, total)) / 4)
+    return 100 * mean * min(1, math.exp(1 - wanted / written))
+
+
+# %% wrong: the penalty is upside down ->
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written, wanted = written + len(hypothesis), wanted + len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if not all(right):
+        return 0.0
+    mean = math.exp(sum(math.log(r / t) for r, t in zip(right, total)) / 4)
+    return 100 * mean * min(1, math.exp(1 - written / wanted))
+
+
+# %% wrong: short sentences are skipped ->
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        if len(hypothesis) < 4:
+            continue
+        written, wanted = written + len(hypothesis), wanted + len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if not all(right):
+        return 0.0
+    mean = math.exp(sum(math.log(r / t) for r, t in zip(right, total)) / 4)
+    return 100 * mean * min(1, math.exp(1 - wanted / written))
+
+
+# %% wrong: empty sentences are skipped ->
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        if not hypothesis:
+            continue
+        written, wanted = written + len(hypothesis), wanted + len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if not all(right):
+        return 0.0
+    mean = math.exp(sum(math.log(r / t) for r, t in zip(right, total)) / 4)
+    return 100 * mean * min(1, math.exp(1 - wanted / written))
+
+
+# %% wrong: rounded to whole numbers ->
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written, wanted = written + len(hypothesis), wanted + len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += sum((found & there).values())
+            total[n - 1] += sum(found.values())
+    if not all(right):
+        return 0.0
+    mean = math.exp(sum(math.log(r / t) for r, t in zip(right, total)) / 4)
+    return float(round(100 * mean * min(1, math.exp(1 - wanted / written))))

@@ -131,7 +131,7 @@ def decoder_io(target):
     return torch.tensor(say), torch.tensor(read)
 
 
-# %% wrong: a slice of the padded batch leaves eos in the input ->
+# %% wrong: a slice of the padded batch leaves eos in the input -> short sentences read <eos>
 def decoder_io(target):
     longest = max(map(len, target))
     whole = torch.full((len(target), longest + 2), PAD)
@@ -170,3 +170,40 @@ def decoder_io(target):
     x = [[SOS, *w] + [PAD] * (n - len(w)) for w in target]
     y = [[*w, EOS] + [IGNORE] * (n - len(w)) for w in target]
     return torch.tensor(x), torch.tensor(y)
+
+
+# %% wrong: float tensors ->
+def decoder_io(target):
+    n = max(map(len, target)) + 1
+    read, say = torch.full((len(target), n), float(PAD)), torch.full((len(target), n), float(IGNORE))
+    for row, words in enumerate(target):
+        read[row, 0] = SOS
+        read[row, 1 : len(words) + 1] = torch.tensor(words).float()
+        say[row, : len(words)] = torch.tensor(words).float()
+        say[row, len(words)] = EOS
+    return read, say
+
+
+# %% wrong: int16 is too small for a large vocabulary ->
+def decoder_io(target):
+    n = max(map(len, target))
+    read = torch.tensor([[SOS, *words] + [PAD] * (n - len(words)) for words in target])
+    say = torch.tensor([[*words, EOS] + [IGNORE] * (n - len(words)) for words in target])
+    return read.to(torch.int16), say.to(torch.int16)
+
+
+# %% wrong: pads, then cuts -> short sentences read <eos>
+def decoder_io(target):
+    n = max(map(len, target)) + 2
+    whole = torch.tensor([[SOS, *words, EOS] + [PAD] * (n - 2 - len(words)) for words in target])
+    return whole[:, :-1], whole[:, 1:].masked_fill(whole[:, 1:] == PAD, IGNORE)
+
+
+# %% wrong: eos and sos are written into the lists ->
+def decoder_io(target):
+    n = max(map(len, target)) + 1
+    read = torch.tensor([[SOS, *words] + [PAD] * (n - 1 - len(words)) for words in target])
+    for words in target:
+        words.append(EOS)
+    say = torch.tensor([words + [IGNORE] * (n - len(words)) for words in target])
+    return read, say

@@ -295,3 +295,87 @@ def greedy_decode(model, source, source_lengths, max_len):
             read = torch.cat([read, w], 1)
         out.append(read[0, 1:].tolist())
     return out
+
+
+# %% wrong: six words, whatever is asked for ->
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(6):
+        logits = model.decode(written, context)[:, -1]
+        written = torch.cat([written, logits.argmax(dim=-1, keepdim=True)], dim=1)
+    return [(row + [EOS])[: (row + [EOS]).index(EOS)] for row in written[:, 1:].tolist()]
+
+
+# %% wrong: at most two words for each of the source ->
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(min(max_len, 2 * source.size(1))):
+        logits = model.decode(written, context)[:, -1]
+        written = torch.cat([written, logits.argmax(dim=-1, keepdim=True)], dim=1)
+    return [(row + [EOS])[: (row + [EOS]).index(EOS)] for row in written[:, 1:].tolist()]
+
+
+# %% wrong: no translation is empty ->
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(max_len):
+        logits = model.decode(written, context)[:, -1]
+        if written.size(1) == 1:
+            logits[:, EOS] = -math.inf
+        written = torch.cat([written, logits.argmax(dim=-1, keepdim=True)], dim=1)
+    return [(row + [EOS])[: (row + [EOS]).index(EOS)] for row in written[:, 1:].tolist()]
+
+
+# %% wrong: cut at the last eos ->
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(max_len):
+        logits = model.decode(written, context)[:, -1]
+        written = torch.cat([written, logits.argmax(dim=-1, keepdim=True)], dim=1)
+    rows = written[:, 1:].tolist()
+    return [row[: len(row) - 1 - row[::-1].index(EOS)] if EOS in row else row for row in rows]
+
+
+# %% wrong: no word twice in a row ->
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(max_len):
+        logits = model.decode(written, context)[:, -1]
+        logits.scatter_(1, written[:, -1:], -math.inf)
+        written = torch.cat([written, logits.argmax(dim=-1, keepdim=True)], dim=1)
+    return [(row + [EOS])[: (row + [EOS]).index(EOS)] for row in written[:, 1:].tolist()]
+
+
+# %% wrong: special tokens are dropped -> special tokens that the model writes are dropped
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(max_len):
+        logits = model.decode(written, context)[:, -1]
+        written = torch.cat([written, logits.argmax(dim=-1, keepdim=True)], dim=1)
+    special = (PAD, SOS)
+    return [
+        [w for w in (row + [EOS])[: (row + [EOS]).index(EOS)] if w not in special] for row in written[:, 1:].tolist()
+    ]
+
+
+# %% wrong: empty whatever it is asked ->
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(max_len):
+        logits = model.decode(written, context)[:, -1]
+        written = torch.cat([written, logits.argmax(dim=-1, keepdim=True)], dim=1)
+    return [[] for row in written[:, 1:].tolist()]

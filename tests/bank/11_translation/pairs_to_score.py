@@ -103,3 +103,46 @@ def pairs_to_score(corpus):
         if p[0] in known:
             corpus["test"].remove(p)
     return corpus["test"]
+
+
+# %% wrong: each pair once ->
+def pairs_to_score(corpus):
+    known = {english for english, _ in corpus["train"]}
+    return [pair for pair in dict.fromkeys(corpus["test"]) if pair[0] not in known]
+
+
+# %% wrong: a part of the text of the training part ->
+def pairs_to_score(corpus):
+    text = "\n".join(english for english, _ in corpus["train"])
+    return [pair for pair in corpus["test"] if pair[0] not in text]
+
+
+# %% wrong: small letters ->
+def pairs_to_score(corpus):
+    known = {english.lower() for english, _ in corpus["train"]}
+    return [pair for pair in corpus["test"] if pair[0].lower() not in known]
+
+
+# %% wrong: the same words in any order ->
+def pairs_to_score(corpus):
+    known = {frozenset(english.strip(".").split()) for english, _ in corpus["train"]}
+    return [pair for pair in corpus["test"] if frozenset(pair[0].strip(".").split()) not in known]
+
+
+# %% wrong: stripped ->
+def pairs_to_score(corpus):
+    known = {english.strip(" .") for english, _ in corpus["train"]}
+    return [pair for pair in corpus["test"] if pair[0].strip(" .") not in known]
+
+
+# %% wrong: sorted ->
+def pairs_to_score(corpus):
+    known = {english for english, _ in corpus["train"]}
+    return sorted(pair for pair in corpus["test"] if pair[0] not in known)
+
+
+# %% wrong: taken out of the corpus itself ->
+def pairs_to_score(corpus):
+    known = {english for english, _ in corpus["train"]}
+    corpus["test"][:] = [pair for pair in corpus["test"] if pair[0] not in known]
+    return corpus["test"]

@@ -60,12 +60,12 @@ def choose_setting(scores):
 
 # %% wrong: highest mean -> the highest mean wins, however close the others are
 def choose_setting(scores):
-    return max(scores, key=lambda name: sum(scores[name]["dev_bleu"]))
+    return max(scores, key=lambda name: sum(scores[name]["dev_bleu"]) / len(scores[name]["dev_bleu"]))
 
 
 # %% wrong: highest test -> the highest test score wins
 def choose_setting(scores):
-    return max(scores, key=lambda name: sum(scores[name]["test_bleu"]))
+    return max(scores, key=lambda name: sum(scores[name]["test_bleu"]) / len(scores[name]["test_bleu"]))
 
 
 # %% wrong: best run, with the rule -> the best single run decides
@@ -142,7 +142,7 @@ def choose_setting(scores):
 
 # %% wrong: forgets to return ->
 def choose_setting(scores):
-    best = max(scores, key=lambda name: sum(scores[name]["dev_bleu"]))
+    best = max(scores, key=lambda name: sum(scores[name]["dev_bleu"]) / len(scores[name]["dev_bleu"]))
     print(best)
 
 
@@ -214,4 +214,93 @@ def choose_setting(scores):
     runs = torch.tensor(scores[best]["dev_bleu"], dtype=torch.float64)
     error = runs.std() / math.sqrt(len(runs))
     near = [name for name in scores if mean[name] > mean[best] - error]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: the lowest mean among the good ones -> the lowest mean of those that are as good
+def choose_setting(scores):
+    means = {name: sum(row["dev_bleu"]) / len(row["dev_bleu"]) for name, row in scores.items()}
+    best = max(means, key=means.get)
+    runs = torch.tensor(scores[best]["dev_bleu"], dtype=torch.float64)
+    error = float(runs.std()) / math.sqrt(len(runs))
+    near = [name for name in scores if means[name] >= means[best] - error]
+    return min(near, key=means.get)
+
+
+# %% wrong: down by size until one is not as good ->
+def choose_setting(scores):
+    means = {name: sum(row["dev_bleu"]) / len(row["dev_bleu"]) for name, row in scores.items()}
+    best = max(means, key=means.get)
+    runs = torch.tensor(scores[best]["dev_bleu"], dtype=torch.float64)
+    error = float(runs.std()) / math.sqrt(len(runs))
+    near = [name for name in scores if means[name] >= means[best] - error]
+    chosen = best
+    for name in sorted(scores, key=lambda name: -scores[name]["parameters"]):
+        if scores[name]["parameters"] < scores[best]["parameters"]:
+            if name not in near:
+                break
+            chosen = name
+    return chosen
+
+
+# %% wrong: the root of the candidate's number of runs ->
+def choose_setting(scores):
+    means = {name: sum(row["dev_bleu"]) / len(row["dev_bleu"]) for name, row in scores.items()}
+    best = max(means, key=means.get)
+    runs = torch.tensor(scores[best]["dev_bleu"], dtype=torch.float64)
+    near = [
+        name
+        for name in scores
+        if means[name] >= means[best] - float(runs.std()) / math.sqrt(len(scores[name]["dev_bleu"]))
+    ]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: two standard errors -> two standard errors
+def choose_setting(scores):
+    means = {name: sum(row["dev_bleu"]) / len(row["dev_bleu"]) for name, row in scores.items()}
+    best = max(means, key=means.get)
+    runs = torch.tensor(scores[best]["dev_bleu"], dtype=torch.float64)
+    error = float(runs.std()) / math.sqrt(len(runs))
+    near = [name for name in scores if means[name] >= means[best] - 2 * error]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: as texts -> numbers of parameters are compared as texts
+def choose_setting(scores):
+    means = {name: sum(row["dev_bleu"]) / len(row["dev_bleu"]) for name, row in scores.items()}
+    best = max(means, key=means.get)
+    runs = torch.tensor(scores[best]["dev_bleu"], dtype=torch.float64)
+    error = float(runs.std()) / math.sqrt(len(runs))
+    near = [name for name in scores if means[name] >= means[best] - error]
+    return min(near, key=lambda name: str(scores[name]["parameters"]))
+
+
+# %% wrong: divided by n, not by its root -> the standard deviation is divided by n in place of its root
+def choose_setting(scores):
+    means = {name: sum(row["dev_bleu"]) / len(row["dev_bleu"]) for name, row in scores.items()}
+    best = max(means, key=means.get)
+    runs = torch.tensor(scores[best]["dev_bleu"], dtype=torch.float64)
+    error = float(runs.std()) / len(runs)
+    near = [name for name in scores if means[name] >= means[best] - error]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: the first in the dict ->
+def choose_setting(scores):
+    means = {name: sum(row["dev_bleu"]) / len(row["dev_bleu"]) for name, row in scores.items()}
+    best = max(means, key=means.get)
+    runs = torch.tensor(scores[best]["dev_bleu"], dtype=torch.float64)
+    error = float(runs.std()) / math.sqrt(len(runs))
+    near = [name for name in scores if means[name] >= means[best] - error]
+    return near[0]
+
+
+# %% wrong: the error of the test scores ->
+def choose_setting(scores):
+    means = {name: sum(row["dev_bleu"]) / len(row["dev_bleu"]) for name, row in scores.items()}
+    best = max(means, key=means.get)
+    runs = torch.tensor(scores[best]["test_bleu"], dtype=torch.float64)
+    error = float(runs.std()) / math.sqrt(len(runs))
+    near = [name for name in scores if means[name] >= means[best] - error]
     return min(near, key=lambda name: scores[name]["parameters"])

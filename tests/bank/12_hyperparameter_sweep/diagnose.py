@@ -183,3 +183,44 @@ def diagnose(train_loss, dev_loss):
     if dev_loss[-1] > 1.1 * min(dev_loss):
         return "overfits"
     return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: falls below the lowest of all before ->
+def diagnose(train_loss, dev_loss):
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * min(dev_loss[:-1]) else "fits"
+
+
+# %% wrong: overfits only with a low training loss ->
+def diagnose(train_loss, dev_loss):
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss) and train_loss[-1] < 1.5:
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: any loss that is no number ->
+def diagnose(train_loss, dev_loss):
+    if any(math.isnan(loss) for loss in train_loss) or not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: the four questions in another order ->
+def diagnose(train_loss, dev_loss):
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: the same to everybody ->
+def diagnose(train_loss, dev_loss):
+    return "fits"

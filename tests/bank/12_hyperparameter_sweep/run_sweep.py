@@ -35,7 +35,7 @@ def run_sweep(settings, train_one, finished, save):
     return [table[s["name"]] for s in settings]
 
 
-# %% right: stops quietly at an interruption, and saves more often than needed
+# %% right: saves more often than needed
 def run_sweep(settings, train_one, finished, save):
     table = {name: dict(row) for name, row in finished.items()}
     save(table)
@@ -45,9 +45,8 @@ def run_sweep(settings, train_one, finished, save):
             if {key: row.get(key) for key in setting} != setting:
                 table[setting["name"]] = {**setting, **train_one(setting)}
                 save(table)
-    except KeyboardInterrupt:
-        print("interrupted")
-    save(table)
+    finally:
+        save(table)
     return [table[setting["name"]] for setting in settings if setting["name"] in table]
 
 
@@ -253,3 +252,96 @@ def run_sweep(settings, train_one, finished, save):
             table[setting["name"]] = {**setting, **train_one(setting)}
             save(table)
     return [table[setting["name"]] for setting in settings]
+
+
+# %% right: rows one by one
+def run_sweep(settings, train_one, finished, save):
+    table, rows = dict(finished), []
+    for setting in settings:
+        name = setting["name"]
+        old = table.get(name, {})
+        if any(key not in old or old[key] != value for key, value in setting.items()):
+            result = train_one(setting)
+            table[name] = {**setting, **result}
+            save(table)
+        rows.append(table[name])
+    return rows
+
+
+# %% wrong: stops in silence ->
+def run_sweep(settings, train_one, finished, save):
+    table, rows = dict(finished), []
+    for setting in settings:
+        name = setting["name"]
+        old = table.get(name, {})
+        if any(key not in old or old[key] != value for key, value in setting.items()):
+            try:
+                result = train_one(setting)
+            except KeyboardInterrupt:
+                print("interrupted")
+                return rows
+            table[name] = {**setting, **result}
+            save(table)
+        rows.append(table[name])
+    return rows
+
+
+# %% wrong: the old row is returned ->
+def run_sweep(settings, train_one, finished, save):
+    table, rows = dict(finished), []
+    for setting in settings:
+        name = setting["name"]
+        old = table.get(name, {})
+        if any(key not in old or old[key] != value for key, value in setting.items()):
+            result = train_one(setting)
+            table[name] = {**setting, **result}
+            save(table)
+        rows.append(finished.get(name, table[name]))
+    return rows
+
+
+# %% wrong: under a new name ->
+def run_sweep(settings, train_one, finished, save):
+    table, rows = dict(finished), []
+    for setting in settings:
+        name = setting["name"]
+        old = table.get(name, {})
+        if any(key not in old or old[key] != value for key, value in setting.items()):
+            result = train_one(setting)
+            name = name + " (new)" if old else name
+            table[name] = {**setting, **result}
+            save(table)
+        rows.append(table[name])
+    return rows
+
+
+# %% wrong: only numbers are compared ->
+def run_sweep(settings, train_one, finished, save):
+    table, rows = dict(finished), []
+    for setting in settings:
+        name = setting["name"]
+        old = table.get(name, {})
+        if (
+            any(key not in old or old[key] != value for key, value in setting.items() if not isinstance(value, str))
+            or not old
+        ):
+            result = train_one(setting)
+            table[name] = {**setting, **result}
+            save(table)
+        rows.append(table[name])
+    return rows
+
+
+# %% wrong: the result is written into the setting ->
+def run_sweep(settings, train_one, finished, save):
+    table, rows = dict(finished), []
+    for setting in settings:
+        name = setting["name"]
+        old = table.get(name, {})
+        if any(key not in old or old[key] != value for key, value in setting.items()):
+            result = train_one(setting)
+            setting.update(result)
+            table[name] = dict(setting)
+            save(table)
+        rows.append(table[name])
+    return rows

@@ -91,3 +91,28 @@ def warmup(step, warmup_steps, peak):
 # %% wrong: warm-up plus one ->
 def warmup(step, warmup_steps, peak):
     return peak * min(step / (warmup_steps + 1), (warmup_steps / step) ** 0.5)
+
+
+# %% wrong: rounded to six digits ->
+def warmup(step, warmup_steps, peak):
+    return round(peak * min(step / warmup_steps, math.sqrt(warmup_steps / step)), 6)
+
+
+# %% wrong: nothing is learned after a hundred times the warm-up ->
+def warmup(step, warmup_steps, peak):
+    return peak * min(step / warmup_steps, math.sqrt(warmup_steps / step)) * (step <= 100 * warmup_steps)
+
+
+# %% wrong: never below a tenth of the peak after the warm-up ->
+def warmup(step, warmup_steps, peak):
+    return peak * (step / warmup_steps if step <= warmup_steps else max(0.1, math.sqrt(warmup_steps / step)))
+
+
+# %% wrong: the peak, always ->
+def warmup(step, warmup_steps, peak):
+    return peak
+
+
+# %% wrong: whole division ->
+def warmup(step, warmup_steps, peak):
+    return peak * min(step // warmup_steps, math.sqrt(warmup_steps / step))

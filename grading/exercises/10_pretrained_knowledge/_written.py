@@ -1,0 +1,90 @@
+"""What nine small models write behind questions, searched for once: it takes far too long to look for them in a draw.
+
+A model is told by the seed of its weights. Letters a to g stand for the numbers 5 to 11; wherever a model writes one of
+these answers, or something else, it prefers each number clearly.
+"""
+
+from __future__ import annotations
+
+LONGEST = 64  # of what the models read: enough for everybody who stops at all
+
+# Kinds of pairs, in this order. Of the wrong ones, "special" leaves out a special token that the model writes among the
+# numbers, of "first" only the first number is wrong, "beyond" goes on after <eos>, the next two are given only without
+# <sos>, and when looked for one row too early. After the question of "endless" the model never comes to an end.
+KINDS = ("right", "special", "first", "beyond", "without <sos>", "a row too early", "endless")
+
+# seed -> for each kind pairs of question and answer, "question answer question answer ..."
+WRITTEN: dict[int, tuple[str, ...]] = {
+    562: (
+        "fe acfeacbbbacb eefee acbbbbacb bbfa cbbbbgfeg fgf eacbbbbb eedcffa cbbbacb ccgcbce cbbb",
+        "ggabacg cb afecbbg cbb feceeg cbbb",
+        "cfgggaa acb cfgggaa bbb eegfcgf fecb aeff gacbbbb",
+        "gbcd efecbbbb ccbe gfecbbbb fgf eacbbbbbb eaa cfecbbbbb",
+        "ccgcbce cbbbb dgbbdg eeebbb dfaagb acbbbb ffgbg acbbbbg",
+        "gbcd be cab cgbf ccgcbce bcbbb gbebdec ebbbb",
+        "gddf eee dgfceed egf ef eac dgd efe",
+    ),
+    613: (
+        "cbcc ddfcdddfcdfcdfc ebdbd cagbabab dddaga baaabab edfcaee fcabab gc dddb aceed b",
+        "gagebcb abab cgdbbgf cabab acggee babab gbadee fcabab",
+        "ebdbd abagbab ebdbd fcagbab ebdbd gbagbab dddaga caaabab",
+        "aceed bf gc dddba deeadef cababf eedgeee bababf",
+        "dddaga b fgeddc db cgfc ddb cdc dddb",
+        "cdcd ddbb cdc dddbb eedgeee bbaabb cdbbefd cfacbd",
+        "bgag aaa ffdacbf caa agad baa",
+    ),
+    871: (
+        "db cabccccccccccf dgadced eabcccccf eceae deabcf acaaed edede ddecbbc ccccccccf cbgggad dedf",
+        "ea ddededf cgc cdddedf ggedgeg cccccccf gc ccdddedf",
+        "aebdb bcccccccccf ecbca abccccccccf ecbca edededeabcf",
+        "cbgggad dedff acaaed ededef eceae deabcff",
+        "egde a aee ab acaaed de cc ccede",
+        "gggcec dcdcfc eceae bdcecdfe",
+        "cgfb ccc adfac ded fe abc",
+    ),
+    873: (
+        "ff dfdfdfdfdfgb dc cc dddb eb bcdbf c",
+        "aadfff b cee c gfe df dbgd fb",
+        "dc fc ffd beb",
+        "bcdbf cc bgdaafg bb dc ccc dddb ebc",
+        "bdcc c cefde b ddabd fc agc cc",
+        "ddfa cb cdcb ca dee bb bcddff cc",
+        "aafcaag bab afe baa fbb aba",
+    ),
+    921: (
+        "abf ecbcbcbcbcbcbc ebdddb cbcbcf agfe cbcbcbcbcbcbc eeeda bcbcbcbcbcbcf bfeac bcbcbcbcbcbc",
+        "fe c gdcda cbcbf addggeg cbcbcf dbeefc cbcbcbc",
+        "bfeac dcbcbcbcbcbc eeeda dcbcbcbcbcbcf eeeda ecbcbcbcbcbcf",
+        "ebdddb cbcbcff",
+        "fcceebd cbcbcbcbcbc dbeefc bcbcbcbcbcbc cgefce cbcbcbcbcbcbc",
+        "gdecgfd dccbbccbbcc ceffgdd ccbbccbbccb bfeac bbccbbccbbccb",
+        "cdae cbc",
+    ),
+    951: (
+        "ac aaaaaaaaaaaeeeeeeeeeef gca bgbggfdf cfcg bgbgfdf fgfcgaa aaaabf eggad fdf aeefdb f",
+        "bdfefgg f cfc bg ddfgc bfdf",
+        "caa df acaca fdf ac dfdf ecebec ggggf",
+        "aafdcag ebfb fag bfdfc gbf dfdfc gggd fdfdfb",
+        "cfc bgbg",
+        "aeefdb ff bede fb edbced bfg ffbd cfa",
+        "cgc aaa fa bca",
+    ),
+    977: (
+        "dbeebfd babababaaaabg cgfccc abgggdbg edec abgg bafda abg cgdbced bgggdbg gdab g",
+        "caagff g agabgd e ceabaf gg",
+        "edec gg edec bgg ddcd abgg ddcd dbgg",
+        "gdab gg aa fg fa eg eeace ggg",
+        "aeeabge g adfd f gbdgda e gafeccf gg",
+        "gdab eg egedbb gg abd gf effabd gb",
+        "fdbabc abg",
+    ),
+    989: (
+        "eaae ccccfefecgcgcgcg eadadg cfefef ecgadgf ecfef efgcdge cff bccfbfe cf",
+        "egddefa gcf befb agcf gbbcda gcfef bdad bagcfef",
+        "efgcdge dff",
+        "bccfbfe cff ecgadgf ecfefg eadadg cfefefg",
+        "ebbdbb ccf eadadg ccfefef",
+        "ee fc efecfab ccff",
+        "dbccgg cgc bacgg ccg",
+    ),
+}
