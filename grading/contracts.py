@@ -93,7 +93,7 @@ def _defaults(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
 
 
 def _random_numbers(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
-    yield replace(calls[0], take="random numbers")
+    yield replace(_richest(calls), take="random numbers", then=None)
 
 
 CIRCUMSTANCES = (

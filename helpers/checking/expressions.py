@@ -117,16 +117,6 @@ def _growing(function: Callable[[mpmath.mpf], mpmath.mpf]) -> Callable[[mpmath.m
     return grow
 
 
-def _hyperbolic(function: Callable[..., mpmath.mpf]) -> Callable[..., mpmath.mpf]:
-    """Returns a function made of exponentials that refuses those that are too large to compute."""
-
-    def of(value: mpmath.mpf) -> mpmath.mpf:
-        _exponential(value)
-        return function(value)
-
-    return of
-
-
 def _counting(name: str, function: Callable[..., mpmath.mpf], largest: int) -> Callable[..., mpmath.mpf]:
     """Returns a function of whole numbers that refuses those for which it would take too long."""
 
@@ -162,9 +152,6 @@ _FUNCTIONS: dict[str, tuple[int, Callable[..., mpmath.mpf]]] = {
     "coth": (1, mpmath.coth),
     "sech": (1, _growing(mpmath.sech)),
     "log": (1, mpmath.log),
-    "sinh": (1, _hyperbolic(mpmath.sinh)),
-    "cosh": (1, _hyperbolic(mpmath.cosh)),
-    "tanh": (1, _hyperbolic(mpmath.tanh)),
     "floor": (1, mpmath.floor),
     "ceiling": (1, mpmath.ceil),
     "Abs": (1, abs),

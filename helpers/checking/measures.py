@@ -303,8 +303,8 @@ def _spans(ask: Ask, value: Any) -> dict[str, Any]:
     if ask.beside["of"] == "place":
         at = {"the first": 0, "the last": 1}  # where no prefix, or no suffix, is left
         often = {name: any(not one[part] and one[2] for one in thirds) for name, part in at.items()}
-        told = {f"{name} number is in the content": "sometimes" if often[name] else "never" for name in at}
-        return told | {"the place": _place(thirds) if 2 * len(thirds) > len(draws) else "not to be told"}
+        ends = {f"{name} number is in the content": "sometimes" if often[name] else "never" for name in at}
+        return ends | {"the place": _place(thirds) if 2 * len(thirds) > len(draws) else "not to be told"}
     contents = [one[2] for one in thirds]
     share = sum(map(len, contents)) / max(1, sum(sizes))
     by_size = {(size, len(one[-1])) for size, one in zip(sizes, parts, strict=True)}
@@ -456,6 +456,31 @@ def _random_start(ask: Ask, value: Any) -> str:
     return "counted numbers" if torch.allclose(steps, steps[:1].expand_as(steps), atol=1e-6) else "random numbers"
 
 
+def _start(ask: Ask, value: Any) -> dict[str, str]:
+    """Returns how the weights of a causal attention of one head are shared out, told by its output `(1, n, n)`.
+
+    The tokens are one-hot and come out as they go in, so that row i of the output holds the weights of row i.
+    """
+    n = ask.inputs[0].shape[1]
+    rows = _numbers(value, (1, n, n))[0]
+    if ask.beside["of"] == "alike":
+        return {"all weights of a row alike": "yes" if torch.allclose(rows[-1], rows[-1].mean(), atol=1e-6) else "no"}
+    return {"one place has nearly all": "yes" if bool(rows[n // 2 :].amax(dim=-1).mean() > 0.9) else "no"}
+
+
+def _shapes(ask: Ask, value: Any) -> dict[str, str]:
+    """Returns for each entry of a dict whether it is a shape: a tuple or a list of whole numbers."""
+    if not isinstance(value, dict):
+        raise NotMeasured(f"expected a dict, got {name_of(value)}")
+
+    def kind(shape: Any) -> str:
+        if not isinstance(shape, tuple | list):
+            return name_of(shape)
+        return ", ".join(sorted({"whole numbers" if type(size) is int else name_of(size) for size in shape}))
+
+    return {str(name): kind(shape) for name, shape in value.items()}
+
+
 INPUTS_KEPT = "inputs kept"  # measures the call and not its value: whether what was given is left as it was
 
 # name -> (what it measures, as a sentence about it begins; the function)
@@ -470,6 +495,12 @@ MEASURES: dict[str, tuple[str, Callable[[Ask, Any], Any]]] = {
     "chances": ("how often the likeliest words are drawn", _chances),
     "spans": ("what your function does to a text", _spans),
     "sweep": ("what a sweep does, told by its calls", _sweep),
+    "at places": ("some places of a large result, one after the other", _at_places),
+    "any order": ("the numbers, in order of size", _any_order),
+    "random start": ("what the new table holds", _random_start),
+    "start": ("the weights that a new module has", _start),
+    "shapes": ("what the entries of your dict are", _shapes),
     "new head": ("where the head comes from, told by its scores", _new_head),
+    "whole numbers": ("the tokens", _whole_numbers),
     "rows alike": ("whether all rows get the same numbers", _rows_alike),
 }

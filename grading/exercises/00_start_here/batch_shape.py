@@ -16,7 +16,7 @@ def _draw(rng: random.Random) -> list[Ask]:
     """Draws sizes that grow, that fall, and with a 1 in each place: no rule on sizes may do in place of the order."""
     low, middle, high = sorted(rng.sample(range(2, 60), 3))
     ones = [rng.sample(range(2, 60), 2) for _ in range(3)]
-    asks = [(low, middle, high), (high, middle, low), (middle, high, low)]
+    asks: list[tuple[int, ...]] = [(low, middle, high), (high, middle, low), (middle, high, low)]
     asks += [(1, *ones[0]), (ones[1][0], 1, ones[1][1]), (*ones[2], 1)]
     rng.shuffle(asks)
     return [Ask(sizes) for sizes in asks]

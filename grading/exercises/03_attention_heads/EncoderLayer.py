@@ -84,6 +84,7 @@ def _draw_layer(kind: str) -> Draw:
         asks = []
         for norm_first in {"post": (False,), "pre": (True,)}.get(kind, (False, True)):
             build, (b, n) = _draw_layer_build(rng, norm_first), rng.sample([6, 7, 8, 9], 2)
+            sizes: list[tuple[int, int, Tensor | None]]
             if kind == "mask":
                 sizes = [(b, n, _causal(n)), (b, n, _padding(b, n, rng)), (1, n, _bias(n, n)), (n, n, _causal(n))]
             else:

@@ -122,13 +122,13 @@ def _with(base: type[nn.Module], **methods: Callable[..., Any]) -> Callable[...,
 
 
 @cache
-def _shapes(kind: type[nn.Module], *build: tuple[str, Any]) -> dict[str, torch.Size]:
+def _shapes(kind: Callable[..., nn.Module], *build: tuple[str, Any]) -> dict[str, torch.Size]:
     """Returns the shapes of a module's parameters by name."""
     return {name: parameter.shape for name, parameter in kind(**dict(build)).named_parameters()}
 
 
 def _weights(
-    kind: type[nn.Module], build: dict[str, Any], seed: int, *, silent: bool = False, biases: bool = True
+    kind: Callable[..., nn.Module], build: dict[str, Any], seed: int, *, silent: bool = False, biases: bool = True
 ) -> dict[str, Tensor]:
     """Returns weights for a module by name; `silent` ones let every part give zeros.
 

@@ -101,7 +101,8 @@ def _differs_from(*wrong_answers: Callable[..., Any]) -> Callable[[Ask], bool]:
         wanted = _wanted(accuracy, ask)
         if not 0.3 < wanted < 0.95:
             return False
-        among = [wanted, *(_wanted(answer, ask) for answer in (_TWO_CLASSES, _BEST_TWO, *wrong_answers))]
+        others: list[Callable[..., Any]] = [_TWO_CLASSES, _BEST_TWO, *wrong_answers]
+        among = [wanted, *(_wanted(answer, ask) for answer in others)]
         return all(abs(share - wanted) > 0.02 for share in (1 - wanted, *among[1:])) and all(
             abs(share - (1 - wanted)) > 0.02 for share in among
         )

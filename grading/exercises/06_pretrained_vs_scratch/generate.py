@@ -225,7 +225,9 @@ def _writes_special(ask: Ask) -> bool:
 
 def _is_cold(ask: Ask) -> bool:
     warm = Ask((*ask.inputs[:4], 0.0))
-    return _goes_on(warm) and _writes(ask) == _writes(warm) != _writes(ask, scale=lambda logits, temperature: logits)
+    unscaled = _writes(ask, scale=lambda logits, temperature: logits)
+    same: bool = _writes(ask) == _writes(warm) != unscaled
+    return same and bool(_goes_on(warm))
 
 
 def _ends(ask: Ask) -> bool:
@@ -241,7 +243,7 @@ def _repeats(ask: Ask) -> bool:
 def _is_fair(ask: Ask) -> bool:
     """Says whether the likeliest words have about half of the chances, and <eos> none, also at other temperatures."""
     logits, temperature = _logits(ask.inputs[0]).double(), ask.inputs[4]
-    share = torch.softmax(logits / temperature, dim=-1)[ask.beside["likeliest"]].sum()
+    share = float(torch.softmax(logits / temperature, dim=-1)[ask.beside["likeliest"]].sum())
     ends = max(float(torch.softmax(logits / (temperature * factor), dim=-1)[EOS]) for factor in (0.5, 1, 2))
     return 0.48 < share < 0.53 and len(ask.beside["likeliest"]) < 25 and ends < 1e-3
 

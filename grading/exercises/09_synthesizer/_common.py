@@ -70,12 +70,12 @@ def _with(base: type[nn.Module], **methods: Callable[..., Any]) -> Callable[...,
 
 
 @cache
-def _shapes(kind: type[nn.Module], *build: tuple[str, Any]) -> dict[str, torch.Size]:
+def _shapes(kind: Callable[..., nn.Module], *build: tuple[str, Any]) -> dict[str, torch.Size]:
     """Returns the shapes of a module's parameters by name."""
     return {name: parameter.shape for name, parameter in kind(**dict(build)).named_parameters()}
 
 
-def _weights(kind: type[nn.Module], build: dict[str, Any], seed: int) -> dict[str, Tensor]:
+def _weights(kind: Callable[..., nn.Module], build: dict[str, Any], seed: int) -> dict[str, Tensor]:
     """Returns weights for a module by name; biases differ from 0, so that none can be left out unseen."""
     return {
         name: _numbers(*shape, seed=1000 * seed + number, size=0.7)
@@ -130,7 +130,7 @@ def _draw_module(kind: type[nn.Module], what: str = "") -> Draw:
     """Draws sizes that differ, and for one module sentences of two lengths; one has a single sentence."""
 
     def draw(rng: random.Random) -> list[Ask]:
-        asks = []
+        asks: list[Ask] = []
         for d, h in rng.sample(SIZES, 2):
             b, n, more = rng.sample([2, 3, 4, 6, 7], 3)
             n, h = 1 if what == "one token" else max(n, 3), 1 if what == "one head" else h
