@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import json
 import pickle
 import platform
 import sys
@@ -82,6 +83,21 @@ def _shared() -> str:
 def definition(notebook: str) -> str:
     """Returns a hash of what decides the questions of a notebook's exercises, and what is made of them."""
     return _digest([_shared(), _content((DEFINITIONS / notebook).glob("*.py"))])
+
+
+class AskedOnce(InProcess):
+    """An answer that is asked each question once: every student gets the public ones, and the reply is the same."""
+
+    def __init__(self, answer: object) -> None:
+        super().__init__(answer)
+        self._replies: dict[str, Reply] = {}
+
+    def ask(self, question: Ask, seconds: float = 2.0) -> Reply:
+        """Returns the reply, made now or when the same question was asked before."""
+        key = json.dumps(question.encode())
+        if key not in self._replies:
+            self._replies[key] = super().ask(question, seconds)
+        return self._replies[key]
 
 
 @dataclass

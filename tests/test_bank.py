@@ -38,7 +38,7 @@ each_exercise = pytest.mark.parametrize(
 
 @each_answer(right=True)
 def test_a_right_answer_gets_full_marks(answer: BankAnswer, seeds: tuple[str, ...]) -> None:
-    student = InProcess(bank.run(answer))
+    student = kept.AskedOnce(bank.run(answer))
     public = judge(public_examples(answer.exercise)[answer.exercise], student, kept.PATIENCE)
     assert public.outcome == "right", str(public)
     points = exercise.load(answer.notebook)[answer.exercise].points
@@ -50,7 +50,7 @@ def test_a_right_answer_gets_full_marks(answer: BankAnswer, seeds: tuple[str, ..
 @each_answer(right=False)
 def test_a_wrong_answer_loses_marks_and_gets_its_hint(answer: BankAnswer, seeds: tuple[str, ...]) -> None:
     defined = exercise.load(answer.notebook)[answer.exercise]
-    student = InProcess(bank.run(answer))
+    student, marks = kept.AskedOnce(bank.run(answer)), set[float]()
     hints = {mistake.name: mistake.hint for mistake in defined.mistakes}
     for seed in seeds:
         verdict = kept.verdict(answer, seed, student)
@@ -58,6 +58,8 @@ def test_a_wrong_answer_loses_marks_and_gets_its_hint(answer: BankAnswer, seeds:
         assert verdict.earned < defined.points
         assert verdict.mistake == answer.mistake, str(verdict)
         assert verdict.hint == hints.get(answer.mistake, "")
+        marks.add(verdict.earned)
+    assert len(marks) == 1, f"the mark hangs on what is drawn: {marks}"
     if answer.mistake:
         public = judge(public_examples(answer.exercise)[answer.exercise], student, kept.PATIENCE)
         assert public.mistake == answer.mistake, str(public)
@@ -97,7 +99,7 @@ def test_the_examiner_asks_what_is_drawn_here() -> None:
     asked: list[int] = []
     examine(defined, InProcess(lambda size: asked.append(size)), "ada")
     drawn = kept.drawn("01_causal_mask", "causal_mask", "ada")
-    assert asked == [case.ask.inputs[0] for stage in drawn.stages for case in stage.cases]
+    assert asked == [case.ask.inputs[0] for stage in drawn.stages for case in stage.cases if not stage.cost]
 
 
 def test_drawn_questions_depend_on_the_student_and_are_the_same_each_time() -> None:

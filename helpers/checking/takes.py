@@ -271,6 +271,15 @@ def _gradients(call: Call) -> dict[str, Tensor]:
     return {f"a gradient of {name}": value.grad for name, value in named.items() if value.grad is not None}
 
 
+def _contexts(call: Call) -> dict[str, Any]:
+    """Encodes the source of the question and then that of `then`, and decodes twice with what came first."""
+    module: Any = call.module
+    source, lengths, target = call.inputs
+    context = module.encode(source, lengths)
+    module.encode(*build_inputs(copy.deepcopy(call.question.then or ())))
+    return {"the first words": module.decode(target[:, :-1], context), "all words": module.decode(target, context)}
+
+
 def _in_training(call: Call) -> Any:
     if call.module is not None:
         call.module.train()
@@ -328,6 +337,7 @@ TAKES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "gradients": ("the gradients that arrive at inputs and parameters from a weighted sum of the result", _gradients),
     "in training": ("the result of a module in training mode", _in_training),
     "in double": ("the type of the result where inputs and weights are in double precision", _in_double),
+    "contexts": ("of a translator: what it decodes with a context, another one encoded in between", _contexts),
     "random numbers": ("whether the call seeds the caller's random numbers", _random_numbers),
     "calls": ("how often the submodule `part` runs, of the module that is built or of the first input", _calls),
 }

@@ -157,6 +157,15 @@ def _draw_forward(kind: str, **more: Any) -> Draw:
     return draw
 
 
+def _contexts(seed: int, build: dict[str, Any], lengths: list[int], n: int) -> Ask:
+    other = _forward(seed + 1, build, lengths, n)
+    return _forward(seed, build, lengths, n, take="contexts", then=other.inputs[:2])
+
+
+def _draw_contexts(rng: random.Random) -> list[Ask]:
+    return [_contexts(rng.randrange(10**6), _drawn_build(rng), [6, rng.randint(2, 5)], rng.randint(3, 5))]
+
+
 EXERCISE = Exercise(
     Seq2Seq,
     [
@@ -203,8 +212,16 @@ EXERCISE = Exercise(
             _draw_forward("padded"),
         ),
         Stage(
+            "a context is read as it was made, also twice and after another one",
+            0.5,
+            "decode reads the context that it is given, and nothing that the last encode has left in the module; no "
+            "cache stands in a context unless somebody puts one there.",
+            [_contexts(7, SMALL, [5, 2], 4)],
+            _draw_contexts,
+        ),
+        Stage(
             "the encoder runs once for a batch (runs are counted)",
-            1,
+            0.5,
             "The source does not change while the target is written: run the encoder once, keep the memory, and let "
             "every place of the target read it.",
             [_forward(5, SMALL, lengths, 4, take="calls", part="encoder") for lengths in ([5, 2], [5])],

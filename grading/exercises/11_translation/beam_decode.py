@@ -296,12 +296,6 @@ EXERCISE = Exercise(
             _beam(finished_only=True),
         ),
         Mistake(
-            "every beam keeps `width` of its own extensions",
-            "The cut is made over the extensions of all beams together: no more than `width` remain at a step. Else "
-            "their number is multiplied at each step.",
-            _beam(each=True),
-        ),
-        Mistake(
             "places of finished sentences are filled again",
             "Of all extensions the `width` best are kept. Those of them that end leave the beam, and only the others "
             "are extended.",

@@ -115,3 +115,8 @@ def wasted_scores():
 # %% wrong: a share in place of a number ->
 def wasted_scores():
     return (L - 1) / (2 * L)
+
+
+# %% wrong: the triangle with one row more -> one row too many
+def wasted_scores():
+    return (L + 1) * (L + 2) / 2

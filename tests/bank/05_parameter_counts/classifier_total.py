@@ -109,3 +109,9 @@ def classifier_total():
 # %% wrong: two classes -> C is taken to be 2
 def classifier_total():
     return V * D + M * (6 * D**2 + 10 * D) + 2 * D + 2
+
+
+# %% wrong: each head has a query, a key and a value -> the heads multiply query, key and value
+def classifier_total():
+    attention = 3 * A * (D**2 + D) + D**2 + D
+    return V * D + M * (attention + 2 * (D**2 + D) + 4 * D) + C * (D + 1)

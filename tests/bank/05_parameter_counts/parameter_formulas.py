@@ -308,3 +308,16 @@ def parameter_formulas():
     for part in ("attention_norm", "feed_forward_norm"):
         sizes[f"base.layers.0.{part}.weight"] = sizes[f"base.layers.0.{part}.bias"] = D
     return sizes | {"head.weight": 2 * D, "head.bias": sympy.Integer(2)}
+
+
+# %% wrong: biases of the norms only -> the biases of the Linears are lost
+def parameter_formulas():
+    formulas = {"base.embedding.weight": V * D, "head.weight": C * D}
+    for name in ["query", "key", "value", "output"]:
+        formulas[f"base.layers.0.attention.{name}.weight"] = D**2
+    for name in ["hidden", "output"]:
+        formulas[f"base.layers.0.feed_forward.{name}.weight"] = D * F
+    for name in ["attention_norm", "feed_forward_norm"]:
+        formulas[f"base.layers.0.{name}.weight"] = D
+        formulas[f"base.layers.0.{name}.bias"] = D
+    return formulas

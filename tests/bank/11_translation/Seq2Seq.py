@@ -513,3 +513,44 @@ class Seq2Seq(nn.Module):
 
     def forward(self, source, source_lengths, target):
         return self.decode(target, self.encode(source, source_lengths))
+
+
+# %% wrong: decodes with what was encoded last ->
+class Seq2Seq(nn.Module):
+    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
+        super().__init__()
+        shape = dict(d_model=d_model, n_layers=n_layers, n_heads=n_heads, dropout=0.0, norm_first=True)
+        self.encoder = TransformerBase(source_vocab_size, causal=False, **shape)
+        self.decoder = TransformerBase(target_vocab_size, causal=True, cross=True, **shape)
+        self.head = nn.Linear(d_model, target_vocab_size)
+
+    def encode(self, source, source_lengths):
+        memory = self.encoder(source, source_lengths)
+        self.context = Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
+        return self.context
+
+    def decode(self, target, context):
+        return self.head(self.decoder(target, context=self.context))
+
+    def forward(self, source, source_lengths, target):
+        return self.decode(target, self.encode(source, source_lengths))
+
+
+# %% wrong: a cache in every context ->
+class Seq2Seq(nn.Module):
+    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
+        super().__init__()
+        shape = dict(d_model=d_model, n_layers=n_layers, n_heads=n_heads, dropout=0.0, norm_first=True)
+        self.encoder = TransformerBase(source_vocab_size, causal=False, **shape)
+        self.decoder = TransformerBase(target_vocab_size, causal=True, cross=True, **shape)
+        self.head = nn.Linear(d_model, target_vocab_size)
+
+    def encode(self, source, source_lengths):
+        memory = self.encoder(source, source_lengths)
+        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)), cache={})
+
+    def decode(self, target, context):
+        return self.head(self.decoder(target, context=context))
+
+    def forward(self, source, source_lengths, target):
+        return self.decode(target, self.encode(source, source_lengths))

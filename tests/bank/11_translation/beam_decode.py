@@ -455,7 +455,7 @@ def beam_decode(model, source, width, max_len):
     return max(found, key=lambda p: p[1])
 
 
-# %% wrong: width of each beam -> every beam keeps `width` of its own extensions
+# %% wrong: width of each beam ->
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
     context = model.encode(source, torch.tensor([source.size(1)]))
