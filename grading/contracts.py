@@ -10,15 +10,35 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from helpers.checking.answers import Ask
+from helpers.checking.answers import Ask, Reply
 from helpers.checking.judging import INPUTS_STAY as INPUTS_STAY
 from helpers.checking.judging import Case, Examples, Raised, StageCases
 from helpers.checking.plain import Other
 
-if TYPE_CHECKING:
-    from grading.exercise import Exercise
+
+class Exercise(Protocol):
+    """What is needed of an exercise: see `grading.exercise`."""
+
+    @property
+    def reference(self) -> Callable[..., Any]:
+        """The right answer."""
+
+    @property
+    def points(self) -> float:
+        """The full mark."""
+
+    @property
+    def exceptions(self) -> tuple[str, ...]:
+        """Names of circumstances that are not asked."""
+
+    @property
+    def trains(self) -> bool:
+        """Whether gradients must pass through a function."""
+
+    def reply(self, ask: Ask) -> Reply:
+        """Returns what the reference replies."""
 
 
 def cost(points: float) -> float:

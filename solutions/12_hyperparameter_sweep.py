@@ -339,14 +339,14 @@ def train_one(setting: dict, bar: tqdm) -> dict:
     model, name = new_model(setting), setting["name"]
     # of the setting too, not the name alone: a changed setting must not go on from the weights of the old one
     mark = hashlib.sha256(json.dumps(setting, sort_keys=True).encode()).hexdigest()[:8]
+    checkpoint = folder / f"{name} {mark}.pt"
     batches = Batches(train_pairs, encode, plan["token_budget"], seed=setting["seed"])
     factor = (lambda step: warmup(step + 1, setting["warmup"], 1.0)) if setting["warmup"] else None
     bar.set_description(name)
     history = train(
         model, batches, "translation", epochs=plan["epochs"], learning_rate=plan["rate"], factor=factor,
         valid=Batches(dev_pairs, encode, 8192), seed=setting["seed"], device=device, progress=False,
-        after_epoch=lambda: {"shown": bar.update()}, checkpoint=folder / f"{name} {mark}.pt",
-        resume=True,
+        after_epoch=lambda: {"shown": bar.update()}, checkpoint=checkpoint, resume=True,
     )  # fmt: skip
     if history.get("valid_loss", pd.Series(dtype=float)).count() < plan["epochs"]:
         # `train` ends its step and returns what it has: that is no finished setting
@@ -359,7 +359,7 @@ def train_one(setting: dict, bar: tqdm) -> dict:
         "train_loss": history["loss"].tolist(), "dev_loss": history["valid_loss"].tolist(),
         "train_accuracy": history["accuracy"].iloc[-1], "dev_bleu": score_bleu(model, dev_pairs),
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
-        "seconds": history["seconds"].iloc[-1],
+        "seconds": history["seconds"].iloc[-1], "checkpoint": checkpoint.name,
     }  # fmt: skip
 
 # %% [markdown]
@@ -677,7 +677,7 @@ table
 chosen = candidates[choose_setting(scores)][0]
 model = new_model(chosen).to(device)
 model.load_state_dict(
-    torch.load(folder / f"{chosen['name']}.pt", map_location=device, weights_only=True)["model"]
+    torch.load(folder / chosen["checkpoint"], map_location=device, weights_only=True)["model"]
 )
 print(f"{chosen['name']}: dev BLEU {chosen['dev_bleu']:.1f}, test BLEU {score_bleu(model, test_pairs):.1f}")
 

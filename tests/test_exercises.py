@@ -25,8 +25,9 @@ for notebook in exercises.notebooks():
             del sys.modules[module]
         grading.exercise.load_one(notebook, name)
         folder = f"grading.exercises.{notebook}"
-        allowed = {"grading.exercises.draws", folder, f"{folder}.{name}", f"{folder}._common"}
-        others = {m for m in sys.modules if m.startswith("grading.exercises.")} - allowed
+        allowed = {"grading.exercises.draws", folder, f"{folder}.{name}"}
+        loaded = {m for m in sys.modules if m.startswith("grading.exercises.") and not m.startswith(f"{folder}._")}
+        others = loaded - allowed
         print(notebook, name, *sorted(others))
 """
 

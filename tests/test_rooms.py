@@ -16,6 +16,7 @@ from grading.course import ROOT
 
 # A module belongs to the room of the longest of these names that its own begins with; all others are "base".
 ROOMS = {
+    "grading.contracts": "exercises",
     "grading.exercise": "exercises",
     "grading.exercises": "exercises",
     "grading.examiner": "exercises",

@@ -232,7 +232,7 @@ def _is_cold(ask: Ask) -> bool:
 
 def _ends(ask: Ask) -> bool:
     """Says whether the greedy text ends with <eos> in time, after two words at least."""
-    return len(ask.inputs[2].split()) + 1 < len(_writes(ask)) < ask.inputs[3] - 2
+    return bool(len(ask.inputs[2].split()) + 1 < len(_writes(ask)) < ask.inputs[3] - 2)
 
 
 def _repeats(ask: Ask) -> bool:
