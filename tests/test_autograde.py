@@ -106,7 +106,7 @@ def test_marks_are_those_of_plain_nbgrader(outcomes: dict[str, Outcome]) -> None
     scores = {
         name: outcomes[name].score for name in ("ada_perfect", "blaise_half_done", "chloe_empty", "denis_mistaken")
     }
-    assert scores == {"ada_perfect": AUTOMATIC, "blaise_half_done": 6, "chloe_empty": 0, "denis_mistaken": 2}
+    assert scores == {"ada_perfect": AUTOMATIC, "blaise_half_done": 6, "chloe_empty": 0, "denis_mistaken": 1.25}
 
 
 def test_what_could_not_be_graded_says_why(outcomes: dict[str, Outcome]) -> None:
@@ -155,7 +155,7 @@ def test_feedback_has_verdicts_and_no_hidden_value(outcomes: dict[str, Outcome],
     page = course / "gradebook" / "feedback" / "denis_mistaken" / ASSIGNMENT / f"{ASSIGNMENT}.html"
     told = page.read_text(encoding="utf-8")
     assert "This looks like: the diagonal is blocked too" in told
-    assert "causal_mask: not yet right - 0.5 of 3 points" in told
+    assert "causal_mask: not yet right - 0.25 of 3 points" in told
 
 
 def test_manual_marks_survive_a_second_grading(outcomes: dict[str, Outcome], course: Path) -> None:
@@ -195,13 +195,13 @@ def test_a_run_killed_at_any_moment_is_finished_by_the_next(tmp_path: Path) -> N
     assert path.exists()
     outcomes = {one.student: one for one in run(tmp_path, workers=1)}
     assert outcomes["ada_perfect"].state == "unchanged"
-    assert outcomes["denis_mistaken"].score in (2, None)
+    assert outcomes["denis_mistaken"].score in (1.25, None)
     from nbgrader.api import Gradebook
 
     with Gradebook(f"sqlite:///{tmp_path}/gradebook/gradebook.db", "transformers") as book:
         scores = {one.student_id: one.score for one in book.assignment_submissions(ASSIGNMENT)}
     assert scores["ada_perfect"] == AUTOMATIC
-    assert scores["denis_mistaken"] == 2
+    assert scores["denis_mistaken"] == 1.25
 
 
 def test_a_damaged_autograded_file_is_made_again(tmp_path: Path) -> None:

@@ -58,8 +58,8 @@ def test_a_graded_notebook_holds_the_verdict_as_data_too() -> None:
     assert shown(said, exclude=(MIME,)).keys() == {"text/plain", "text/html"}
     data = json.loads(json.dumps(held[MIME]))
     assert data == held[MIME]
-    assert (data["outcome"], data["said"], data["earned"], data["points"]) == ("wrong", "not yet right", 0.5, 3.0)
-    assert data["headline"] == "causal_mask: not yet right - 0.5 of 3 points" == str(said).split("\n")[0]
+    assert (data["outcome"], data["said"], data["earned"], data["points"]) == ("wrong", "not yet right", 0.25, 3.0)
+    assert data["headline"] == "causal_mask: not yet right - 0.25 of 3 points" == str(said).split("\n")[0]
     assert [stage["passed"] for stage in data["stages"]] == [passed for _, passed in said.stages]
     assert data["mistake"] == "the diagonal is blocked too"
     signs = {"passed": "[passed] ", "failed": "[failed] ", "note": "Note: "}

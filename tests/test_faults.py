@@ -279,7 +279,7 @@ def test_a_submission_that_vanishes_is_named(driver: Driver, course: Path) -> No
     (folder / f"{ASSIGNMENT}.ipynb").unlink()
     outcomes = driver.run(course)
     assert outcomes["ada_perfect"]["state"] == "could not be graded"
-    assert outcomes["denis_mistaken"]["score"] == 2
+    assert outcomes["denis_mistaken"]["score"] == 1.25
 
 
 # --- a full disk ------------------------------------------------------------------------------------------------------

@@ -287,8 +287,8 @@ def test_nbgraders_own_command_makes_our_pages(course: Path) -> None:
     assert done.returncode == 0, done.stderr
     text = page_of(course, "denis_mistaken")
     page = refuse_anything_active(text)
-    assert "2 of 16 points" in page.text
-    assert "causal_mask: not yet right - 0.5 of 3 points" in page.text
+    assert "1.25 of 16 points" in page.text
+    assert "causal_mask: not yet right - 0.25 of 3 points" in page.text
     assert "This looks like: the diagonal is blocked too" in page.text
     assert text.count("<math") > 10
     assert "HIDDEN" not in text

@@ -63,7 +63,7 @@ def test_half_done_and_empty(rows: dict[str, Row]) -> None:
 def test_mistakes_are_named_and_marks_are_partial(rows: dict[str, Row]) -> None:
     assert rows["denis_mistaken"].mark is not None
     assert 0 < rows["denis_mistaken"].mark < AUTOMATIC / 2
-    assert "causal_mask 0.5/3: the diagonal is blocked too" in rows["denis_mistaken"].why
+    assert "causal_mask 0.25/3: the diagonal is blocked too" in rows["denis_mistaken"].why
 
 
 def test_a_broken_file_costs_that_student_only(rows: dict[str, Row]) -> None:
@@ -108,7 +108,7 @@ def test_an_answer_under_another_name_is_told(rows: dict[str, Row]) -> None:
 def test_feedback_shows_check_points_and_hint_and_no_hidden_value(rows: dict[str, Row]) -> None:
     page = course_of(rows) / "gradebook" / "feedback" / "denis_mistaken" / ASSIGNMENT / f"{ASSIGNMENT}.html"
     told = page.read_text(encoding="utf-8")
-    assert "causal_mask: not yet right - 0.5 of 3 points" in told
+    assert "causal_mask: not yet right - 0.25 of 3 points" in told
     assert "This looks like: the diagonal is blocked too" in told
     assert "Score: 0.5 / 3" in told.replace("&nbsp;", " ") or "0.5" in told
 
