@@ -247,12 +247,18 @@ def _spread(words: Tensor, low: int, high: int) -> bool:
 
 def _variety(ask: Ask, value: Any) -> bool:
     """Returns whether more than half of the numbers of a list are different ones."""
+    numbers = _whole_list(value)
+    return 2 * len(set(numbers)) > len(numbers)
+
+
+def _whole_list(value: Any) -> list[int]:
+    """Returns the whole numbers of a tensor, or of a list of numbers or of tensors with one number."""
     numbers = value.tolist() if isinstance(value, Tensor) else value
     if isinstance(numbers, list | tuple):
         numbers = [one.item() if isinstance(one, Tensor) and one.numel() == 1 else one for one in numbers]
     if not isinstance(numbers, list | tuple) or not all(isinstance(number, int) for number in numbers):
         raise NotMeasured(f"expected a list of whole numbers, got {name_of(value)}")
-    return 2 * len(set(numbers)) > len(numbers)
+    return list(numbers)
 
 
 def _chances(ask: Ask, value: Any) -> dict[str, str]:
@@ -261,9 +267,7 @@ def _chances(ask: Ask, value: Any) -> dict[str, str]:
     The prompt has `beside["given"]` words. Those are meant to come half of the time; of 60 words, between a fifth and
     four fifths of them are about half: chance alone leaves that less than once in a million times.
     """
-    numbers = value.tolist() if isinstance(value, Tensor) else value
-    if not isinstance(numbers, list | tuple) or not all(isinstance(number, int) for number in numbers):
-        raise NotMeasured(f"expected a list of whole numbers, got {name_of(value)}")
+    numbers = _whole_list(value)
     new, likeliest = numbers[ask.beside["given"] :], set(ask.beside["likeliest"])
     share = sum(number in likeliest for number in new) / max(1, len(new))
     told = "hardly any" if share < 0.2 else "nearly all" if share > 0.8 else "about half"
@@ -446,7 +450,9 @@ def _random_start(ask: Ask, value: Any) -> str:
     `beside["sinusoids"]` `(n, d)` is the table of sines and cosines.
     """
     rows = _numbers(value, tuple(ask.inputs[0].shape))[0]
-    if not bool((rows[1:] - rows[:1]).abs().amax(dim=1).gt(1e-6).all()):
+    if not bool(rows.isfinite().all()):
+        return "not numbers"
+    if len(rows.mul(1e6).round().unique(dim=0)) < len(rows):
         return "some rows are alike"
     if not bool((rows - rows[:, :1]).abs().amax(dim=1).gt(1e-6).all()):
         return "all numbers of a row are alike"
@@ -463,6 +469,8 @@ def _start(ask: Ask, value: Any) -> dict[str, str]:
     """
     n = ask.inputs[0].shape[1]
     rows = _numbers(value, (1, n, n))[0]
+    if not bool(rows.isfinite().all()):
+        raise NotMeasured("expected weights that are numbers, got NaN or infinity")
     if ask.beside["of"] == "alike":
         return {"all weights of a row alike": "yes" if torch.allclose(rows[-1], rows[-1].mean(), atol=1e-6) else "no"}
     return {"one place has nearly all": "yes" if bool(rows[n // 2 :].amax(dim=-1).mean() > 0.9) else "no"}
