@@ -46,7 +46,7 @@ SOURCES = {
     "breakpoint": "def causal_mask(size):\n    breakpoint()\n    return torch.triu(torch.full((size, size), -torch.inf), 1)",
     "logging": "import logging\nlogging.basicConfig(level=logging.DEBUG, force=True)\ndef causal_mask(size):\n    logging.warning('size %s', size)\n    return torch.triu(torch.full((size, size), -torch.inf), 1)",
     "warnings_as_errors": "import warnings\nwarnings.simplefilter('error')\ndef causal_mask(size):\n    warnings.warn('old', DeprecationWarning)\n    return torch.triu(torch.full((size, size), -torch.inf), 1)",
-    "deprecated_calls": "import numpy as np\ndef causal_mask(size):\n    np.random.seed(0); torch.tensor(torch.ones(1)); torch.range(0, 1)\n    return torch.triu(torch.full((size, size), -torch.inf), 1)",
+    "deprecated_calls": "import numpy as np\nnp.random.seed(0)\ndef causal_mask(size):\n    torch.tensor(torch.ones(1)); torch.range(0, 1)\n    return torch.triu(torch.full((size, size), -torch.inf), 1)",
     "main_block": "{mask}\nif __name__ == '__main__':\n    print(causal_mask(4))",
     "own_tests": "{mask}\nassert causal_mask(3).shape == (3, 3)\nprint(causal_mask(5))",
     "error_after_the_answer": "{mask}\nprint(undefined_name)",

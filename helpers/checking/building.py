@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -44,20 +44,32 @@ def _model(recipe: Model) -> Any:
     if recipe.name in ("Batch", "Vocabulary"):
         return {"Batch": data.Batch, "Vocabulary": data.Vocabulary}[recipe.name](**recipe.arguments)
     kinds: dict[str, Any] = {name: kind for name, kind in vars(models).items() if inspect.isclass(kind)}
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), _single_precision():  # a seed gives the same numbers to everybody
         seed_torch(recipe.seed)
         with torch.device("meta") if recipe.meta else nullcontext():
             model: nn.Module = kinds[recipe.name](**build(recipe.arguments)).eval()
+        if recipe.spread:
+            _shake(model, recipe.spread, torch.Generator().manual_seed(recipe.seed))
+    model.to(torch.get_default_dtype())  # so that it fits the masks that it makes in a call
     if recipe.tie:
         _tie(model, *recipe.tie)
-    if recipe.spread:
-        _shake(model, recipe.spread, torch.Generator().manual_seed(recipe.seed))
     _prepare_gradients(model, recipe)
     if recipe.noise:
         generator = torch.Generator().manual_seed(recipe.seed)
         model.register_forward_hook(lambda module, inputs, output: _noisy(output, recipe.noise, generator))
     model.train(recipe.training)
     return {name: weight.clone() for name, weight in model.state_dict().items()} if recipe.state else model
+
+
+@contextmanager
+def _single_precision() -> Iterator[None]:
+    """Makes new floating point numbers single ones, whatever default somebody has set."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
 
 
 def _prepare_gradients(model: nn.Module, recipe: Model) -> None:
@@ -108,4 +120,4 @@ def _shake(model: nn.Module, size: float, generator: torch.Generator) -> None:
 
 
 def _noisy(output: Tensor, size: float, generator: torch.Generator) -> Tensor:
-    return output + size * torch.randn(output.shape, generator=generator)
+    return output + size * torch.randn(output.shape, generator=generator, dtype=torch.float32)
