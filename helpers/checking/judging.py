@@ -150,10 +150,13 @@ Failures = list[tuple[StageCases, Asked | None]]  # each stage with its first qu
 def _earned(examples: Examples, failures: Failures) -> float:
     """Returns the points: those of the passed stages, less what every answer keeps and this one does not.
 
-    To leave the inputs as they are earns something only beside something else: who does nothing at all leaves them too.
+    To leave the inputs as they are earns something only beside what decides, or where nothing does, beside something
+    else: who does nothing at all leaves them too.
     """
     passed = [stage for stage, failure in failures if failure is None]
-    earned = sum(stage.points for stage in passed) if any(stage.measure != INPUTS_KEPT for stage in passed) else 0.0
+    deciding = any(stage.decisive for stage in examples.stages)
+    does = any(stage.decisive if deciding else stage.measure != INPUTS_KEPT for stage in passed)
+    earned = sum(stage.points for stage in passed if does or stage.measure != INPUTS_KEPT)
     if any(stage.decisive for stage, failure in failures if failure is not None):
         earned = min(earned, examples.points / 2)
     return max(0.0, round(earned - sum(stage.cost for stage, failure in failures if failure is not None), 4))
