@@ -30,6 +30,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 SECONDS = {
     "12_hyperparameter_sweep.ipynb": 240,
     "test_faults.py": 300,
+    "test_one_world.py": 260,
     "11_translation.ipynb": 150,
     "06_pretrained_vs_scratch.ipynb": 180,
     "09_synthesizer.ipynb": 170,

@@ -319,7 +319,7 @@ def check(selected: Iterable[str] = ()) -> list[str]:
             stale.append(f"{file.relative_to(ROOT)}: stale, the heads of the sources say something else")
     known = {path.stem for path in sources()}
     examples_of = {notebook: exercises.names(notebook) for notebook in exercises.notebooks()}
-    for pattern in ("solutions/*/*.ipynb", "notebooks/*/*.ipynb", "helpers/check_examples/**/*.json"):
+    for pattern in ("solutions/*/*.ipynb", "notebooks/*/*.ipynb", "helpers/check_examples/*/*.json"):
         for file in sorted(ROOT.glob(pattern)):
             notebook = file.parent.name
             if notebook not in known or (file.suffix == ".json" and file.stem not in examples_of.get(notebook, ())):
