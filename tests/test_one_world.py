@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -152,3 +153,13 @@ def test_globals_are_found_through_functions_of_the_same_notebook() -> None:
         world,
     )
     assert globals_used(world["Answer"]) == {"helper", "SCALE", "OFFSET"}
+
+
+def test_an_installed_course_has_the_names_of_experiments(repository: Path) -> None:
+    (patterns,) = re.findall(r"^helpers = (\[.*\])$", (repository / "pyproject.toml").read_text("utf-8"), re.MULTILINE)
+    name = EXPERIMENTS.relative_to(EXPERIMENTS.parents[1]).as_posix()
+    assert name in {
+        path.relative_to(EXPERIMENTS.parents[1]).as_posix()
+        for pattern in json.loads(patterns)
+        for path in EXPERIMENTS.parents[1].glob(pattern)
+    }
