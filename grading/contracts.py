@@ -34,11 +34,18 @@ class Exercise(Protocol):
         """Names of circumstances that are not asked."""
 
     @property
+    def large(self) -> Sequence[Ask]:
+        """Questions of a size that no table made for small ones covers."""
+
+    @property
     def trains(self) -> bool:
         """Whether gradients must pass through a function."""
 
     def reply(self, ask: Ask) -> Reply:
         """Returns what the reference replies."""
+
+
+LARGE = "a long input as well as a short one"
 
 
 def cost(points: float) -> float:
@@ -112,6 +119,10 @@ def _defaults(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
             )
 
 
+def _large(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+    yield from exercise.large
+
+
 def _random_numbers(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
     yield replace(_richest(calls), take="random numbers", then=None)
 
@@ -144,6 +155,12 @@ CIRCUMSTANCES = (
         _defaults,
     ),
     Circumstance(
+        LARGE,
+        "It is right for what is small only. Is there a table, a limit or a number type that a longer input exceeds?",
+        _large,
+        of_any_call=True,
+    ),
+    Circumstance(
         "the random numbers of the caller stay the caller's",
         "It calls `torch.manual_seed` or `random.seed`: whoever calls it then always draws the same numbers.",
         _random_numbers,
@@ -170,7 +187,8 @@ def stages(exercise: Exercise, main: Sequence[StageCases], public: Examples | No
         calls = any_calls if circumstance.of_any_call else plain_calls
         if circumstance.name in exercise.exceptions or not calls:
             continue
-        made = [(ask, exercise.reply(ask).value) for ask in circumstance.asks(exercise, calls)]
+        asks = () if public and circumstance.name == LARGE else circumstance.asks(exercise, calls)  # they are fixed
+        made = [(ask, exercise.reply(ask).value) for ask in asks]
         cases = [Case(ask, wanted) for ask, wanted in made if _says_something(ask, wanted)]
         if cases := [*asked_before.get(circumstance.name, ()), *cases]:
             found.append(

@@ -78,6 +78,7 @@ class Exercise:
 
     Args:
         exceptions: names of `grading.contracts.CIRCUMSTANCES` in which an answer need not do as the reference does.
+        large: public questions with inputs that are long and cheap, asked of an answer that is right in all else.
         trains: gradients must pass through a function's result; through that of a class of `nn.Module` they always do.
     """
 
@@ -86,6 +87,7 @@ class Exercise:
     mistakes: Sequence[Mistake]
     accepts: str = field(default="", kw_only=True)
     exceptions: tuple[str, ...] = field(default=(), kw_only=True)
+    large: Sequence[Ask] = field(default=(), kw_only=True)
     trains: bool = field(default=False, kw_only=True)
 
     @property

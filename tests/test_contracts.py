@@ -14,7 +14,7 @@ from helpers.checking.answers import Ask, InProcess
 from helpers.checking.judging import INPUTS_STAY, KEEPS, judge
 from helpers.checking.verdict import Verdict
 
-GRADIENT, TRAINING, DOUBLE, AGAIN, DEFAULT, RANDOM = (one.name for one in contracts.CIRCUMSTANCES)
+GRADIENT, TRAINING, DOUBLE, AGAIN, DEFAULT, LARGE, RANDOM = (one.name for one in contracts.CIRCUMSTANCES)
 X = torch.arange(6.0).reshape(2, 3)
 
 
@@ -118,6 +118,15 @@ def test_an_exercise_may_say_what_it_does_not_ask() -> None:
     assert lost(function_exercise(exceptions=(INPUTS_STAY, DEFAULT)), other_default) == []
 
 
+def test_a_long_input_is_asked_of_an_answer_that_is_right_for_short_ones() -> None:
+    def cut(x: Tensor, factor: float = 2.0) -> Tensor:
+        return torch.cat([x[:64] * factor, x[64:]])
+
+    large = function_exercise(large=[Ask((torch.ones(300), 2.0))])
+    assert lost(large, cut) == [LARGE]
+    assert lost(large, doubled) == lost(function_exercise(), cut) == []
+
+
 class Noisy(Scale):
     def forward(self, x: Tensor) -> Tensor:
         return nn.functional.dropout(x * self.factor, 0.5, self.training)
@@ -183,6 +192,12 @@ def test_what_is_kept_is_asked_of_answers_that_are_right_in_all_else() -> None:
 def test_exceptions_name_circumstances(notebook: str) -> None:
     for name, defined in exercise.load(notebook).items():
         assert set(defined.exceptions) <= set(contracts.NAMES), name
+
+
+@pytest.mark.parametrize("notebook", exercise.notebooks())
+def test_the_reference_answers_every_large_question(notebook: str) -> None:
+    for name, defined in exercise.load(notebook).items():
+        assert all(defined.reply(ask).outcome == "value" for ask in defined.large), name
 
 
 @pytest.mark.parametrize("notebook", exercise.notebooks())

@@ -358,4 +358,5 @@ EXERCISE = Exercise(
             _StartsAtZero,
         ),
     ],
+    large=[_learned(1, 600, 2, 600, 9)],
 )

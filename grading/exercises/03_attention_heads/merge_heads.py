@@ -101,4 +101,5 @@ EXERCISE = Exercise(
     ],
     trains=True,
     exceptions=("double precision stays double precision",),
+    large=[Ask((_counted(1, 2, 300, 2),))],
 )

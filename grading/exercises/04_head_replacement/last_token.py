@@ -155,4 +155,5 @@ EXERCISE = Exercise(
         ),
     ],
     trains=True,
+    large=[Ask((_hidden(3, 300, 2, 8), torch.tensor([290, 41, 300])))],
 )

@@ -122,6 +122,14 @@ def _none_wrong(rng: random.Random) -> list[Ask]:
 _INSIDE, _ON_EDGES, _EMPTY = _draw_errors(), _draw_errors(on_edges=True), _draw_errors(empty=True)
 _SPECIAL = both(_EMPTY, _none_wrong)
 
+
+def _many_texts() -> Ask:
+    """Returns a question with 400 texts in 40 bins."""
+    number = torch.arange(400)
+    logits = torch.stack([(number % 3).float(), (number % 5) - 1.5], dim=1)
+    return Ask((logits, number % 2, 3 * number + 1, list(range(1, 1202, 30))))
+
+
 EXERCISE = Exercise(
     errors_by_length,
     [
@@ -207,4 +215,5 @@ EXERCISE = Exercise(
             _counting(share=_zero_if_empty),
         ),
     ],
+    large=[_many_texts()],
 )

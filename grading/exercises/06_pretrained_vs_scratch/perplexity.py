@@ -23,7 +23,13 @@ def _real_places(losses: Tensor, token_counts: Tensor) -> Tensor:
 
 def _losses(b: int, n: int, seed: int) -> Tensor:
     numbers = torch.rand(b, n, generator=torch.Generator().manual_seed(seed)) * 5
-    return (10 * numbers).round() / 10  # one decimal, to be read in the picture
+    return (10 * numbers).round().clamp(min=1) / 10  # one decimal, to be read in the picture; 0 only where it is meant
+
+
+def _with_zeros(losses: Tensor) -> Tensor:
+    """Returns losses of which some, of words that are sure, are 0: they count as all others."""
+    losses[:, 1] = 0
+    return losses
 
 
 def _counts(*numbers: int) -> Tensor:
@@ -66,7 +72,7 @@ EXERCISE = Exercise(
             "several texts of the same length",
             0.5,
             "One number for all texts together: the mean over all tokens, then one exponential.",
-            [Ask((_losses(3, 4, 2), _counts(4, 4, 4)))],
+            [Ask((_losses(3, 4, 2), _counts(4, 4, 4))), Ask((_with_zeros(_losses(2, 3, 6)), _counts(3, 3)))],
             _draw_losses(4, 0, False),
         ),
         Stage(
@@ -137,4 +143,5 @@ EXERCISE = Exercise(
             lambda losses, token_counts: float((losses * _real_places(losses, token_counts)).sum().exp()),
         ),
     ],
+    large=[Ask((_losses(2, 400, 7), _counts(390, 260)))],
 )

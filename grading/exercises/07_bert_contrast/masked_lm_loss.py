@@ -222,4 +222,5 @@ EXERCISE = Exercise(
         ),
     ],
     trains=True,
+    large=[_batch([64], [[3, 40, 63]], 9)],
 )

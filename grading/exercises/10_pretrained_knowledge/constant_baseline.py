@@ -192,4 +192,12 @@ EXERCISE = Exercise(
             lambda pairs, others: _most_common(pairs),
         ),
     ],
+    large=[
+        Ask(
+            (
+                _asked(random.Random(9), ["Lyon", "Lille"] * 150 + ["Lyon"]),
+                _asked(random.Random(8), ["Lyon", "Nice"] * 150),
+            )
+        )
+    ],
 )

@@ -214,6 +214,12 @@ def _mean_or_zero(hypotheses: Texts, references: Texts) -> float:
     return _bleu(hypotheses, references, mean="arithmetic") if right else 0.0
 
 
+def _long_text() -> Ask:
+    """Returns a question with a sentence of 150 words, of which every eleventh is wrong."""
+    reference = [f"w{number * number % 61}" for number in range(150)]
+    return Ask(([["x" if number % 11 == 10 else word for number, word in enumerate(reference)]], [reference]))
+
+
 EXERCISE = Exercise(
     corpus_bleu,
     [
@@ -401,4 +407,5 @@ EXERCISE = Exercise(
         ),
         Mistake("a share in place of per cent", "BLEU goes from 0 to 100.", partial(_bleu, scale=1.0)),
     ],
+    large=[_long_text()],
 )

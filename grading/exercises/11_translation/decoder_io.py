@@ -144,4 +144,5 @@ EXERCISE = Exercise(
             ),
         ),
     ],
+    large=[Ask(([[7 * number % 490 + 4 for number in range(300)], [5, 6]],))],
 )

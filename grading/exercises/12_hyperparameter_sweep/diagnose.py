@@ -240,6 +240,13 @@ def _curves(*kinds: Curves) -> tuple[list[Ask], Draw]:
     return draw(random.Random(63)), draw
 
 
+def _long_runs() -> list[Ask]:
+    """Returns runs of 200 epochs: one that fits, and one whose dev loss turns after 150 of them."""
+    falling = [1 + 3 * 0.97**epoch for epoch in range(200)]
+    turning = [loss if epoch < 150 else loss + 0.02 * (epoch - 149) for epoch, loss in enumerate(falling)]
+    return [Ask((falling, [loss + 0.05 for loss in falling])), Ask((falling, turning))]
+
+
 EXERCISE = Exercise(
     diagnose,
     [
@@ -350,4 +357,5 @@ EXERCISE = Exercise(
             _rule(_any_fall),
         ),
     ],
+    large=[*_long_runs()],
 )

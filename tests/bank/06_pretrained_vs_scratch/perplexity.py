@@ -116,3 +116,15 @@ def perplexity(losses, token_counts):
 # %% wrong: the number of an example ->
 def perplexity(losses, token_counts):
     return 4.0
+
+
+# %% wrong: the places with a loss ->
+def perplexity(losses, token_counts):
+    return float(torch.exp(losses[losses > 0].mean()))
+
+
+# %% wrong: the first 200 tokens of a text ->
+def perplexity(losses, token_counts):
+    losses, token_counts = losses[:, :200], token_counts.clamp(max=200)
+    real = torch.arange(losses.size(1)) < token_counts[:, None]
+    return float(losses[real].mean().exp())
