@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+LONGEST = 200_000  # characters of a cell; the longest of the course has 3,000
 TRAINS = re.compile("train|fit|sweep|learn(?!ing)")
 LOOKS_UP = {"globals", "vars", "locals", "eval", "exec", "getattr"}  # with these, a text may be the name of a variable
 
@@ -33,11 +34,12 @@ class Statement:
 
 @lru_cache(maxsize=4096)
 def statements(source: str) -> Sequence[Statement]:
-    """Returns the statements of a cell; none for one that is not Python."""
+    """Returns the statements of a cell, without comments; none for one that is not Python, or too long to look into."""
+    if len(source) > LONGEST:
+        return []
     source = "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines())
     try:
-        tree = ast.parse(source)
-        return _with_gradients([_statement(ast.get_source_segment(source, node) or "", node) for node in tree.body])
+        return _with_gradients([_statement(node) for node in ast.parse(source).body])
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
 
@@ -52,15 +54,12 @@ def _with_gradients(cell: list[Statement]) -> list[Statement]:
     return told
 
 
-def _statement(source: str, node: ast.stmt) -> Statement:
-    decorated = getattr(node, "decorator_list", [])
-    if decorated:  # a segment begins at `def`
-        source = "".join(f"@{ast.unparse(one)}\n" for one in decorated) + source
+def _statement(node: ast.stmt) -> Statement:
+    source = ast.unparse(node)
     table = symtable.symtable(source, "<cell>", "exec")
     binds = {one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported()}
-    binds -= {
-        part.name for part in ast.walk(node) if isinstance(part, ast.ExceptHandler) and part.name
-    }  # unbound after
+    handled = {part.name for part in ast.walk(node) if isinstance(part, ast.ExceptHandler) and part.name}
+    binds -= handled  # unbound at the end of `except`
     uses = {one.get_name() for one in table.get_symbols() if one.is_referenced()} | _globals_of(table)
     texts = {one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
     if uses & LOOKS_UP:
@@ -79,7 +78,7 @@ def _changed(node: ast.AST) -> set[str]:
         return _roots(part for target in node.targets for part in ast.walk(target) if not isinstance(part, ast.Name))
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
         return _roots([node.value.func])
-    if isinstance(node, ast.Call) and TRAINS.search(ast.unparse(node.func)):
+    if isinstance(node, ast.Call) and TRAINS.search(getattr(node.func, "attr", getattr(node.func, "id", ""))):
         return _roots([*node.args, *(keyword.value for keyword in node.keywords)])
     return set()
 

@@ -122,19 +122,20 @@ def _with_experiments(verdict: Verdict, answer: Any, exercise: str) -> Verdict:
     """
     made = json.loads(EXPERIMENTS.read_text("utf-8")).get(_files()[exercise].parent.name, {"made": [], "trained": []})
     names = globals_used(answer)
-    for kind in ("trained", "made"):
-        found = sorted(names & set(made[kind]))
-        if not found:
-            continue
-        told = f"{', '.join(f'`{name}`' for name in found)} {'is' if len(found) == 1 else 'are'} made in an experiment"
-        advice = "Make what you need in the function itself or in a cell of your own, or take it from an argument."
-        if kind == "made":
-            note = f"{told}, a cell that grading runs only as far as an answer needs it. {advice}"
-            return replace(verdict, notes=(note, *verdict.notes))
-        sentence = f"{told} that trains a model, which grading does not repeat, so it will not be there. {advice}"
-        outcome = "wrong" if verdict.outcome == "right" else verdict.outcome
-        return replace(verdict, outcome=outcome, sentence=sentence, look="", mistake="", call="", pictures=())
+    advice = "Make what you need in the function itself or in a cell of your own, or take it from an argument."
+    if found := sorted(names & set(made["made"])):
+        note = f"{_are(found)} made in an experiment, which grading runs only as far as an answer needs it. {advice}"
+        verdict = replace(verdict, notes=(note, *verdict.notes))
+    if found := sorted(names & set(made["trained"])):
+        told = f"{_are(found)} made in an experiment that trains a model, which grading does not repeat. {advice}"
+        if verdict.outcome == "right":
+            return replace(verdict, outcome="wrong", sentence=told)
+        verdict = replace(verdict, notes=(told, *verdict.notes))
     return verdict
+
+
+def _are(names: list[str]) -> str:
+    return f"{', '.join(f'`{name}`' for name in names)} {'is' if len(names) == 1 else 'are'}"
 
 
 def _show(verdict: Verdict) -> None:

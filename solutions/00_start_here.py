@@ -137,7 +137,7 @@ check(batch_shape)
 # Your function will be called by other code, often, and inside a training. So each check asks at its end, without saying so in each exercise:
 # - **What it is given stays as it is.** A function that changes a tensor, a list or a model that it was given spoils it for the caller: work on a
 #   copy (`scores = scores.masked_fill(...)`, and not `scores.masked_fill_(...)`).
-# - **The same question gets the same answer**, also after another one: nothing is kept from call to call.
+# - **The same question gets the same answer**, also after another one: nothing is kept from call to call. A long input is treated as a short one.
 # - **Gradients pass through** what a training goes through: modules, and functions whose description says so. `.detach()`, `.item()` and numpy
 #   stop them. A module does the same in training mode as in evaluation mode, and double precision stays double.
 # - **Random numbers belong to the caller**: no `torch.manual_seed` inside. What may be left out has the default of the signature.

@@ -85,7 +85,7 @@ def test_every_name_that_an_experiment_makes_may_be_used(
     cells.cells.append(nbformat.v4.new_code_cell("all_cells_have_run = True"))
     result = graded(students, notebook, cells, tmp_path / "ada")
     assert not lost(result)
-    assert any("what it needs was run" in line for line in result.put_right)
+    assert any("what that needs of them was run" in line for line in result.put_right)
 
 
 @pytest.mark.sandbox
@@ -144,6 +144,20 @@ def test_only_what_a_name_needs_is_run() -> None:
     assert needed(cells, ["d"]) == ["a = 1\nb = a + 1\nc = [b]", "def d():\n    return c", ""]
     assert not trained("\n".join(needed(cells, ["d"])))
     assert trained("\n".join(needed(cells, ["losses"])))
+
+
+def test_a_cell_that_is_too_long_is_not_looked_into() -> None:
+    assert bound(["x = 1\n" * 20_000]) == {"x"}
+    assert bound(["x = 1\n" * 50_000]) == set()
+
+
+@pytest.mark.sandbox
+def test_a_training_is_not_repeated_for_a_cell_that_looks_at_it(students: ForkServerClient, tmp_path: Path) -> None:
+    cells = filled("01_causal_mask", right("01_causal_mask"))
+    cells.cells.append(nbformat.v4.new_code_cell("print(losses)"))
+    result = graded(students, "01_causal_mask", cells, tmp_path / "ada")
+    assert not lost(result)
+    assert result.put_right == ["`losses` of an experiment would need a training, which was not repeated"]
 
 
 def test_globals_are_found_through_functions_of_the_same_notebook() -> None:

@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 from grading.answers import Reading, read_cells
 from grading.cells import cells_of, exercise_of, grade_id, is_experiment, kind, text
 from grading.files import read_bounded
-from grading.names import bound, needed, used
+from grading.names import bound, needed, trained, used
 from grading.text import printable
 
 MAX_BYTES = 50 << 20  # a notebook with many pictures has 5 MB
@@ -110,13 +110,16 @@ def _with_experiments(reading: Reading, master: Master, work: Work) -> list[tupl
     sources = [source for _, source in code]
     missing = used(sources) - bound([*sources, *setups.values()])
     wanted = missing & bound(source for _, source, _ in [*theirs, *ours])
-    if not wanted:
-        return code
-    names = ", ".join(f"`{name}`" for name in sorted(wanted))
-    work.put_right.append(f"an answer uses {names} of cells that are not part of the marks; what it needs was run")
     lost = bound(source for _, source, _ in ours) - bound(source for _, source, _ in theirs)
     cells = [*(ours if wanted & lost else []), *theirs]
-    parts = needed([source for _, source, _ in cells], wanted)
+    experiments = [source for _, source, _ in cells]
+    slow = {name for name in wanted if trained("\n".join(needed(experiments, [name])))}
+    if slow:  # `check` calls no answer right that needs one of them
+        work.put_right.append(f"{_told(slow)} of an experiment would need a training, which was not repeated")
+    if not (wanted := wanted - slow):
+        return code
+    work.put_right.append(f"the student's cells use {_told(wanted)} of experiments; what that needs of them was run")
+    parts = needed(experiments, wanted)
     spoiled = bound(parts)  # what a set-up cell binds, and an experiment binds too, is bound again in its place
     again = {name for name, source in setups.items() if bound([source]) & spoiled}
     parts = [setups[name] if name in again else part for (_, _, name), part in zip(cells, parts, strict=True)]
@@ -125,6 +128,10 @@ def _with_experiments(reading: Reading, master: Master, work: Work) -> list[tupl
         made += [("", part) for (before, _, _), part in zip(cells, parts, strict=True) if before == place and part]
         made += code[place : place + 1]
     return made
+
+
+def _told(names: set[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names))
 
 
 def _notebook_file(folder: Path, assignment: str, work: Work) -> Path:

@@ -31,7 +31,7 @@ WORK_ON_A_COPY = "It changes what it was given, and the caller still needs that.
 SAID_OF = {  # what is taken of a call -> what is found in the sentence on its entries, and what is said in its place
     "learns": (
         (r"the entry '(.+)' is missing", "{0} does not learn"),
-        (r"the entry '(.+)' is not exp", "{0} still learns"),
+        (r"the entry '(.+)' is not expected", "{0} still learns"),
     ),
     "gradients": ((r"the entry '(.+)' is missing", "{0} does not arrive"),),
 }
