@@ -246,3 +246,23 @@ def test_two_crashes_are_told_apart_by_what_python_says() -> None:
     assert judge(examples, InProcess(lambda numbers: numbers[len(numbers) + 4])).mistake == "one too far"
     assert judge(examples, InProcess(lambda numbers: numbers[0, 0, 0])).outcome == "crashed"
     assert judge(examples, InProcess(lambda numbers: numbers[0, 0, 0])).mistake == ""
+
+
+def test_pictures_of_a_module_are_named_for_its_inputs() -> None:
+    class Twice(torch.nn.Module):
+        def __init__(self, width: int) -> None:
+            super().__init__()
+            self.width = width
+
+        def forward(self, x: Tensor) -> Tensor:
+            return 2 * x
+
+    class Once(Twice):
+        def forward(self, x: Tensor) -> Tensor:
+            return x
+
+    asks = [Ask((torch.ones(2, 3),), build={"width": 3})]
+    said = judge(
+        Exercise(Twice, [Stage("all", 1, "look", asks, lambda rng: asks)], []).public_examples(), InProcess(Once)
+    )
+    assert [caption for caption, _ in said.pictures] == ["input 1", "wanted", "yours"]

@@ -27,7 +27,7 @@ from helpers.checking.verdict import Verdict
 SECONDS = 5.0  # for one check, however many questions it asks; right answers take a tenth on a slow laptop
 INPUTS_CHANGED = "what the function was given is no longer as it was; the caller still needs it"
 INPUTS_STAY = "what it is given stays as it is"
-WORK_ON_A_COPY = "It changes what it was given, and the caller still needs that. Work on a copy."
+WORK_ON_A_COPY = "Work on a copy: `x = x + 1` in place of `x += 1`, `masked_fill` in place of `masked_fill_`."
 SAID_OF = {  # what is taken of a call -> what is found in the sentence on its entries, and what is said in its place
     "learns": (
         (r"the entry '(.+)' is missing", "{0} does not learn"),
@@ -242,7 +242,7 @@ def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], fai
         verdict,
         call=_call(examples, first.case.ask),
         sentence=first.problem or "",
-        pictures=_pictures(examples, drawn.case, drawn.reply),
+        pictures=() if first.problem == INPUTS_CHANGED else _pictures(examples, drawn.case, drawn.reply),
         picture_call=_call(examples, drawn.case.ask) if drawn is not first else "",
     )
 
@@ -382,6 +382,8 @@ def _shows_much(case: Case) -> bool:
 def _pictures(examples: Examples, case: Case, reply: Reply) -> tuple[tuple[str, Tensor], ...]:
     """Returns inputs by name, wanted and yours, where these are small tensors of at least one dimension."""
     names = examples.signature.partition("(")[2].rstrip(")").split(", ")
+    if case.ask.build is not None:  # these are the arguments that build a module, and not those of a call of it
+        names = [f"input {number}" for number in range(1, len(case.ask.inputs) + 1)]
     inputs = [(name, value) for name, value in zip(names, case.ask.inputs, strict=False) if isinstance(value, Tensor)]
     found = [(name, value) for name, value in inputs if value.dim()][:2]
     if not isinstance(case.wanted, Tensor) or case.wanted.dim() == 0:
