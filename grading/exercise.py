@@ -80,6 +80,8 @@ class Exercise:
         exceptions: names of `grading.contracts.CIRCUMSTANCES` in which an answer need not do as the reference does.
         large: public questions with inputs that are long and cheap, asked of an answer that is right in all else.
         trains: gradients must pass through a function's result; through that of a class of `nn.Module` they always do.
+        hints: what `hint(name)` shows, in Markdown, each one more than the last: a question that leads there, the idea
+            with a small example, the first lines or the shape of each step; never the answer.
     """
 
     reference: Callable[..., Any]
@@ -89,6 +91,7 @@ class Exercise:
     exceptions: tuple[str, ...] = field(default=(), kw_only=True)
     large: Sequence[Ask] = field(default=(), kw_only=True)
     trains: bool = field(default=False, kw_only=True)
+    hints: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def name(self) -> str:

@@ -102,7 +102,7 @@ def check(answer: Any, name: str | None = None) -> Verdict | None:
     """
     if os.environ.get("NBGRADER_EXECUTION") == "autograde":
         return None  # the examiner's own line in the same cell gives the verdict
-    name = name or _name_of_answer(answer, sys._getframe(1).f_globals)
+    name = name or name_of_answer(answer, sys._getframe(1).f_globals)
     examples = public_examples(name)
     if name not in examples:
         known = ", ".join(sorted(_files()))
@@ -148,7 +148,7 @@ def _show(verdict: Verdict) -> None:
         display(verdict)
 
 
-def _name_of_answer(answer: Any, variables: Mapping[str, Any]) -> str:
+def name_of_answer(answer: Any, variables: Mapping[str, Any]) -> str:
     """Returns the exercise's name: the variable that holds the answer, else the answer's own name."""
     files = _files()
     names = [name for name, value in variables.items() if value is answer and name in files]

@@ -240,7 +240,16 @@ def common_products() -> dict[Path, str]:
     """Returns what is made of the heads of all sources, as files and their content."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     made = {ROOT / name: content for name, content in syllabus.made(sources(), readme).items()}
-    return made | {ROOT / "helpers" / "check_examples" / "experiments.json": _experiments()}
+    folder = ROOT / "helpers" / "check_examples"
+    return made | {folder / "experiments.json": _experiments(), folder / "hints.json": _hints()}
+
+
+def _hints() -> str:
+    """Returns the hints of every exercise, by its name."""
+    from grading.exercise import load
+
+    told = {name: list(one.hints) for notebook in exercises.notebooks() for name, one in load(notebook).items()}
+    return json.dumps(told, ensure_ascii=False, indent=0) + "\n"
 
 
 def _experiments() -> str:
