@@ -301,7 +301,8 @@ def future_influence(model: LanguageModel, tokens: Tensor, vocab_size: int) -> T
     All influences count, those of the past too. An output changes when one of its k numbers does.
 
     Args:
-        model: any model, causal or not. Called on a batch of tokens `(1, n)`, it returns outputs `(1, n, k)`.
+        model: any model, causal or not. Called on a batch of tokens `(1, n)`, it returns outputs
+            `(1, n, k)`.
         tokens: one sentence, `(n,)`, whole numbers from 0 to vocab_size - 1.
         vocab_size: the number of words; a changed token must stay below it.
     """

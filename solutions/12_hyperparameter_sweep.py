@@ -337,7 +337,7 @@ folder = Path("sweep_full") if size == "full" else Path(tempfile.mkdtemp())
 def train_one(setting: dict, bar: tqdm) -> dict:
     """Trains the model of a setting and returns its curves, its scores, its size and its time."""
     model, name = new_model(setting), setting["name"]
-    # of the setting too, not the name alone: a changed setting must not go on from the weights of the old one
+    # of the whole setting: a changed one must not go on from the weights of the old one
     mark = hashlib.sha256(json.dumps(setting, sort_keys=True).encode()).hexdigest()[:8]
     checkpoint = folder / f"{name} {mark}.pt"
     batches = Batches(train_pairs, encode, plan["token_budget"], seed=setting["seed"])
@@ -370,7 +370,7 @@ def sweep(settings: list[dict]) -> list[dict]:
     """Runs a sweep whose table lies in `folder`, with a progress bar over settings and epochs."""
     path = folder / "table.json"
     known = load_table(path)
-    missing = [setting for setting in settings if not setting.items() <= known.get(setting["name"], {}).items()]
+    missing = [one for one in settings if not one.items() <= known.get(one["name"], {}).items()]
     with tqdm(total=len(missing) * plan["epochs"], unit="epoch") as bar:
         return run_sweep(settings, lambda setting: train_one(setting, bar), known,
                          lambda table: save_table(path, table))

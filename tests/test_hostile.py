@@ -198,7 +198,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Ran:
 def costly(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     limits = {"memory": 400 << 20, "cpu": 2, "wall": 20, "processes": 20, "disk": 8 << 20, "file_size": 4 << 20}
     cases = [case for case in CASES if case.costly]
-    return _ran(tmp_path_factory.mktemp("costly"), cases, limits, {"cell": 0.5, "exercise": 0.5, "notebook": 3})
+    return _ran(tmp_path_factory.mktemp("costly"), cases, limits, {"cell": 0.5, "exercise": 1.5, "notebook": 5})
 
 
 @pytest.fixture(params=["quick", "costly"])

@@ -50,14 +50,16 @@ def _model(recipe: Model) -> Any:
             model: nn.Module = kinds[recipe.name](**build(recipe.arguments)).eval()
         if recipe.spread:
             _shake(model, recipe.spread, torch.Generator().manual_seed(recipe.seed))
-    model.to(torch.get_default_dtype())  # so that it fits the masks that it makes in a call
+    if torch.get_default_dtype() != torch.float32:
+        model.to(torch.get_default_dtype())  # so that it fits the masks that it makes in a call
     if recipe.tie:
         _tie(model, *recipe.tie)
     _prepare_gradients(model, recipe)
     if recipe.noise:
         generator = torch.Generator().manual_seed(recipe.seed)
         model.register_forward_hook(lambda module, inputs, output: _noisy(output, recipe.noise, generator))
-    model.train(recipe.training)
+    if recipe.training:
+        model.train()
     return {name: weight.clone() for name, weight in model.state_dict().items()} if recipe.state else model
 
 

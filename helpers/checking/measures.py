@@ -129,7 +129,8 @@ def _masking(ask: Ask, value: Any) -> dict[str, str]:
     Only `beside["of"]` is told: "what is chosen", "targets", "what happens", "random words" or, for a vocabulary of
     two words and some 15,000 chosen places, "drawn <mask>". Tokens below `beside["specials"]` are no words (0 is
     padding, the last of them <mask>), the second input is the vocabulary's size, and a target of -100 is not scored.
-    Shares are told with a margin of more than four standard errors, so that chance does not change what is said.
+    Shares are told with a margin of more than four standard errors, so that chance does not change what is said; of a
+    "drawn <mask>" nothing is told where only a part of the words was chosen.
     """
     tokens: Tensor = ask.inputs[0]
     shape = tuple(tokens.shape)
@@ -178,7 +179,9 @@ def _masking(ask: Ask, value: Any) -> dict[str, str]:
         # Drawn beside two words it takes a third of their tenth: 83.3 % are <mask>, not 80; five standard errors
         # lie between each of these and the border. Where all special tokens are drawn, "random words" tells.
         "drawn <mask>": lambda: {
-            "as another word": "yes"
+            "as another word": "too few are chosen to tell"
+            if everything and int(scored.sum()) < 0.9 * int(words.sum())
+            else "yes"
             if float(hidden[scored].double().mean()) > 0.8 + 1 / 60
             and not bool((put < ask.beside["specials"]).any())
             and _independent(hidden, scored) == ONE_BY_ONE
@@ -191,7 +194,8 @@ def _masking(ask: Ask, value: Any) -> dict[str, str]:
 def _share(happened: Tensor, wanted: float, margin: float) -> str:
     """Returns in words the share of True: the wanted one, up to the margin, or more or less; of 0 and 1 exactly."""
     share = float(happened.double().mean()) if len(happened) else 0.0
-    margin = margin if 0 < wanted < 1 else 0.0
+    errors = 4.5 * (wanted * (1 - wanted) / max(1, len(happened))) ** 0.5  # an answer may choose few, and rightly so
+    margin = max(margin, errors) if 0 < wanted < 1 else 0.0
     if abs(share - wanted) <= margin:
         return f"about {100 * wanted:g} %" if margin else f"{100 * wanted:g} %"
     if share > wanted:

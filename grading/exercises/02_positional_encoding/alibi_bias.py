@@ -93,7 +93,7 @@ EXERCISE = Exercise(
             0.5,
             "A word loses as much with its hundredth step back as with its first: nothing is cut off.",
             [_long(2, 150, 1)],
-            lambda rng: [_long(rng.choice([2, 3]), rng.randint(140, 180), seed_from(rng))],
+            lambda rng: [_long(rng.choice([2, 4]), rng.randint(140, 180), seed_from(rng))],
             measure="at places",
         ),
     ],

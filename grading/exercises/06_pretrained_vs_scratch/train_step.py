@@ -95,6 +95,7 @@ def _own_update(model: Any, batch: Batch, optimizer: torch.optim.Optimizer) -> f
 
 
 RATE = 0.5
+LEFT = 0.002  # so small that a short gradient stays short with it, and is not clipped
 PROBE = (torch.tensor([[SOS, 4, 5, 6, 7]]),)  # what the model is asked after the step
 
 
@@ -262,8 +263,8 @@ EXERCISE = Exercise(
             0.75,
             "backward() adds to the gradients that are there. optimizer.zero_grad() clears them, at any time before "
             "backward().",
-            [_short(37, gradients=0.02)],
-            lambda rng: [_short(seed, gradients=0.02) for seed in _of("short", rng)],
+            [_short(37, gradients=LEFT)],
+            lambda rng: [_short(seed, gradients=LEFT) for seed in _of("short", rng)],
             decisive=True,
         ),
         Stage(

@@ -69,6 +69,7 @@ def _texts(rows: int, width: int, words: int, seed: int, shortest: float = 0.9) 
     strange = torch.rand(rows, width, generator=generator)
     tokens[strange < 0.06] = MASK
     tokens[strange < 0.03] = OOV
+    tokens[0, 1], tokens[0, 2] = MASK, OOV  # in every batch, however small
     lengths = torch.randint(int(shortest * width), width + 1, (rows,), generator=generator)
     lengths[0] = width
     places = torch.arange(width)

@@ -346,7 +346,7 @@ def train_step(model, batch, optimizer):
     return loss.item()
 
 
-# %% wrong: neither training mode nor clearing nor clipping ->
+# %% wrong: neither training mode nor clearing nor clipping -> gradients are not cleared
 def train_step(model, batch, optimizer):
     logits = model(batch.tokens, batch.lengths)
     loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())

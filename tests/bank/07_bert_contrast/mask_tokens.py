@@ -242,7 +242,7 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
     return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
 
 
-# %% wrong: from MASK on ->
+# %% wrong: from MASK on -> special tokens are chosen
 def mask_tokens(tokens, vocab_size, generator, share=0.15):
     chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens >= MASK)
     how = torch.rand(tokens.shape, generator=generator)
