@@ -244,8 +244,8 @@ EXERCISE = Exercise(
         "four others the place 2 is the most frequent: 2 of 4 right. A second group wants the place 1 once: 1 of "
         "1. Together 3 of 5, that is 0.6. (The mean of the two shares would be 0.75: there a small group counts as "
         "much as a large one.) A dict makes groups by itself if the key is *what the layer knows*, say `(1, 7)` "
-        "for row 1 with token 7, and the value a list or a `collections.Counter` of the places. Use plain numbers "
-        "(`.tolist()`): two tensors with the same number are two keys.",
+        "for row 1 with token 7, and the value a list or a `Counter` of the places (`from collections import "
+        "Counter`). Use plain numbers (`.tolist()`): two tensors with the same number are two keys.",
         "The same for each of the three kinds; only `known` differs:\n"
         "```python\n"
         "for sentence, wanted in zip(tokens.tolist(), places.tolist()):\n"
