@@ -226,4 +226,22 @@ EXERCISE = Exercise(
             _blank_in_place,
         ),
     ],
+    hints=(
+        "*Salut les copains, ▢ allez-vous ?* What must stand at the place of the blank when the model reads the "
+        "sentence, and how much of the sentence may it read? A causal model gives its opinion on place $i$ in row "
+        "$i - 1$. In which row does a masked model give it? And which of the $V$ numbers in this row do not belong "
+        "to words?",
+        "Say there are 8 numbers: 0 to 4 are special (`MASK` is 4), the words are 5, 6 and 7. The row of logits is "
+        "$(-1,\\ -3,\\ 2,\\ -2,\\ 0.5,\\ -4,\\ -0.3,\\ -1.5)$. The largest is 2, at number 2, which is `<eos>` and "
+        "no word. The best *word* is number 6, though its logit is below 0: so setting the special ones to 0 does "
+        "not help, they must go. Cut them off: of what is left, $(-4,\\ -0.3,\\ -1.5)$, `argmax` gives 1. How do "
+        "you come from this 1 to the 6?",
+        "Five steps:\n\n"
+        "1. A copy, since the caller keeps the sentence: `read = tokens.clone()`, `(n,)`. Write MASK at "
+        "`position`, whatever stands there.\n"
+        "2. The whole sentence as a batch of one: `logits = model(read[None])`, `(1, n, V)`.\n"
+        "3. One row, the one of the place itself: `(V,)`.\n"
+        "4. Only the words, the numbers from `MASK + 1` on: `(V - MASK - 1,)`.\n"
+        "5. The best of them, counted again from the beginning of the vocabulary: `# ...`, as an `int`.",
+    ),
 )

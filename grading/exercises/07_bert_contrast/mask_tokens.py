@@ -376,4 +376,28 @@ EXERCISE = Exercise(
             _in_place,
         ),
     ],
+    hints=(
+        "Look at the table of section 3 again. Two things are drawn: *which* places are chosen, and *what happens* "
+        "to each of them. Which of the two does the row **target** depend on? At place 5 the word stays as it is "
+        "and is scored all the same. So can you make the target by comparing input and tokens, or do you need "
+        "something that you had earlier?",
+        "Three words, 17, 8 and 30, with `share` 0.15. The first draw gives 0.40, 0.07, 0.11: the words 8 and 30 "
+        "are chosen. The second draw gives 0.95, 0.50, 0.93. For 8, 0.50 is below 0.8: `<mask>`. For 30, 0.93 is "
+        "not below 0.9: another word. For 17 the 0.95 means nothing, because 17 was not chosen. *One* number "
+        'decides between the three fates, so that they cannot overlap. On whole tensors you say "chosen **and** '
+        'below 0.8" with `&`, and `torch.where(condition, this, that)` or `masked_fill` puts the new numbers into '
+        "a new tensor; the tokens stay as they were.",
+        "Everything has the shape `(b, n)`; one number for each place of each text.\n"
+        "```python\n"
+        "first = torch.rand(tokens.shape, generator=generator)\n"
+        "chosen = ...  # first against share, and only the words: numbers above MASK\n"
+        "target = ...  # made from tokens and chosen; IGNORE elsewhere\n"
+        "second = torch.rand(tokens.shape, generator=generator)\n"
+        "others = torch.randint(..., tokens.shape, generator=generator)\n"
+        "read = ...    # MASK where chosen and second is below 0.8\n"
+        "read = ...    # others where chosen and second is at least 0.9\n"
+        "```\n"
+        "`torch.randint(low, high, ...)` draws `low` too, but never `high`: what is the first word, and what "
+        "follows the last one? Return the input first, then the target.",
+    ),
 )

@@ -223,4 +223,27 @@ EXERCISE = Exercise(
     ],
     trains=True,
     large=[_batch([64], [[3, 40, 63]], 9)],
+    hints=(
+        "Two texts: in the long one two places were chosen, in the short one a single place. How many logarithms "
+        "do you add up, and by which number do you divide, if each chosen place is to count the same? Now nothing "
+        "was chosen in either text: what is your sum, and what are you dividing by? And what else, besides the "
+        "tokens, must the model be told so that it does not read the padding?",
+        "The right words have the probabilities 1/2 and 1/4 in one text and 1/16 in the other. The loss is "
+        "$\\frac{1}{3}(\\ln 2 + \\ln 4 + \\ln 16) = \\frac{7}{3} \\ln 2 \\approx 1.617$. (The mean of the two "
+        "texts' means would be 1.906: there the third word weighs as much as the other two together.) "
+        "`nn.functional.cross_entropy` takes *logits* `(places, V)` and targets `(places,)`, and leaves out the "
+        'places with IGNORE. With `reduction="sum"` it adds up only: over no places that is a plain 0, which '
+        "still knows the weights it came from; a mean is $0/0$.",
+        "Begin with the logits of all places; the lengths hide the padding:\n"
+        "```python\n"
+        "logits = model(tokens, lengths)  # (b, n, V)\n"
+        "```\n\n"
+        "1. Put all places of all texts in one row: `logits.flatten(0, 1)` is `(b * n, V)`, `target.flatten()` is "
+        "`(b * n,)`. Nothing is shifted.\n"
+        "2. The *sum* of the losses over the places that are not IGNORE: `()`.\n"
+        "3. The number of these places: count in `target`, not the `<mask>` in `tokens`.\n"
+        "4. Divide. The divisor is that number, except where it is 0: `# ...` (adding 1 everywhere would spoil the "
+        "other batches; what does `clamp` do?)\n\n"
+        "No `.item()` and no new `torch.tensor(0.0)` on the way: `backward()` must find the weights.",
+    ),
 )

@@ -291,4 +291,25 @@ EXERCISE = Exercise(
             lambda model, first, second, position: model.base.causal,
         ),
     ],
+    hints=(
+        "Take the council: *they* stands before *feared* and *advocated*, and this is the only word that differs. "
+        "In which row of the hidden states would you see whether the model has read that word before its time? "
+        "What would you find in the *last* row, in either model? And what could still differ if you had cut both "
+        "sentences behind *they* before the model read them?",
+        "Two small states: $(0.5,\\ -0.2)$ and $(0.500001,\\ -0.2)$ differ by $10^{-6}$: that is rounding, and the "
+        "answer is True. $(0.5,\\ -0.2)$ and $(0.502,\\ -0.202)$ differ by $+0.002$ and $-0.002$: a real "
+        "influence, although the two differences add up to 0. So make them positive first (`abs()`), and look at "
+        "the largest. Which tolerance lies well above $10^{-6}$ and well below $10^{-3}$? And whether the model is "
+        "causal does not matter to your function: it measures.",
+        "Each sentence goes in alone and whole, as a batch of one:\n"
+        "```python\n"
+        "hidden = model.base(first[None])  # (1, n, d)\n"
+        "```\n\n"
+        "1. The same for `second`: `(1, m, d)`.\n"
+        "2. Of each, the row at `position`, counted from the beginning: `(d,)` and `(d,)`.\n"
+        "3. Their difference, `(d,)`, without signs.\n"
+        "4. Its largest number, compared with a tolerance: `# ...`\n"
+        "5. Return a `bool`; True means *the same*. If you take `torch.allclose`, give it an `atol`: its own is "
+        "$10^{-8}$, which is narrower than rounding.",
+    ),
 )

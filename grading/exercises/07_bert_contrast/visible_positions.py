@@ -152,4 +152,23 @@ EXERCISE = Exercise(
             lambda kind, i, n: set(range(i + 1 if kind == "causal" else n)),
         ),
     ],
+    hints=(
+        "Section 1 draws two squares: row $i$ says whom token $i$ may look at. Take a sentence of 5 tokens and "
+        "shade row 2 in both squares, with a pencil. Which cells of this row does the mask of notebook 01 block? "
+        "Is the token's own place one of them? And what is there to block when there is no mask at all?",
+        "A smaller sentence: $n = 4$, and place 1 looks. In the causal model it may look at the places 0 and 1 "
+        "(the diagonal is not blocked, and everything behind it is); in the masked model at 0, 1, 2 and 3, its own "
+        "place too, whatever was written there. `range` gives such a run of places: `set(range(3))` is `{0, 1, "
+        "2}`, since the end is not part of it. Which end do you need for place $i$ of the causal model, and which "
+        "for the masked one? Try $i = 0$ and $i = n - 1$ as well.",
+        "Three cases, one after the other; each kind is compared as a whole:\n"
+        "```python\n"
+        'if kind == "causal":\n'
+        "    ...  # a set: from place 0 up to place i, with place i\n"
+        'if kind == "masked":\n'
+        "    ...  # a set: all n places, whatever i is\n"
+        "raise ValueError(...)  # say which kinds there are\n"
+        "```\n"
+        'An `else` that takes every other word for "masked" would hide a spelling mistake such as `"Causal"`.',
+    ),
 )

@@ -128,4 +128,22 @@ EXERCISE = Exercise(
             lambda keys, a, b, scale: scale * keys[a] * keys[b],
         ),
     ],
+    hints=(
+        "Weights come from differences of scores. With the weights $\\frac{3}{8}, \\frac{3}{8}, \\frac{1}{8}, "
+        "\\frac{1}{8}$: which two scores must be equal, and which differences do they have to the other two, if a "
+        "ratio of 3 to 1 comes from $e$ to the difference? You know a query that makes one score high and leaves "
+        "the others at 0. What do you need now?",
+        "Dot products add up: the score of a key with $p + q$ is its score with $p$ plus its score with $q$. Take "
+        "the keys $(0.6,\\ 0.8,\\ 0)$, $(-0.8,\\ 0.6,\\ 0)$ and $(0,\\ 0,\\ 1)$. The query $(1.2,\\ 1.6,\\ 0)$ "
+        "gives the scores 2, 0, 0; the query $(0,\\ 0,\\ 2)$ gives 0, 0, 2. What does $(1.2,\\ 1.6,\\ 2)$ give? "
+        "The average itself is made by the softmax: two equal scores get equal weights. Is there still a reason to "
+        "halve anything in the query?",
+        "The same way as for one key:\n\n"
+        "1. The two keys that count: `keys[a]` and `keys[b]`, each `(d,)`.\n"
+        "2. One query, `(d,)`, that has something in common with both of them: `# ...`\n"
+        "3. Its length: the score at $a$ and the score at $b$ are each the whole `scale`.\n\n"
+        "Test it with `keys @ query`, `(n,)`: `scale` at $a$ and at $b$, 0 elsewhere. If you find `scale / 2` or "
+        "`scale / sqrt(2)` there, something was divided that should not have been; if one of the two is negative, "
+        "look at your signs.",
+    ),
 )

@@ -84,4 +84,21 @@ EXERCISE = Exercise(
             lambda: sympy.exp(s) / (2 * sympy.exp(s) + (n - 2) * sympy.E),
         ),
     ],
+    hints=(
+        "Write the scores of all $n$ keys in a row, for $n = 5$ say. How many of them are $s$, and how many are 0? "
+        "The softmax takes $e$ to the power of each. What is $e^0$? And how many terms has the sum below the line, "
+        "so that each key is in it exactly once?",
+        "A case to count: $n = 7$ keys and a scale with $e^s = 10$. Two keys have the power 10, the five others "
+        "have $e^0 = 1$ each. The sum is $10 + 10 + 5 = 25$, so each of the two gets $10/25 = 0.4$ and each other "
+        "one $0.04$. Check: $2 \\cdot 0.4 + 5 \\cdot 0.04 = 1$. Now say the same with $s$ in place of the number "
+        "and $n$ in place of 7: where did the 5 come from?",
+        "The form is a softmax with equal terms collected: $$\\frac{e^s}{(\\text{how many}) \\cdot e^s + "
+        "(\\text{how many}) \\cdot e^0}$$ Fill in the two counts; they must add up to $n$, because $a$ and $b$ are "
+        "among the $n$ keys. In sympy:\n"
+        "```python\n"
+        "power = sympy.exp(s)\n"
+        "return power / (...)  # the sum over all n keys\n"
+        "```\n"
+        "Two tests: with $s = 0$ the weight is $1/n$; and for a very large $s$ it comes close to one half.",
+    ),
 )

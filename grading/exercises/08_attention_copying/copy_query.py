@@ -130,4 +130,22 @@ EXERCISE = Exercise(
             lambda keys, j, scale: scale * keys.sum(dim=0),
         ),
     ],
+    hints=(
+        "Which scores do you want? Write them in a row for 4 keys and $j = 2$: one of them is `scale`, the others "
+        "are 0. A score is the dot product of a key with your query. The keys have length 1 and are at right "
+        "angles: what is the dot product of a key with itself, and with another key? So in which direction must a "
+        "query point that has something in common with key $j$ and nothing with all others?",
+        "Take the two keys of section 1, $k_1 = (0.6,\\ 0.8)$ and $k_2 = (-0.8,\\ 0.6)$. The query $(-0.8,\\ 0.6)$ "
+        "gives the scores $-0.48 + 0.48 = 0$ and $0.64 + 0.36 = 1$. The query $(-2.4,\\ 1.8)$ points the same way "
+        "and is three times as long: scores 0 and 3, weights $1/21$ and $20/21$ (since $e^3 \\approx 20$). So the "
+        "direction decides *which* score is high, and the length *how* high. What you want to get out, the value, "
+        "plays no part in this.",
+        "`keys` is `(n, d)`, one key is `keys[j]`, `(d,)`, and your query has the same shape.\n"
+        "```python\n"
+        "key = keys[j]  # (d,), of length 1\n"
+        "query = ...    # its direction, with the length that makes its score scale\n"
+        "```\n"
+        "Test it with `keys @ query`, `(n,)`: `scale` at place $j$ and 0 elsewhere, up to rounding. Nothing is "
+        "divided: not by $\\sqrt{d}$, and not by the length of the query. With `scale` 0 all scores are 0.",
+    ),
 )

@@ -145,4 +145,26 @@ EXERCISE = Exercise(
             lambda u_a, u_b, u_c, u_d: (torch.eye(len(u_a)),) * 3,
         ),
     ],
+    hints=(
+        "Which tokens hold $u_b$, and what does each of them have that no other token has? Token 2, which is "
+        "$u_a$, must look at *one* of them only: what should $Q$ make of $u_a$? Token 1 must get something with "
+        "$u_c$ in it: where is $u_c$, and which part of $x_1 = u_d + u_b$ may $Q$ go by? ($u_b$ is in $x_3$ as "
+        "well.) Last: what of that token may $V$ let through, and what must it turn round?",
+        'Another task: token 3 shall look at token 2. The rule is "where you find $u_c$, put $u_a$": $Q = '
+        "\\frac{1}{\\beta^2} u_a u_c^\\top$, in torch `torch.outer(u_a, u_c) / (u_c @ u_c)`. Applied to $x_3 = u_c "
+        "+ u_b$ it gives $u_a$, for $u_b$ is at a right angle to $u_c$ and vanishes. With $K = I$ the scores of "
+        "this query are 0 with $x_1$, $\\beta^2$ with $x_2$, 0 with $x_3$; for $\\beta = 4$ that is 16 against 0, "
+        "and token 2 takes nearly all the weight. What goes *in* stands second in `torch.outer`, what comes *out* "
+        "first. Two rules for two tokens are added; and a rule may also put the *negative* of a vector.",
+        "All three matrices are `(d, d)`, returned in the order K, Q, V.\n"
+        "```python\n"
+        "square = u_a @ u_a         # beta squared, a number\n"
+        "K = torch.eye(len(u_a))    # the tokens as they are\n"
+        "Q = ...  # two rules, added: one acts on x2, one on x1\n"
+        "V = ...  # two rules, added: what is kept, what is turned round\n"
+        "```\n"
+        "Check each by itself before the attention: `Q @ u_a` must fit exactly one of the three tokens, and `Q @ "
+        "(u_d + u_b)` another one. `V @ (u_d + u_b)` must be `u_b`, and `V @ (u_c + u_b)` must be `u_b - u_c`. If "
+        "these come out too long by 16 or more, a division by `square` is missing.",
+    ),
 )

@@ -115,4 +115,22 @@ EXERCISE = Exercise(
             lambda n, error: math.log((n - 2) * error / (1 - 2 * error)),
         ),
     ],
+    hints=(
+        "Your formula gives the weight for a scale. Now the weight is given, $\\frac{1}{2} - \\text{error}$, and "
+        "the scale is wanted. Write $E$ for $e^s$: then the equation has no exponential in it any more. On how "
+        "many sides of it does $E$ stand once you have multiplied by the sum below the line? And when you know "
+        "$E$, how do you get back to $s$?",
+        "By hand, with $n = 6$ and an error of 0.1: the weight is to be 0.4. $E / (2E + 4) = 0.4$ becomes $E = 0.8 "
+        "E + 1.6$, then $0.2 E = 1.6$ and $E = 8$. So the scale is $\\ln 8 \\approx 2.08$. Go through the same "
+        "lines with letters. The 0.2 in front of $E$ is $1 - 2 \\cdot 0.4$: what is that, said with the error? And "
+        "the 1.6 is 0.4 times what?",
+        "Four steps, with $E$ for $e^s$:\n\n"
+        "1. The wanted weight: `weight = 0.5 - error`.\n"
+        "2. The equation without a fraction: $E = \\text{weight} \\cdot (2E + n - 2)$.\n"
+        "3. Everything with $E$ to the left, the rest to the right, and divide: $E = $ `# ...`\n"
+        "4. The natural logarithm of it, `math.log`, as a number: `float`.\n\n"
+        "Test it with the example, `needed_scale(4, 0.05)`, which is $\\ln 9$, and with scale 0: four keys and the "
+        "error 0.25. Nothing special is needed for scales below 0: the logarithm of a number below 1 is negative "
+        "by itself.",
+    ),
 )

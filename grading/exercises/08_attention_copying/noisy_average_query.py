@@ -108,4 +108,18 @@ EXERCISE = Exercise(
             lambda means, a, b, scale: scale * means.sum(dim=0),
         ),
     ],
+    hints=(
+        "You choose the query before the keys are drawn. What do you know about key $a$ at that moment, and what "
+        "will its score be on average over many draws? If the noise were zero, which exercise would this be?",
+        "Two means, $(1, 0)$ and $(0, 1)$; one draw gives the keys $(1.01,\\ -0.02)$ and $(0.03,\\ 0.98)$. The "
+        "query $(5, 5)$ makes the scores 4.95 and 5.05: nearly a tie, weights 0.475 and 0.525. The query $(500, "
+        "500)$ makes 495 and 505: a difference of 10, and the second key takes everything. So the best that you "
+        "can do is to ask for what the keys are on average, and not more loudly than you are told to.",
+        "The keys are not among the arguments, only `means`, `(n, d)`.\n\n"
+        "1. The two rows that count: `means[a]` and `means[b]`, each `(d,)`.\n"
+        "2. One query, `(d,)`, made of them as in the exercise before: `# ...`\n"
+        "3. Test it where there is no noise: `means @ query`, `(n,)`, is `scale` at $a$ and at $b$ and 0 elsewhere.\n\n"
+        "Then add a little noise, `means + 0.002 * torch.randn(means.shape)`, and look at the softmax of the "
+        "scores with a scale of 10: close to one half twice, in every draw.",
+    ),
 )

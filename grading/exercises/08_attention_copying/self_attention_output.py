@@ -122,4 +122,26 @@ EXERCISE = Exercise(
             lambda: _without_second_u_b() | {"u_c": sympy.Integer(0), "u_d": sympy.Integer(0)},
         ),
     ],
+    hints=(
+        "Token 2 asks with $q_2 = x_2$, and the keys are the tokens themselves. Multiply out the three dot "
+        "products $x_2 \\cdot x_1$, $x_2 \\cdot x_2$ and $x_2 \\cdot x_3$: which of the products $u \\cdot u'$ in "
+        "them are not 0? What is $u \\cdot u$ for a vector of length $\\beta$? And what does a score of 0 add to "
+        "the sum below the line of a softmax?",
+        "The second half of the work is to collect. Suppose the weights were $\\frac{1}{2}$, $\\frac{1}{3}$ and "
+        "$\\frac{1}{6}$. Then $c_2 = \\frac{1}{2}(u_d + u_b) + \\frac{1}{3} u_a + \\frac{1}{6}(u_c + u_b)$. There "
+        "is $\\frac{1}{2}$ of $u_d$, $\\frac{1}{3}$ of $u_a$, $\\frac{1}{6}$ of $u_c$; and $u_b$ comes twice, "
+        "$\\frac{1}{2} + \\frac{1}{6} = \\frac{2}{3}$. The real weights are a softmax of your three scores. Two of "
+        "the scores are equal, so two of the weights are.",
+        "Three scores, three powers, their sum, and then the dict:\n"
+        "```python\n"
+        "first = ...   # e to the power of the score of x1; the same for x2 and x3\n"
+        "second = ...\n"
+        "third = ...\n"
+        "total = first + second + third\n"
+        "```\n"
+        "The weights are the three powers divided by `total`. Each entry of the dict is the sum of the weights of "
+        'those tokens in which this $u$ occurs: `{"u_a": ..., "u_b": ..., "u_c": ..., "u_d": ...}`. Powers '
+        "are `sympy.exp(...)`, and $\\beta$ is the symbol `beta`. Test: with $e^{\\beta^2} = 2$ the weights are "
+        "1/4, 1/2, 1/4.",
+    ),
 )

@@ -183,4 +183,25 @@ EXERCISE = Exercise(
             ),
         ),
     ],
+    hints=(
+        "One draw is one attention. Which single number do you get from it, and how many numbers have you then for "
+        "$m$ draws? The swing is the variance of these. And with several heads: at which point are they averaged, "
+        'so that "each head makes its own weights" is still true, and that what you measure is how much the '
+        "*output* moves?",
+        "Two heads, two draws. Head 1 has $(w_a, w_b) = (0.8,\\ 0.1)$ in draw 1 and $(0.2,\\ 0.7)$ in draw 2; head "
+        "2 has $(0.4,\\ 0.5)$ and $(0.6,\\ 0.3)$. Averaged over the heads: $(0.6,\\ 0.3)$ and $(0.4,\\ 0.5)$. So "
+        "$w_a - w_b$ is $0.3$, then $-0.1$. Their mean is 0.1, both are 0.2 away from it, and the mean square is "
+        "0.04. (Each head alone swings by 0.36 and 0.04: the mean of these, 0.2, is another thing, because part of "
+        "the movement cancels.) The weights of one draw and one head sum to 1 over the $n$ keys, so that is the "
+        "axis of the softmax.",
+        "All heads and draws at once:\n"
+        "```python\n"
+        "scores = samples @ queries.T  # (m, n, h)\n"
+        "```\n\n"
+        "1. Softmax over the $n$ keys of each draw and head: which of the three axes is it? `(m, n, h)`. "
+        "`torch.softmax` also takes scores of some hundreds.\n"
+        "2. The mean over the $h$ heads, however many: `(m, n)`.\n"
+        "3. The two columns $a$ and $b$, and their difference: `(m,)`, one number for each draw.\n"
+        "4. Its variance: `# ...` (not the standard deviation, and not the mean of the squares), as a `float`.",
+    ),
 )

@@ -160,4 +160,25 @@ EXERCISE = Exercise(
             _stacked(_both, lambda m, a, b, t: 0 * m[a]),
         ),
     ],
+    hints=(
+        "In section 6 one head failed because it had to keep two scores equal. Which of the earlier exercises "
+        "needs no two equal scores, only one that is far above the rest? The output is the average of what the two "
+        "heads give, and is to be $\\frac{1}{2}(v_a + v_b)$. So if the first head gives $v_a$, what must the "
+        "second one give?",
+        "Five keys, and a head that asks for key $a$ alone with $s = 10$. If the key has length 1, its score is 10 "
+        "and the others are 0; at length 1.5 it is 15, at length one half it is 5, and $e^5 / (e^5 + 4) \\approx "
+        "148/152 = 0.97$. Longer or shorter, the head still copies: no tie can be lost. Had it asked with half of "
+        "the scale, the short key would have 2.5 only, and $12.2/16.2 = 0.75$ of the weight. Which scale does each "
+        "head need, then, although there are two of them? The average of the weights $(1, 0)$ and $(0, 1)$ is "
+        "$(\\frac{1}{2}, \\frac{1}{2})$ by itself.",
+        "Two queries, each for a task that you have solved in section 2, in one tensor:\n"
+        "```python\n"
+        "first = ...   # (d,): copies one of the two values\n"
+        "second = ...  # (d,): copies the other one\n"
+        "return torch.stack([first, second])  # (2, d)\n"
+        "```\n"
+        "Test it with `means @ queries.T`, `(n, 2)`: in each column one number is `scale`, at $a$ in the first and "
+        "at $b$ in the second, and all others are 0. If a column has two large numbers, that head still depends on "
+        "a tie. Use the scale that is given, not a number of your own.",
+    ),
 )

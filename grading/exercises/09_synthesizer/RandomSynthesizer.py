@@ -191,4 +191,23 @@ EXERCISE = Exercise(
         ),
         *_shared_mistakes(RandomSynthesizer),
     ],
+    hints=(
+        "Look at the last line of the table in section 1: what is $s_{ij}$ made from here? So what does `weights` "
+        "have to know about `x`? Where are the numbers made, in the constructor or in each call, if training is to "
+        "change them and two calls are to give the same? And how many squares of scores do three heads need?",
+        "One head, `max_len` 3, and the learned scores `[[0, 1, 2], [3, 4, 5], [6, 7, 8]]`. A sentence of two "
+        "tokens uses `[[0, 1], [3, 4]]`: token 0 and token 1 as rows, place 0 and place 1 as columns. With the "
+        "mask, row 0 has only itself: weights 1, 0. Row 1 has the scores 3 and 4, so the weights 0.27 and 0.73. "
+        "Every sentence of two tokens gets these, whatever it says. So *two* axes must be cut, both from their "
+        "beginning. A parameter that trains is an `nn.Parameter`; a plain tensor or a buffer would keep the "
+        "numbers it started with.",
+        "In the constructor: `n_heads`, the layers `value` and `output`, and\n"
+        "```python\n"
+        "self.scores = nn.Parameter(...)  # (h, max_len, max_len): zeros, or small random numbers\n"
+        "```\n"
+        "`weights`: `n = x.size(1)`; the squares cut to `(h, n, n)`: `# ...`; plus the mask of $n$ tokens, `(n, "
+        "n)`, which fits all heads; softmax over the last axis. The result has no batch axis.\n\n"
+        "`forward` is the one of the dense synthesizer: `(h, n, n) @ (b, h, n, d/h)` gives `(b, h, n, d/h)`, since "
+        "`@` uses the same weights for each sentence; then `merge_heads` and `output`, `(b, n, d)`.",
+    ),
 )

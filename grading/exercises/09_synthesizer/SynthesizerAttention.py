@@ -163,4 +163,27 @@ EXERCISE = Exercise(
         ),
         *_shared_mistakes(SynthesizerAttention),
     ],
+    hints=(
+        "Take $d = 12$, $h = 3$ and `max_len` 9. In the formula, which letters carry the index $k$ of the head, "
+        "and what shape has each of them for one head? All the $A_k$ lie side by side in `hidden`: which helper "
+        "takes what comes out of it apart? And for a sentence of 5 tokens: which axis of `B` and of `b2` gets "
+        "shorter, and how large is the mask?",
+        "`@` multiplies the last two axes and goes through the others: `(b, h, n, w) @ (h, w, n)` is `(b, h, n, "
+        "n)`, head by head. Adding $b_2$ is the trap. Let $h = n = 2$ and $b_2$, cut, be `[[10, 20], [30, 40]]`: "
+        "both rows of head 0 must get $+10$ and $+20$, both rows of head 1 $+30$ and $+40$. Added as `(2, 2)` it "
+        "runs as well, but row 0 of *both* heads gets 10 and 20, and row 1 gets 30 and 40. Which shape with three "
+        'axes says "one line for each head, the same for all its rows"? `t[:, None]` puts an axis of length 1 in '
+        "the middle.",
+        "In the constructor: keep `n_heads`; three layers `nn.Linear(d_model, d_model)`; `B`, `(h, d/h, max_len)`, "
+        "from `torch.randn`, and `b2`, `(h, max_len)`, each in `nn.Parameter`. Then `weights`:\n"
+        "```python\n"
+        "n = x.size(1)\n"
+        "heads = ...   # hidden, ReLU, split_heads: (b, h, n, d/h)\n"
+        "scores = ...  # with B and b2, their last axis cut to n: (b, h, n, n)\n"
+        "# ... the mask of n tokens, then the softmax over the places looked at\n"
+        "```\n"
+        "And `forward`: the values split into heads, `(b, h, n, d/h)`; the weights times them, `(b, h, n, d/h)`; "
+        "`merge_heads`, `(b, n, d)`; `output`. There is no square root. Test it with a sentence shorter than "
+        "`max_len`.",
+    ),
 )

@@ -235,4 +235,27 @@ EXERCISE = Exercise(
             _of_groups(_agreeing_only),
         ),
     ],
+    hints=(
+        "Take the four sentences of two words again. Write beside each row what each of the three kinds of layer "
+        "knows there: a number, a number and a token, or all the tokens up to the row. Rows with the same note are "
+        "one group. In a group that wants the places 0, 0 and 1, how many looks can one and the same answer get "
+        "right? And a row with $-1$: does it belong to any group, or to the total?",
+        "Say that a group wants the places 2, 0, 2, 1 and $-1$. The last one asks nothing and drops out. Of the "
+        "four others the place 2 is the most frequent: 2 of 4 right. A second group wants the place 1 once: 1 of "
+        "1. Together 3 of 5, that is 0.6. (The mean of the two shares would be 0.75: there a small group counts as "
+        "much as a large one.) A dict makes groups by itself if the key is *what the layer knows*, say `(1, 7)` "
+        "for row 1 with token 7, and the value a list or a `Counter` of the places (`from collections import "
+        "Counter`). Use plain numbers (`.tolist()`): two tensors with the same number are two keys.",
+        "The same for each of the three kinds; only `known` differs:\n"
+        "```python\n"
+        "for sentence, wanted in zip(tokens.tolist(), places.tolist()):\n"
+        "    for i, place in enumerate(wanted):\n"
+        "        # ... a row that asks nothing is left out; place 0 is a place\n"
+        "        known = ...  # from i, or i and the row's token, or the tokens 0 to i\n"
+        "        # ... count this place in the group of known\n"
+        "```\n"
+        "A list cannot be the key of a dict, a tuple can; mind that a slice leaves its end out, and that row $i$ "
+        "knows its own token. Then, over all groups: the sum of the largest counts, and the sum of all counts. "
+        "Divide once, at the end.",
+    ),
 )

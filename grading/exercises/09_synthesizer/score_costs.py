@@ -190,4 +190,27 @@ EXERCISE = Exercise(
             _changed_costs(random_products=L**2),
         ),
     ],
+    hints=(
+        "Go through what happens between the tokens and the scores, kind by kind, and write down each matrix "
+        "product with its two shapes. For keys and queries there are three of them. Which of these does the dense "
+        "synthesizer do without? What is there to multiply in the random one? And which sizes are fixed before any "
+        "sentence comes ($N$), which depend on the sentence at hand ($L$)?",
+        "A case to count: $D = 4$, $A = 2$, $N = 5$, $L = 3$, the dense synthesizer. *Parameters*: `hidden` has $4 "
+        "\\cdot 4 + 4 = 20$; each head has a `B` of $2 \\cdot 5 = 10$ and a `b2` of 5, two heads 30; together 50. "
+        "*Products*: `hidden` takes $(3, 4) \\times (4, 4)$, that is $3 \\cdot 4 \\cdot 4 = 48$; each head $(3, 2) "
+        "\\times (2, 3)$, since `B` is cut to 3 columns first, that is 18, two heads 36; together 84. Which of "
+        "these numbers contain $N$, and which contain $L$? Count keys and queries in the same way, with the same "
+        "sizes.",
+        "The forms, with brackets for you to fill in:\n\n"
+        "- key-query parameters: (how many layers) $\\cdot\\ (D \\cdot D + \\dots)$\n"
+        "- dense parameters: one layer $+\\ A \\cdot (\\text{one } B + \\text{one } b_2)$\n"
+        "- random parameters: $A \\cdot \\dots$\n"
+        "- key-query products: (how many layers) $\\cdot\\ L \\cdot D \\cdot D + A \\cdot (L \\cdot \\dots \\cdot "
+        "L)$\n"
+        "- dense products: the same with fewer layers\n"
+        "- random products: is anything multiplied?\n\n"
+        "The width of one head is $D / A$; in most places the $A$ then cancels, but not everywhere. Return a dict "
+        "with the six names of the docstring. Test: at $D = 6$, $A = 3$, $L = 4$ the key-query products are 384, "
+        "and the sizes of the second hint give 50 and 84.",
+    ),
 )

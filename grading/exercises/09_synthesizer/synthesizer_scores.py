@@ -195,4 +195,22 @@ EXERCISE = Exercise(
             _scaled_scores,
         ),
     ],
+    hints=(
+        "In the example by hand you get three scores for each of two tokens. Which of the three columns belongs to "
+        "a place where nobody stands, and how do you see from `x` alone how many places there are? Two more "
+        "questions on the formula: is $b_1$ added before or after the ReLU? And has $b_2$ one number for each "
+        "token that looks, or one for each place that is looked at?",
+        "All widths 1, room for three places: $x_0 = 2$, $x_1 = -3$, $A = (1)$, $b_1 = (1)$, $B = (1,\\ -2,\\ 5)$, "
+        "$b_2 = (0,\\ 1,\\ 7)$. Token 0: $2 + 1 = 3$, the ReLU leaves it, $3 B = (3,\\ -6,\\ 15)$, with $b_2$ "
+        "$(3,\\ -5,\\ 22)$. Token 1: $-3 + 1 = -2$, the ReLU makes it 0, and what is left is $b_2$: $(0,\\ 1,\\ "
+        "7)$. The sentence has two tokens, so the first two columns stay: $(3,\\ -5)$ and $(0,\\ 1)$. The score "
+        "$-5$ stays negative: the ReLU stands between the two products, not at the end. $b_2$ was added to *every* "
+        "row.",
+        "The shapes of the steps, for a sentence of $n$ tokens:\n\n"
+        "1. `x @ A`: `(n, d)` times `(d, w)` is `(n, w)`; then the bias, and the ReLU of it, `(n, w)`.\n"
+        "2. Times `B`, `(w, max_len)`: `(n, max_len)`; then `b2`, `(max_len,)`, which is added to each row.\n"
+        "3. The cut: `# ...`, from `(n, max_len)` to `(n, n)`, with `n = len(x)`.\n\n"
+        "You may also cut `B` and `b2` first; the result is the same. No softmax, no mask and no square root here. "
+        "Test it with the numbers of section 1: the docstring gives the result.",
+    ),
 )

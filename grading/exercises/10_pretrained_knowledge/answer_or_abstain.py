@@ -311,4 +311,28 @@ EXERCISE = Exercise(
             ),
         ),
     ],
+    hints=(
+        "Take the four people of section 7 as `dev`: the risks are 0, 1/2, 2/3, 1/2 from the surest down. With "
+        "`max_risk` 0.5, which of the four confidences are allowed as a threshold, and which of the allowed ones "
+        "lets most people have an answer? Did you have to look at all four? And what of `test` did you need up to "
+        "here?",
+        "Let `dev` have the confidences 0.9, 0.7, 0.7, 0.4 with right, right, wrong, right, and `max_risk` be "
+        "0.25. Threshold 0.9: one answer, risk 0. Threshold 0.7: *three* answers (the two with 0.7 come together), "
+        "one wrong, risk 1/3: too much. Threshold 0.4: four answers, risk 1/4, which is allowed. So it is 0.4, the "
+        "lowest of 0.9 and 0.4. Now `test`, say 0.95, 0.4, 0.1 with wrong, right, right: at least 0.4 are two "
+        "people, so the coverage is 2/3, and one of the two answers is wrong, so the risk is 1/2. A mask such as "
+        "`confidence >= threshold` picks these people, and `right[mask]` their answers.",
+        "First the threshold, from `dev` alone:\n"
+        "```python\n"
+        "confidence, right = dev\n"
+        "threshold = math.inf\n"
+        "for candidate in confidence.tolist():\n"
+        "    given = right[confidence >= candidate]  # of those who would get an answer\n"
+        "    # ... their share of wrong answers; if it is allowed, is candidate lower than what you have?\n"
+        "```\n"
+        "Do not stop at the first one that is too risky. Then the same once more with `test` and this threshold: "
+        "`given`, the number of answers divided by the number of people (coverage), the wrong ones divided by the "
+        "number of answers (risk). If nobody gets an answer, the risk is 0: do not divide by 0. Return three "
+        "numbers, the risk last.",
+    ),
 )

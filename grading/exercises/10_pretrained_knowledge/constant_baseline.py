@@ -200,4 +200,22 @@ EXERCISE = Exercise(
             )
         )
     ],
+    hints=(
+        "There are two lists, and only one of them may have a say in the choice of the town. Which one, if the "
+        "rival is to have seen no more than the model? Suppose that Porto is the most frequent town in `pairs`, "
+        "and Lyon in `others`. What do you answer, and for how many of `others` is it right?",
+        "Say that the answers of `pairs` are, in this order, Oslo, Rome, Bern, Rome, Oslo. Oslo and Rome stand "
+        "there twice each; Oslo comes first, so Oslo it is. The answers of `others` are Rome, Oslo, Rome, Bern: "
+        "one of four is right, the share is 0.25, although Rome would have done better. A `Counter` (the notebook "
+        "has imported it) counts a list, and `most_common(1)` gives a list with one pair, an answer and its "
+        "number; of equally frequent answers it takes the one that came first. A `set` forgets the order.",
+        "A pair is a question and an answer; only the answers are counted.\n"
+        "```python\n"
+        "counts = Counter(...)  # the answers of pairs, in their order, each as often as it stands there\n"
+        "place = ...            # the most frequent of them\n"
+        "```\n"
+        "Then go through `others`: how many have exactly this answer? Compare with `==` (`in` would find *York* in "
+        "*New York*). Divide by the number of `others`, and return both, the place first, the share from 0 to 1 "
+        "second.",
+    ),
 )

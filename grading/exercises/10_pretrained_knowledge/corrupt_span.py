@@ -299,4 +299,27 @@ EXERCISE = Exercise(
             _own_generator,
         ),
     ],
+    hints=(
+        "Look at the example by hand: 5 characters, `block` = 9. How many numbers has the one list from which both "
+        "`x` and `y` are cut? Which of them are characters, and what are the others? So how many characters fit at "
+        "most? And from what do you draw the length and the place of the content: from the whole text, or from "
+        "what has been kept of it?",
+        "Let `block` be 8 and the text 12 characters, 10 to 21. $k$ is drawn evenly from 4 to 7, say 6: kept are "
+        "10 to 15. The mean length is to be $6/4 = 1.5$. A number drawn evenly from 1 to $m$ has the mean $(1 + "
+        "m)/2$, so $m = 2$ here; which $m$ belongs to any $k$? Say the length is 2. It may begin at 0, 1, 2, 3 or "
+        "4, each equally probable; say 4. The content is 14 15, the suffix is empty: 10 11 12 13 `<mask>` `<mask>` "
+        '14 15 `<pad>`, nine numbers. Mind `torch.randint`: its upper end is left out, so "0 to 4" is '
+        "`randint(0, 5, ...)`.",
+        "Three draws, all with `generator=rng`, then one list:\n"
+        "```python\n"
+        "k = int(torch.randint(..., (), generator=rng))  # 4 to the smaller of len(text), block - 1\n"
+        "kept = text[:k]\n"
+        "length = ...  # from 1 on; the mean is a quarter of k, not of the text\n"
+        "start = ...   # a new draw: the first place to the last at which the length fits\n"
+        "```\n"
+        "A text of 1 to 3 characters has no 4 to begin with: what must the lower end be then? And for a small $k$, "
+        "is the upper end of the length still at least 1? Then `torch.cat` of prefix, mask, suffix, mask, content, "
+        "where a mask is `torch.tensor([MASK])`, and as many PAD as are missing to `block` + 1 numbers. Of this "
+        "list, `(block + 1,)`, `x` is all but the last and `y` all but the first, `(block,)` each.",
+    ),
 )

@@ -262,4 +262,27 @@ EXERCISE = Exercise(
             lambda model, pairs: 100 * exact_match(model, pairs),
         ),
     ],
+    hints=(
+        "Look at the table of section 4: under the `?` stands the D. Now count the rows. `<sos>` is in row 0; if "
+        "the question has 3 numbers, in which row does the model say the first number of the answer? An answer of "
+        "2 numbers: how many rows must be right, if the model also has to stop there? And what must you do to the "
+        "model before you ask it, and what after?",
+        "The question is 7 8 9, the answer 5 6. The model reads 1 7 8 9 5 6 (`<sos>` is 1), six numbers, so six "
+        "rows. Row 3, that of the 9, must say 5; row 4 must say 6; row 5 must say 2, which is `<eos>`. What rows 0 "
+        "to 2 say does not matter. If the three rows say 5 6 2, the pair counts as 1. If they say 5 9 2 or 5 6 8, "
+        "it counts as 0, not as two thirds: the second would have gone on writing. Dropout would make each call "
+        "another one, hence `model.eval()`; whoever trains on afterwards wants the old mode back.",
+        "Before the first question:\n"
+        "```python\n"
+        "was = model.training  # True or False\n"
+        "model.eval()\n"
+        "```\n"
+        "Then for each pair, inside `torch.no_grad()`:\n\n"
+        "1. The numbers in one row: `torch.tensor([[SOS, *question, *answer]])`, `(1, n)`.\n"
+        "2. The model's logits, `(1, n, V)`, and in each row the most probable number: `(n,)`.\n"
+        "3. Of these the rows that count, as many as the answer has numbers and one more: `# ...`\n"
+        "4. Are they, as a whole, the answer and then EOS? That is one yes or no for the pair.\n\n"
+        "At the end the mode goes back with `model.train(was)`, and the result is the number of yes, divided by "
+        "the number of pairs.",
+    ),
 )

@@ -143,4 +143,22 @@ EXERCISE = Exercise(
             lambda confidence, right: risk_coverage(confidence, right)[::-1],
         ),
     ],
+    hints=(
+        "Do the example by hand with pencil and paper: 0.9, 0.4, 0.7, 0.2, and right, wrong, wrong, right. What "
+        "did you do first with the four people, and what moved along with the confidences? After the third answer: "
+        "how many wrong ones are there, and by which number do you divide, 3 or 4?",
+        "Three people: confidence 0.3, 0.8, 0.6, and right is False, True, False. From the surest down these are "
+        "the people 1, 2, 0, which is what `argsort` with `descending=True` gives. `right` in this order: True, "
+        "False, False. Wrong ones: 0, 1, 1; counted so far: 0, 1, 2 (`cumsum` makes running sums). After one, two "
+        "and three answers: $0/1$, $1/2$, $2/3$. That is the risk. The coverage is $1/3$, $2/3$, $3/3$.",
+        "All tensors have the shape `(n,)`.\n"
+        "```python\n"
+        "order = confidence.argsort(descending=True)  # numbers of the people, the surest first\n"
+        "wrong = ...     # whether each answer is wrong, in this order; ~ turns a bool tensor round\n"
+        "answered = ...  # 1, 2, ..., n: the number of answers so far\n"
+        "```\n"
+        "Risk: the running sum of `wrong`, divided by the number of answers so far. Coverage: the number of "
+        "answers so far, divided by $n$. Return the coverage first. The last risk is the share of wrong answers of "
+        "all.",
+    ),
 )

@@ -299,4 +299,26 @@ EXERCISE = Exercise(
             _LastOnly,
         ),
     ],
+    hints=(
+        "Go through the table of the three parts. Which vocabulary does each part need? Now the defaults of "
+        "`TransformerBase`: `causal=True`, `cross=False`, `dropout=0.1`, `norm_first=False`. Which of them must be "
+        "changed for the encoder, which for the decoder? And padding: *two* readers could look at the `<pad>` of a "
+        "short source. Which two, and what does each of them need in order not to?",
+        "Sources of 5 and 2 tokens. `hide_padding` with these lengths and size 5 makes a mask `(2, 1, 1, 5)`; its "
+        "second line is $0, 0, -\\infty, -\\infty, -\\infty$. This is for the cross-attention of the decoder, and "
+        "travels in the context, beside the memory. The words of the source look at each other too: for them the "
+        "encoder takes the lengths as its second argument. Forget one of the two, and only half of the padding is "
+        "hidden. A context is made anew by each `encode` and handed to `decode`; a module that keeps the last one "
+        "in `self` goes wrong as soon as two batches are open.",
+        "The constructor makes `encoder`, `decoder` and `head`, and each base begins like this:\n"
+        "```python\n"
+        "TransformerBase(..., d_model, n_layers, n_heads, dropout=0.0, norm_first=True, ...)\n"
+        "```\n\n"
+        "1. `encode`: the memory is what `self.encoder` makes of source and lengths, `(b, m, d)`; the mask is `(b, "
+        "1, 1, m)`. Return `Context(memory=..., memory_mask=...)`.\n"
+        "2. `decode`: the decoder reads the target with `context=context`, `(b, n, d)`; the head makes `(b, n, V)` "
+        "of it: `# ...`. No softmax.\n"
+        "3. `forward`: the first two, one after the other, once each. There is no loop: the causal mask lets all "
+        "$n$ places be answered in one run.",
+    ),
 )

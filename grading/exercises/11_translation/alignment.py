@@ -136,4 +136,25 @@ EXERCISE = Exercise(
             lambda model, source, words: _maps(model, source, [SOS, *words[:-1]])[-1],
         ),
     ],
+    hints=(
+        "The decoder has read `<sos>` *nous trouvons*: three places, three rows. Which word does it write at the "
+        "place of `<sos>`, and which at the place of *nous*? So for a translation of $n$ words, what must the "
+        "decoder read so that it has exactly $n$ places, and place $i$ is the one that writes word $i$?",
+        "Let the words be 12, 7, 9. The place that reads `<sos>` writes 12, the one that reads 12 writes 7, the "
+        "one that reads 7 writes 9; a place that reads 9 would write `<eos>`, and nobody asks for that. So three "
+        "tokens are read, and the last word is not among them. The rows come with a head each: if two heads have "
+        "the rows $(0.2,\\ 0.8)$ and $(0.6,\\ 0.4)$, the mean is $(0.4,\\ 0.6)$, which still sums to 1; a sum over "
+        "the heads would not. (`decoder_io` made the same shift.)",
+        "Encode one sentence as a batch of one, and switch the notes on:\n"
+        "```python\n"
+        "context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))\n"
+        "context.maps = {}\n"
+        "```\n\n"
+        "1. What the decoder reads, $n$ tokens in a batch of one, `(1, n)`: `# ...`\n"
+        "2. `model.decode` of this with the context; its logits are not needed, the notes are in `context.maps` "
+        "afterwards.\n"
+        "3. The map of the last layer's `cross_attention`: `(1, h, n, m)`.\n"
+        "4. Of the only sentence, the mean over the heads: which axis is it? `(n, m)`.\n\n"
+        "Each row must sum to 1.",
+    ),
 )

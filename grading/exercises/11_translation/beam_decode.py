@@ -343,4 +343,28 @@ EXERCISE = Exercise(
             lambda model, source, width, max_len: beam_decode(model, source, width, max_len)[0],
         ),
     ],
+    hints=(
+        "Do the table of section 8 with a pencil, width 2: which two beams are kept after the first word, and with "
+        "what sums of logarithms? How many sentences do you then compare in the second step, and how many do you "
+        "keep? Suppose that one of those two ends with `<eos>`: how many beams are left for the third step? And by "
+        "what do you divide at the end, for a sentence of two words and `<eos>`?",
+        "In nats: *un* $\\ln 0.5 = -0.69$, *le* $\\ln 0.4 = -0.92$; *des* drops out. All words after *un* and all "
+        "after *le*, in *one* list: *un chat* $-0.69 - 0.92 = -1.61$, *un chien* $-1.90$, *le chat* $-0.92 - 0.11 "
+        "= -1.02$, ... The two best are *le chat* and *un chat*. Suppose that `<eos>` follows *le chat* with "
+        "probability 1: the sum stays $-1.02$, three words have been written, and the score is $-0.34$. It is "
+        "finished and leaves its place in the beam empty. Logarithms are added because probabilities are "
+        "multiplied, so you need `log_softmax`; logits alone cannot be added.",
+        "A beam is a list of tokens with its sum:\n"
+        "```python\n"
+        "context = model.encode(source, torch.tensor([source.shape[1]]))\n"
+        "beams, finished = [([SOS], 0.0)], []\n"
+        "for _ in range(max_len):\n"
+        "    # ... each beam with each word: a candidate. model.decode(..., context)[0, -1] is (V,)\n"
+        "    # ... the width best of ALL candidates, by their sums\n"
+        "    # ... those that end with EOS are finished, the others are the beams\n"
+        "```\n"
+        "Stop when no beam is left. Then compare `finished` *and* the beams that are left, by sum / (tokens "
+        "without `<sos>`); only now is anything divided. Search with width 1 in the same way and let its result "
+        "take part. Return the words without `<sos>` and `<eos>`, and the score as a number.",
+    ),
 )

@@ -408,4 +408,29 @@ EXERCISE = Exercise(
         Mistake("a share in place of per cent", "BLEU goes from 0 to 100.", partial(_bleu, scale=1.0)),
     ],
     large=[_long_text()],
+    hints=(
+        "In the table by hand each $n$ has a fraction. With two sentences, what do you add up for $n = 2$: the "
+        "fractions, or what stands above and below the lines? How often may *le* count as right if it is written "
+        "three times and stands in the reference of this sentence once? How many 4-grams has a sentence of 3 "
+        "words? And what is taken out before any of this is counted?",
+        "Two sentences: *a b b* for the reference *a b c*, and *d e f g h*, which is right. First sentence: *b* "
+        "counts once, so 2 of 3 words, 1 of 2 pairs (*a b*), 0 of 1 triple, and no 4-gram at all. Second: 5 of 5, "
+        "4 of 4, 3 of 3, 2 of 2. Summed: $\\frac{7}{8}, \\frac{5}{6}, \\frac{3}{4}, \\frac{2}{2}$. $c = r = 8$, no "
+        "penalty, and BLEU is $100 \\cdot (\\frac{7}{8} \\cdot \\frac{5}{6} \\cdot \\frac{3}{4} \\cdot 1)^{1/4} "
+        "\\approx 86.0$. (The mean of the two sentences' BLEU would be 50.) An n-gram is a tuple, so that a "
+        "`Counter` can count it; `first & second` does the clipping, sentence by sentence, and `.values()` can be "
+        "summed.",
+        "First the special tokens go out of both sides (`<oov>` stays). Then:\n"
+        "```python\n"
+        "for n in (1, 2, 3, 4):\n"
+        "    right = total = 0\n"
+        "    for hypothesis, reference in zip(hypotheses, references):\n"
+        "        found = Counter(tuple(hypothesis[i : i + n]) for i in range(...))\n"
+        "        # ... the same for the reference; add to right, add to total\n"
+        "```\n"
+        "`range` of a number below 1 is empty, so short sentences add nothing. After the loops: if `right` is 0 "
+        "for one of the four, the result is 0.0, before any division or logarithm. Else the fourth root of the "
+        "product, or `math.exp` of the mean of the logarithms; the penalty from $c$ and $r$ of the *whole* corpus, "
+        "1 where $c \\ge r$; times 100.",
+    ),
 )

@@ -145,4 +145,24 @@ EXERCISE = Exercise(
         ),
     ],
     large=[Ask(([[7 * number % 490 + 4 for number in range(300)], [5, 6]],))],
+    hints=(
+        "Take one sentence with the word numbers 7 and 9. Write what the decoder reads in one line and, under each "
+        "number, what it must say when it has read that far. How many places has each line, and where does `<eos>` "
+        "stand? Then a second sentence, of one word, in the same batch: an embedding has no row $-100$, and a loss "
+        "would take 0 for a word to be learned. So what fills the end of which line?",
+        "Sentences of 3 words and of 1 word: `[[4, 6, 8], [5]]`. The longest has $n = 3$, so both tensors have 4 "
+        "columns. Read: SOS 4 6 8, and SOS 5 PAD PAD. Say: 4 6 8 EOS, and 5 EOS IGNORE IGNORE. Below each other, "
+        "in every column: what is said is what is read one place further on. EOS stands right behind the last word "
+        "of *its own* sentence and not at the end of the row; and the input of the short sentence has no EOS at "
+        "all. Lists make this easy: `[0] * 2` is `[0, 0]`, and `[1, *words]` puts a number in front.",
+        "Lists first, tensors last:\n"
+        "```python\n"
+        "width = 1 + max(len(words) for words in target)\n"
+        "for words in target:\n"
+        "    missing = width - (len(words) + 1)  # places to fill, 0 for the longest\n"
+        "    # ... one row that is read, one row that must be said, each with width numbers\n"
+        "```\n"
+        "Collect the rows in two lists of lists; `torch.tensor` of each is `(b, n + 1)`. Return the input first. "
+        "If torch complains about lists of different lengths, print the lengths of your rows.",
+    ),
 )

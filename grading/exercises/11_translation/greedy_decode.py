@@ -272,4 +272,27 @@ EXERCISE = Exercise(
             _cached_wrongly,
         ),
     ],
+    hints=(
+        "What depends on the source alone and therefore stands *before* the loop? In the loop: at which place of "
+        "the logits does the model say the next word? Three sentences of a batch end after 2 words, after 5, and "
+        'never: how many steps must the loop take, and what becomes of what the first sentence "writes" from '
+        "step 4 on?",
+        "Two sentences, three steps. Step 1 says 7 and 5, step 2 EOS and 8, step 3 9 and EOS. After step 2 one of "
+        "them has ended, and the loop goes on; after step 3 both have, and it may stop. The rows are 7 EOS 9 and 5 "
+        "8 EOS; cut at the *first* EOS: `[7]` and `[5, 8]`. The 9 was only carried along. A row that begins with "
+        "EOS gives `[]`, and a 0 (`<pad>`) before the EOS stays: the model has written it. In a list, "
+        "`row.index(EOS)` finds the first one, and raises an error where there is none.",
+        "Before the loop:\n"
+        "```python\n"
+        "context = model.encode(source, source_lengths)  # once\n"
+        "written = torch.full((len(source), 1), SOS)     # (b, 1)\n"
+        "```\n"
+        "Then at most `max_len` times:\n\n"
+        "1. `model.decode(written, context)`: `(b, n, V)`; of these the last place, `(b, V)`.\n"
+        "2. The best word of each sentence, with an axis for the place: `(b, 1)`.\n"
+        "3. `torch.cat` along the places: `(b, n + 1)`.\n"
+        "4. A bool for each sentence says whether it has ever said EOS, `(b,)`; leave the loop when all have: `# "
+        "...`\n\n"
+        "At the end, each row as a list, without SOS, cut before its first EOS: `# ...`",
+    ),
 )

@@ -116,4 +116,23 @@ EXERCISE = Exercise(
             lambda corpus: [pair for pair in corpus["test"] if pair[0] in {english for english, _ in corpus["train"]}],
         ),
     ],
+    hints=(
+        "Three parts: one to learn from, one to choose settings with, one that has had no influence on the model. "
+        "On which of them is the final result measured? And which of its sentences has the model met all the same? "
+        "What exactly did it read of them: English, French, or the pair?",
+        "In `train` is (*I sleep.*, *Je dors.*). In `test` are (*I sleep.*, *Je suis endormi.*) and (*I doze.*, "
+        "*Je dors.*). The first is known: its English has been read, although the French is another one. The "
+        "second is new: its English has never been read. Sentences are equal when they are equal letter by letter, "
+        "so *i sleep* is another one; compare whole strings, since `in` between two strings also finds parts. "
+        "Whether a sentence stands in `valid`, or twice in `test`, does not matter. A `set` of strings answers "
+        "quickly whether one of them is in it.",
+        "Two steps:\n"
+        "```python\n"
+        "known = {...}  # the English sentences of the training part, as a set\n"
+        "```\n"
+        'Then a list of those pairs of `corpus["test"]`, in their order, whose first half passes your test: `# '
+        "...`\n\n"
+        'A pair is `(English, French)`; `for english, french in corpus["train"]` takes it apart. Nothing is '
+        "sorted and nothing is made a set but `known`: the order stays, and so do pairs that stand there twice.",
+    ),
 )

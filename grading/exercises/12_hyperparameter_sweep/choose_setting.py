@@ -297,4 +297,26 @@ EXERCISE = Exercise(
             lambda scores: scores[choose_setting(scores)],
         ),
     ],
+    hints=(
+        "In the example by hand the limit is 40.85. Which numbers went into it, and of which setting were they: "
+        "the best one, or the one that is judged? If the best setting had five runs in place of three, where would "
+        "the 5 stand? And which of the three entries of a row is not looked at at all?",
+        "Small: 10 million parameters, dev 30, 30, 33. Middle: 15 million, 34, 36. Large: 20 million, 33, 35, 37, "
+        "39. The means are 31, 35 and 36, so the large one is the best. Its deviations from the mean are $-3, -1, "
+        "1, 3$, their squares sum to 20, and $\\sqrt{20/3} \\approx 2.58$ is its standard deviation. It has four "
+        "runs, so the standard error is $2.58 / \\sqrt{4} = 1.29$, and the limit 34.71. 31 is below, 35 and 36 are "
+        "not. Of these two settings the middle one has fewer parameters, and is chosen. `statistics.mean` and "
+        "`statistics.stdev` (after `import statistics`) do the sums; `stdev` divides by $n - 1$.",
+        "Four steps:\n"
+        "```python\n"
+        "means = {name: ... for name, row in scores.items()}  # of dev_bleu\n"
+        "best = max(means, key=lambda name: means[name])\n"
+        "limit = ...  # from the mean and the runs of best alone\n"
+        "good = [...]  # the names whose mean is not below the limit\n"
+        "```\n"
+        "The number of runs is the length of the list of `best`, and its *root* divides the standard deviation. "
+        '`best` itself is always among the good ones, also when its standard error is 0: ask for "at least". '
+        "Then, of the good ones, the name with the fewest parameters: `# ...` (`min` takes a `key` as well; "
+        "compare numbers, not texts).",
+    ),
 )

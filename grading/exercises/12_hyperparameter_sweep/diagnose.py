@@ -358,4 +358,28 @@ EXERCISE = Exercise(
         ),
     ],
     large=[*_long_runs()],
+    hints=(
+        "Why does the question about training come first? Look at the run `[3.0, 2.9, 2.9]` on the training set: "
+        "what is 80 % of its first loss, and does it still matter what the dev loss did? Then NaN: write down what "
+        '`nan > 2.4` and `nan <= 2.4` give. Which of the two questions, "is it still high?" or "has it come '
+        'down far enough?", gets the right answer for a run that has broken?',
+        "Training 5.0, 2.0, 1.0: at most 4.0, so it trains. Now three dev curves. 4.0, 2.0, 2.3: the lowest is "
+        "2.0, and 10 % more is 2.2; 2.3 is above that, so it overfits. 4.0, 2.0, 2.1: not above 2.2; the one "
+        "before is 2.0, and 5 % less is 1.9; 2.1 is not below that, so it fits. 4.0, 2.0, 1.8: the last one is "
+        "itself the lowest, no overfitting; it is below 1.9, so it underfits. All margins are factors of another "
+        "loss (0.8, 1.1, 0.95), no fixed numbers of nats. If the last training loss is NaN, `not (nan <= 4.0)` is "
+        "True.",
+        "Four questions, and each returns at once; so the order of the lines is the order of the questions.\n"
+        "```python\n"
+        "trains = train_loss[-1] <= ...  # a comparison with NaN is False\n"
+        "if not trains:\n"
+        '    return "fails to train"\n'
+        "# ... the last dev loss against the lowest of the run\n"
+        "# ... the last dev loss against the one before it\n"
+        'return "fits"\n'
+        "```\n"
+        "Only the first question is about `train_loss`, and only about its first and its last number: what "
+        'happened in between does not count. Exactly 80 % is still "at most"; exactly 10 % above is not yet '
+        '"more than".',
+    ),
 )

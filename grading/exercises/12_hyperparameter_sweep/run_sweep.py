@@ -321,4 +321,28 @@ EXERCISE = Exercise(
             _going_on,
         ),
     ],
+    hints=(
+        "Do the day by hand and write every call into a line of its own: `train_one(shallow)`, `save(...)`, and so "
+        "on, until *wide* is interrupted. Which rows are in the table at each `save`? If somebody pulled the plug "
+        "between two lines, what would be lost? And how does the second run see that *shallow* is finished, and "
+        "would have to be trained again if its dropout had been changed?",
+        'A setting `{"name": "deep", "layers": 6, "dropout": 0.1}` and an old row `{"name": "deep", '
+        '"layers": 6, "dropout": 0.1, "dev_bleu": 12.0}`: every entry of the setting is in the row with the '
+        'same value, so the row counts. With `"dropout": 0.2` in the setting, or without the entry in the row, '
+        'it does not: another model. Python compares just that with `a.items() <= b.items()` ("is each entry of '
+        '`a` one of `b`?"); with an empty dict as `b` it is False. Equality would not do, since a row also has '
+        "the entries of its result. `{**setting, **result}` makes a row of both. And since `save` replaces "
+        "everything, it must always get the *whole* table.",
+        "Begin with what is there:\n"
+        "```python\n"
+        "table = dict(finished)  # a copy; rows of other sweeps stay in it\n"
+        "for setting in settings:\n"
+        '    old = table.get(setting["name"], {})\n'
+        "    # ... if old does not count: train, put the new row into the table, and then?\n"
+        "```\n"
+        "No `try` is needed: when `train_one` is interrupted, the function ends there, and all that was finished "
+        "has been saved. Nothing may get into the table before its training has come to its end. The result is "
+        "made after the loop, a list with one row for each setting, in the order of `settings` and not of the "
+        "table: `# ...`",
+    ),
 )

@@ -111,4 +111,21 @@ EXERCISE = Exercise(
             _formula((S + V) * D + ENCODER_LAYER + M * DECODER_LAYER + V * (D + 1)),
         ),
     ],
+    hints=(
+        "List the parts before you count: what stands before the layers, in the encoder and in the decoder, and "
+        "what stands behind them? A layer of the decoder does something that a layer of the encoder does not: "
+        "which part is it, and what comes with each part in post-norm? In the example by hand, 64, 136 and 45 of "
+        "the 469 numbers are named. How many are left for the decoder layer with $D = 4$?",
+        "Count an encoder layer with $D = 2$, part by part. Attention: four matrices of $2 \\cdot 2$ with 2 biases "
+        "each, 24. Feed-forward with $F = D$: two such matrices, 12. Two norms of $2 \\cdot 2$ numbers each, 8. "
+        "Together 44, and $6D^2 + 10D = 24 + 20$ is the same. Which of these parts occur once more in a decoder "
+        "layer, and which do not? Around the layers, with $S = 3$, $V = 5$: embeddings $3 \\cdot 2 + 5 \\cdot 2 = "
+        "16$, and a head with $2 \\cdot 5$ weights and 5 biases. Does the number of heads $A$ change any of this?",
+        "The form of the sum, with two brackets left open: $$(S + V)\\, D + M \\cdot \\big(6D^2 + 10D\\big) + M "
+        "\\cdot (\\dots) + (\\dots)$$ The first bracket is a decoder layer: an encoder layer, the four projections "
+        "of the cross-attention with their biases, and what every part of a layer has behind it. The second one is "
+        "the head, a linear layer from $D$ to the words of the language that is *written*, with biases. Both "
+        "embeddings and the head have numbers of their own. Test with `.subs({S: 7, V: 9, D: 4, M: 1})`: it must "
+        "be 469; with `M: 0` it must be 109.",
+    ),
 )

@@ -132,4 +132,22 @@ EXERCISE = Exercise(
             lambda step, warm, peak: peak * min(step**-0.5, step * warm**-1.5),
         ),
     ],
+    hints=(
+        "Take $W = 4$ and a peak of 1, and write for the steps 1, 2, 4 and 16 both numbers in the bracket, $t/W$ "
+        "and $\\sqrt{W/t}$. Which of the two is smaller before step 4, which after it, and what happens at step 4 "
+        "itself? So does your function have to ask on which side it is?",
+        "$W = 9$, peak 0.002. Step 3: $3/9 = 0.33$ and $\\sqrt{9/3} = 1.73$; the rate is a third of the peak, "
+        "about 0.00067. Step 9: 1 and 1; the peak itself, 0.002. Step 36: $36/9 = 4$ and $\\sqrt{9/36} = 0.5$; "
+        "half of the peak, 0.001. The smaller of the two numbers is a factor between 0 and 1, and it is the right "
+        "one on both sides. Steps come counted from 1, so nothing must be added or taken away, and nothing is "
+        "divided by 0.",
+        "Two numbers first:\n"
+        "```python\n"
+        "rise = ...  # the straight line: 1 at step warmup_steps\n"
+        "fall = ...  # math.sqrt of a fraction: 1 at step warmup_steps as well\n"
+        "```\n"
+        "The result is the peak times one of them: `# ...` `min` or `max`? Test with `warmup(1, 4, 1.0)`, a "
+        "quarter; `warmup(4, 4, 1.0)`, the peak; `warmup(16, 4, 1.0)`, a half. If the second is right and the "
+        "third is a quarter, the root is missing; if step 5 is far below step 4, `fall` does not begin at the peak.",
+    ),
 )
