@@ -156,8 +156,8 @@ EXERCISE = Exercise(
     hints=(
         (
             "Which tokens may token 2 look at? Write its row for a sentence of five tokens on paper: five places, a "
-            "0 where it may look and a minus infinity where it may not. Then write the rows of token 0 and of token "
-            "4 below and above it. Where does the border between the two kinds of places run?"
+            "0 where it may look and a minus infinity where it may not. Then add the rows of token 0 and of token 4. "
+            "Where does the border between the two kinds of places run?"
         ),
         (
             "Two numbers decide a place: its row $i$ and its column $j$. With four tokens, row 1 is `0, 0, -inf, "

@@ -410,6 +410,7 @@ EXERCISE = Exercise(
             "comes the first again, which `%` can do."
         ),
         (
+            "One changed sentence for each token:\n"
             "```python\n"
             "n = len(tokens)\n"
             "before = model(tokens.unsqueeze(0))[0]  # (1, n) goes in, (n, k) is kept\n"

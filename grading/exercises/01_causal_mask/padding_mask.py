@@ -155,6 +155,7 @@ EXERCISE = Exercise(
             "row. So no second mask is needed: which length do you put in place of 0?"
         ),
         (
+            "Three steps, with their shapes:\n"
             "1. `places = torch.arange(size)`, of shape `(size,)`;\n"
             "2. the lengths as a column `(b, 1)`, with a lower limit: `clamp(min=...)` returns a new tensor in which "
             "smaller numbers are raised to that limit (`lengths` itself must stay as it is);\n"

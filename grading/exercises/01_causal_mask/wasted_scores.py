@@ -93,9 +93,9 @@ EXERCISE = Exercise(
         ),
         (
             "Four tokens: the rows throw away 3, 2, 1 and 0 scores, so 6 of 16. Look at the square in another way: "
-            "it has 4 places on the diagonal, which are kept, and $16 - 4 = 12$ others. Half of these are the past, "
-            "the other half is the future. Draw the same for three tokens, then say it with $L$ in place of 4. Mind "
-            "the order: what is taken off, and what is halved?"
+            "it has 4 places on the diagonal, which are kept, and $16 - 4 = 12$ others, in two triangles. Which of "
+            "the two is thrown away, and is one larger than the other? Do the same for three tokens, then say it "
+            "with $L$ in place of 4."
         ),
         (
             "Number the rows from 0. What is thrown away is $$\\sum_{i=0}^{L-1} (\\text{grey squares of row } i)$$ "

@@ -374,6 +374,7 @@ EXERCISE = Exercise(
             "`forward` can be the same in both cases."
         ),
         (
+            "In `__init__`, one name for two ways of storing:\n"
             "```python\n"
             "super().__init__()\n"
             "if fixed is None:\n"

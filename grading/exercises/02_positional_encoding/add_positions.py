@@ -182,6 +182,7 @@ EXERCISE = Exercise(
             "the wrong size: test with two sentences of three words."
         ),
         (
+            "Two steps, with their shapes:\n"
             "1. `rows`, `(n, d)`: the table, cut to the number of words. That number stands in `x.shape`; at which "
             "place, when the batch comes first?\n"
             "2. the sum of `x` and `rows`, `(b, n, d)`: a new tensor. `x += ...` would write into the words of the "

@@ -183,6 +183,7 @@ EXERCISE = Exercise(
             "True."
         ),
         (
+            "From the slopes to the bias, with the shapes:\n"
             "```python\n"
             "heads = torch.arange(1, n_heads + 1)  # k + 1 for k = 0, 1, ...\n"
             "# slopes, (n_heads,): 2.0 to the power of -8 (k + 1) / n_heads\n"

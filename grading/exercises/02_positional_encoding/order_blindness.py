@@ -194,6 +194,7 @@ EXERCISE = Exercise(
             "result is one number: of the differences $-0.3$ and $0.1$, the largest *absolute* one is 0.3."
         ),
         (
+            "The two ways, then one number:\n"
             "```python\n"
             "with torch.no_grad():  # nothing is trained here\n"
             "    first_way = encoder(x)  # (b, n, d), then the states in the new order\n"
@@ -202,7 +203,8 @@ EXERCISE = Exercise(
             "```\n"
             "`.max()` without `dim` goes over all axes at once, and `float(...)` makes a Python number of the "
             "result. Leave the encoder's mode alone: no `train()`, no `eval()`. Test it with a permutation that "
-            "leaves every word in place, `torch.arange(n)`: 0 for any encoder."
+            "leaves every word in place, `torch.arange(n)`: for an encoder in evaluation mode it must give 0, up to "
+            "rounding."
         ),
     ),
 )

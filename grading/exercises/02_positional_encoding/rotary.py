@@ -291,6 +291,7 @@ EXERCISE = Exercise(
             "`torch.stack([first, second], dim=-1)` is `(..., d/2, 2)`, and `.flatten(-2)` joins the last two axes."
         ),
         (
+            "Angles, pairs, and back again:\n"
             "```python\n"
             "d = x.shape[-1]  # the width of one head\n"
             "twice_i = torch.arange(0, d, 2)  # (d/2,), this is 2i already\n"

@@ -164,6 +164,7 @@ EXERCISE = Exercise(
             "give them to `torch.block_diag`."
         ),
         (
+            "One block for each pair:\n"
             "```python\n"
             "matrix = torch.zeros(d_model, d_model)\n"
             "for i in range(d_model // 2):\n"

@@ -147,6 +147,7 @@ EXERCISE = Exercise(
             "columns 1, 3, 5, ...; you can write into both."
         ),
         (
+            "All angles first, then the columns:\n"
             "```python\n"
             "places = torch.arange(max_len).unsqueeze(1)  # (max_len, 1)\n"
             "twice_i = torch.arange(0, d_model, 2)  # (d_model / 2,): this is 2i, do not double it again\n"

@@ -272,6 +272,7 @@ EXERCISE = Exercise(
             "1.5 if the mask were scaled too."
         ),
         (
+            "The steps of section 1 with their shapes:\n"
             "```python\n"
             "scores = query @ key.transpose(-2, -1)  # (..., n, m)\n"
             "# divide by the square root of the width of a query: query.size(-1)\n"

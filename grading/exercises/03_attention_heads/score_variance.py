@@ -96,9 +96,9 @@ EXERCISE = Exercise(
             "same with letters."
         ),
         (
-            "$$\\text{variance of a score} = (\\text{number of products in one head}) \\times (\\text{variance of "
-            "one product})$$ The second factor is 1. The first one is a fraction of the two symbols `D` and `A` of "
-            "the cell above. Return it as an expression, without numbers put in.\n\n"
+            "A formula with two factors: $$\\text{variance of a score} = (\\text{number of products in one head}) "
+            "\\times (\\text{variance of one product})$$ The second factor is 1. The first one is a fraction of the "
+            "two symbols `D` and `A` of the cell above. Return it as an expression, without numbers put in.\n\n"
             "Test it: `score_variance().subs({D: 12, A: 12})` must be 1, since each head has one number, and with "
             "`A: 1` it must be 12. No root here: the root of the variance is the standard deviation, by which the "
             "scores are divided afterwards."

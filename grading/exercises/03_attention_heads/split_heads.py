@@ -121,6 +121,7 @@ EXERCISE = Exercise(
             "never does. `x.transpose(i, j)` exchanges the axes `i` and `j`."
         ),
         (
+            "Two steps after the first line:\n"
             "```python\n"
             "b, n, d = x.shape\n"
             "# 1. reshape to four axes: (b, n, number of heads, numbers of one head)\n"

@@ -161,6 +161,7 @@ EXERCISE = Exercise(
             "And `(5, 5) @ (5, 3)`, weights times values?"
         ),
         (
+            "Begin like this, and fill in the dots:\n"
             "```python\n"
             "width = d // h  # the numbers of one head: a whole number, unlike d / h\n"
             "return {\n"

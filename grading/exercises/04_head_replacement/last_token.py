@@ -170,11 +170,12 @@ EXERCISE = Exercise(
             "`m[:, places]`, you get *every* row at *all* the places, which is a table and not a list of pairs."
         ),
         (
+            "Three steps, with their shapes:\n"
             "1. `texts`, `(b,)`: the numbers 0, 1, ... of the texts: `torch.arange(len(hidden))`;\n"
             "2. `places`, `(b,)`: the last real place of each text, made of `lengths`;\n"
             "3. `hidden` at the pairs of the two, `(b, d)`.\n\n"
             "Test: for `hidden = torch.arange(12.0).view(2, 3, 2)` and lengths 2 and 3, the result must be `[[2, 3], "
-            "[10, 11]]`. If its second row is missing and there is an error, you have gone one place too far."
+            "[10, 11]]`. An `IndexError` says that you have gone one place too far."
         ),
     ),
 )

@@ -376,6 +376,7 @@ EXERCISE = Exercise(
             '`lstrip("base.")` removes letters, so that `base.embedding` becomes `mbedding`.'
         ),
         (
+            "Look at everything first, load last:\n"
             "```python\n"
             'wanted = model.base.state_dict()  # names without "base."\n'
             "given = {}  # a new dict: the checkpoint itself stays as it is\n"

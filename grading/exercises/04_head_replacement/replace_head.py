@@ -232,6 +232,7 @@ EXERCISE = Exercise(
             "classes, and makes the head by itself."
         ),
         (
+            "Two things are made, and one is left alone:\n"
             "1. The part of the language model that the classifier needs: which attribute of `model` is it? Make a "
             "deep copy of this part (`copy` is there already), with the same hidden states as before.\n"
             "2. A `Classifier` around the copy, with the right number of classes: its head is a new `Linear` from "

@@ -84,9 +84,9 @@ EXERCISE = Exercise(
             "more bias."
         ),
         (
-            "$$V D + M \\cdot (\\ldots) + (\\ldots)$$ The embedding and the bracket of the layers are those of "
-            "`language_model_total`. The last bracket is a Linear from $D$ to $C$ with its biases; the head for "
-            "words is gone altogether.\n\n"
+            "Three terms, as before: $$V D + M \\cdot (\\ldots) + (\\ldots)$$ The embedding and the bracket of the "
+            "layers are those of `language_model_total`. The last bracket is a Linear from $D$ to $C$ with its "
+            "biases; the head for words is gone altogether.\n\n"
             "Four letters are left: V, D, M and C. Test: `classifier_total().subs({V: 3, D: 2, M: 2, C: 4})` must be "
             "106, and with `C: 5` it must be 109."
         ),

@@ -231,6 +231,7 @@ EXERCISE = Exercise(
             "two names once. `state_dict()` and `named_parameters(remove_duplicate=False)` do not."
         ),
         (
+            "A loop over the tensors:\n"
             "```python\n"
             "total = 0\n"
             "for p in model.parameters():\n"

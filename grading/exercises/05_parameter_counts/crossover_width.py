@@ -100,10 +100,10 @@ EXERCISE = Exercise(
             "3$. The 20 was taken *off*. Do the same with $V$ and $M$."
         ),
         (
-            "$$V D = M \\cdot (\\ldots)$$ with your `layer_total().subs(F, D)` in the bracket. Divide by $D$, bring "
-            "what has no $D$ to the other side (mind its sign, and its $M$), divide by what stands with $D$. Or let "
-            "`sympy` do it: `sympy.solve(sympy.Eq(..., ...), D)` gives a list, of which you return what is in it, "
-            "not the list.\n\n"
+            "The equation, with one bracket left open: $$V D = M \\cdot (\\ldots)$$ with your `layer_total().subs(F, "
+            "D)` in the bracket. Divide by $D$, bring what has no $D$ to the other side (mind its sign, and its "
+            "$M$), divide by what stands with $D$. Or let `sympy` do it: `sympy.solve(sympy.Eq(..., ...), D)` gives "
+            "a list, of which you return what is in it, not the list.\n\n"
             "V and M are left. Test: `crossover_width().subs({V: 56, M: 2})` must be 3, and `{V: 34, M: 1}` gives 4. "
             "The head is not in the equation."
         ),

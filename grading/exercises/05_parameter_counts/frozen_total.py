@@ -89,8 +89,8 @@ EXERCISE = Exercise(
         ),
         (
             "$D = 2$ and $C = 4$: the head has 4 rows of 2 weights and 4 biases, 12 numbers. These 12 train whether "
-            "the vocabulary has 3 words or 50,001, and whether there are 2 layers or 20, since all that is frozen. "
-            "At $D = 200$ and $C = 2$ you know the number already: 402."
+            "the vocabulary has 3 words or 50,001, and whether there are 2 layers or 20, since all of that is "
+            "frozen. At $D = 200$ and $C = 2$ you know the number already: 402."
         ),
         (
             "Write down the terms of `classifier_total`, and cross out those that belong to the base: the embedding, "

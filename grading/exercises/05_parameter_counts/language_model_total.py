@@ -70,9 +70,9 @@ EXERCISE = Exercise(
             "matrix."
         ),
         (
-            "$$V D + M \\cdot (\\ldots) + (\\ldots)$$ The first bracket is a whole layer at $F = D$, biases and "
-            "norms too: your `layer_total().subs(F, D)`, or the same written out. The second one is a Linear from "
-            "$D$ numbers to one score for each word, with its biases.\n\n"
+            "Three terms, two of them left open: $$V D + M \\cdot (\\ldots) + (\\ldots)$$ The first bracket is a "
+            "whole layer at $F = D$, biases and norms too: your `layer_total().subs(F, D)`, or the same written out. "
+            "The second one is a Linear from $D$ numbers to one score for each word, with its biases.\n\n"
             "Only V, D and M may be left in the formula. Test: `language_model_total().subs({V: 3, D: 2, M: 2})` "
             "must be 103, and at `{V: 10, D: 4, M: 1}` the 226 of the text."
         ),

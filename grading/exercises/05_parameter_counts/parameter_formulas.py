@@ -219,6 +219,7 @@ EXERCISE = Exercise(
             "$D$ to $D$; the feed-forward part goes from $D$ to $F$ and back."
         ),
         (
+            "Let a loop write what repeats itself:\n"
             "```python\n"
             'layer = "base.layers.0"\n'
             'formulas = {"base.embedding.weight": ...}\n'

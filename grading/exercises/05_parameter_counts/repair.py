@@ -248,14 +248,15 @@ EXERCISE = Exercise(
             "another form, and in another order? And what is the right total, whatever the claim says?"
         ),
         (
-            'Two terms of a claim: `"norms": 2*M*D + 2*D*M` and `"head": C*D`. For the norms, the difference to '
-            "$4MD$ expands to 0: right, though written otherwise. For the head, the difference to $C(D+1)$ expands "
-            "to $-C$, which is not 0: this one is wrong. At $C = 2$ it is only 2 off, so compare formulas, never "
-            "numbers.\n\n"
+            'Two terms of a claim: `"attention": 4*M*D*(D + 1)` and `"head": C*D`. For the attention, the '
+            "difference to $4M(D^2 + D)$ expands to 0: right, though written otherwise. For the head, the difference "
+            "to $C(D+1)$ expands to $-C$, which is not 0: this one is wrong. At $C = 2$ it is only 2 off, so compare "
+            "formulas, never numbers.\n\n"
             "The corrected count is the sum of the six *right* terms. It is not the claim's sum, and not that sum "
             "without the wrong term."
         ),
         (
+            "Compare term by term:\n"
             "```python\n"
             'right = {"embedding": V * D, "positions": ..., "attention": ...}  # and three more\n'
             "for name in claim:\n"

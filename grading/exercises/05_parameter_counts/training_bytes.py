@@ -133,6 +133,7 @@ EXERCISE = Exercise(
             "all of it trained, it would be $15 \\cdot 16 = 240$."
         ),
         (
+            "Two counts make the bytes:\n"
             "1. how many parameters there are, and how many of them train: `count_parameters`, with and without "
             "`trainable_only`. It counts shared weights once and no buffers, as you need it here.\n"
             "2. bytes = 4 for each parameter, and ... more for each one that trains.\n\n"

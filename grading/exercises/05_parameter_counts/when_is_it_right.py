@@ -212,6 +212,7 @@ EXERCISE = Exercise(
             "Solve with the symbol `D` in the equation; at a single width nearly every claim can be made right."
         ),
         (
+            "Solve, then look at what you have:\n"
             "```python\n"
             "right = layer_total().subs(F, D)  # the count of section 3, at F = D\n"
             "solutions = sympy.solve(sympy.Eq(sympy.expand(claim), sympy.expand(right)), A)\n"

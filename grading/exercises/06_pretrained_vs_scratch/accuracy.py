@@ -275,6 +275,7 @@ EXERCISE = Exercise(
             "such a value."
         ),
         (
+            "Two counts that go on from batch to batch:\n"
             "```python\n"
             "before = model.training  # to be put back at the end\n"
             "right, texts = 0, 0\n"

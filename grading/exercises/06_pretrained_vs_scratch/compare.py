@@ -254,6 +254,7 @@ EXERCISE = Exercise(
             "those of a column? Who chooses an epoch, a row or the whole table, and by which of the two accuracies?"
         ),
         (
+            "One way, two runs of three epochs:\n"
             "- Seed 0: validation 0.70, 0.76, 0.74, test 0.72, 0.73, 0.78.\n"
             "- Seed 1: validation 0.71, 0.72, 0.75, test 0.70, 0.74, 0.77.\n\n"
             "Down the columns: mean 0.705, 0.74, 0.745; lowest 0.70, 0.72, 0.74; highest 0.71, 0.76, 0.75. Along the "
@@ -263,6 +264,7 @@ EXERCISE = Exercise(
             "if the run is in the order of its epochs."
         ),
         (
+            "Sort the records into runs first:\n"
             "```python\n"
             "runs = {}  # for one way: seed -> the list of its records\n"
             "for record in records:\n"

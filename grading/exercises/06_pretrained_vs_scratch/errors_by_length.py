@@ -230,6 +230,7 @@ EXERCISE = Exercise(
             "is the share of True, and the mean of an empty tensor is NaN in torch: just what is wanted."
         ),
         (
+            "One share for each bin:\n"
             "```python\n"
             "wrong = logits.argmax(dim=-1) != labels  # (b,), True where the answer is wrong\n"
             "shares = []\n"

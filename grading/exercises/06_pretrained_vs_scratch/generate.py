@@ -548,6 +548,7 @@ EXERCISE = Exercise(
             "`torch.multinomial(probabilities, 1)` draws a place. At temperature 0 nothing is divided: `argmax`."
         ),
         (
+            "One word in each round:\n"
             "```python\n"
             "tokens = [SOS, *vocabulary.encode(prompt)]\n"
             "while ...:  # as long as there are fewer than max_len numbers, <sos> not counted\n"

@@ -158,6 +158,7 @@ EXERCISE = Exercise(
             "1)`: that gives `(b, n)`, True or False. `losses[real]` picks the numbers where `real` is True."
         ),
         (
+            "Mark the real places first:\n"
             "```python\n"
             "places = torch.arange(losses.shape[1])  # (n,)\n"
             "real = ...  # (b, n): True in the first token_counts[k] places of row k\n"

@@ -381,6 +381,7 @@ EXERCISE = Exercise(
             '0.4)$ is shorter than 1 and stays. "Length" is that of all parameters together.'
         ),
         (
+            "The five lines, after the mode:\n"
             "```python\n"
             "model.train()\n"
             "logits = model(batch.tokens, batch.lengths)  # (b, n, V) or (b, C)\n"
