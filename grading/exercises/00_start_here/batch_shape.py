@@ -81,4 +81,23 @@ EXERCISE = Exercise(
             lambda b, n, d: (n, d),
         ),
     ],
+    hints=(
+        (
+            "Look at the picture in section 3 from the outside to the inside. How many sentences does it show? How "
+            "many tokens has each sentence? How many numbers has each token? Which of the letters $b$, $n$ and $d$ "
+            "stands for which of your three counts?"
+        ),
+        (
+            "Say that there are five sentences of six tokens, and that each token is a row of ten numbers. The "
+            "outermost thing, the batch of sentences, is counted first. The numbers of one token lie side by side, "
+            "in a row: they are counted last. So the shape is `(5, 6, 10)`. It has three sizes, in this order "
+            "whatever their values are; `5 * 6 * 10` would only say how many numbers there are in all."
+        ),
+        (
+            "One line is enough, and nothing is computed: `return`, then a tuple, which is three names in round "
+            "brackets with commas between them. The names are those in the brackets of `def batch_shape(...)`. In "
+            "which order? The last sentence of section 3 says it. (`print` only shows something on the screen; "
+            "`return` hands it to whoever has called the function.)"
+        ),
+    ),
 )

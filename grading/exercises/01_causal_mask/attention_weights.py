@@ -258,4 +258,28 @@ EXERCISE = Exercise(
             _normalised_again,
         ),
     ],
+    hints=(
+        (
+            "In section 1, two things were done to the nine scores of *Le chat dort* before they were weights. Which "
+            'came first? (Look at "A mistake worth making once" for what happens in the other order.) And which '
+            "numbers were divided by a common sum: those of one row, or those of one column?"
+        ),
+        (
+            "One row by hand: the scores are 1, 1, 5, and the mask of this row is 0, 0, $-\\infty$. The masked "
+            "scores are 1, 1, $-\\infty$, their exponentials $e$, $e$, 0, and the weights 1/2, 1/2, 0. The 5 has "
+            "left no trace. After a softmax of 1, 1, 5 alone, it would have taken 96 % before you remove it.\n\n"
+            "`torch.softmax(numbers, dim=...)` does the exponentials and the division along one axis. It also takes "
+            "off the largest number of each row first, so that `exp` never becomes infinite. Which axis of `(..., n, "
+            "n)` holds the keys of one query? Count it from the end."
+        ),
+        (
+            "Two steps, both of the shape `(..., n, n)`:\n"
+            '1. the masked scores. What has to be done with a mask in which 0 means "nothing changes" and minus '
+            'infinity "forbidden"? The mask `(n, n)` needs no more axes: torch lines it up with the last two of '
+            "the scores.\n"
+            "2. the softmax of them, along the right axis.\n\n"
+            "Then test it: `attention_weights(torch.zeros(2, 4, 3, 3), causal_mask(3))` must hold the rows `1, 0, "
+            "0`, then `1/2, 1/2, 0`, then three times `1/3`, in each of its 8 squares."
+        ),
+    ),
 )

@@ -153,4 +153,30 @@ EXERCISE = Exercise(
             _exchanged,
         ),
     ],
+    hints=(
+        (
+            "Which tokens may token 2 look at? Write its row for a sentence of five tokens on paper: five places, a "
+            "0 where it may look and a minus infinity where it may not. Then add the rows of token 0 and of token 4. "
+            "Where does the border between the two kinds of places run?"
+        ),
+        (
+            "Two numbers decide a place: its row $i$ and its column $j$. With four tokens, row 1 is `0, 0, -inf, "
+            "-inf`: the columns 0 and 1 are not later than token 1, the columns 2 and 3 are. On the diagonal, $j = "
+            "i$, a token looks at itself.\n\n"
+            "`torch.triu(square, diagonal=k)` keeps what stands on the diagonal number `k` and above it, and puts 0 "
+            "everywhere else; number 0 is the diagonal from corner to corner, number 1 the one above it. Do not "
+            "multiply a triangle of ones and zeros by minus infinity: 0 times infinity is NaN."
+        ),
+        (
+            "With a triangle:\n"
+            "```python\n"
+            'square = torch.full((size, size), float("-inf"))  # (size, size)\n'
+            "# keep the part that is forbidden, 0 elsewhere: torch.triu, and the right diagonal\n"
+            "```\n"
+            "Or with two loops: start with `torch.zeros(size, size)`, go through all `i` and `j`, and write "
+            '`float("-inf")` into `mask[i, j]` where a comparison of `j` with `i` says "later". Either way, '
+            "compare with `causal_mask(2)` in the docstring, and look at `causal_mask(1)`: the only token looks at "
+            "itself."
+        ),
+    ),
 )

@@ -395,6 +395,36 @@ EXERCISE = Exercise(
             lambda model, tokens, vocab_size: model(tokens),
         ),
     ],
+    hints=(
+        (
+            '"Change one word and look at what moves", says section 5. With a sentence of $n$ tokens, how many '
+            "sentences must the model read in all, and in what does each of them differ from the first one? And what "
+            "does one changed sentence tell you: a row of the matrix, or a column?"
+        ),
+        (
+            "Three tokens, outputs of two numbers. Before: (1, 2), (0, 1), (3, 3). With another token 1: (1, 2), (0, "
+            "1.5), (2, 4). The changes are (0, 0), (0, 0.5) and (-1, 1). The last one adds up to 0, yet the output "
+            "has moved: so take absolute values, then the largest of the numbers of an output, and compare it with a "
+            "tolerance between rounding ($10^{-6}$) and the weakest influence. Column 1 is False, True, True.\n\n"
+            "The new word must be another one and still a word. Think of the hours on a clock: after the last one "
+            "comes the first again, which `%` can do."
+        ),
+        (
+            "One changed sentence for each token:\n"
+            "```python\n"
+            "n = len(tokens)\n"
+            "before = model(tokens.unsqueeze(0))[0]  # (1, n) goes in, (n, k) is kept\n"
+            "influence = torch.zeros(n, n, dtype=torch.bool)\n"
+            "for j in range(n):\n"
+            "    changed = tokens.clone()  # from the original each time, or the changes pile up\n"
+            "    # put another word of the vocabulary at place j\n"
+            "    # after: the outputs of `changed`, (n, k)\n"
+            "    # one True or False for each output i, (n,): into column j\n"
+            "```\n"
+            "`influence[:, j]` is column `j`. `amax(dim=-1)` takes the largest of the k numbers. Put `with "
+            "torch.no_grad():` around it: no gradients are needed. Return the whole matrix, the past too."
+        ),
+    ),
 )
 
 

@@ -139,4 +139,29 @@ EXERCISE = Exercise(
             lambda lengths, size: torch.arange(size) >= lengths.clamp(min=2).unsqueeze(1),
         ),
     ],
+    hints=(
+        (
+            "Take the table in section 7. In the row of length 2, what is the number of the first place that is "
+            "padding? And if the length were 3? Which comparison between the number of a place and the length of its "
+            "row is True exactly there? Then look at length 0: which place must be left out of the rule?"
+        ),
+        (
+            "Width 5, length 3: the places 0, 1, 2 are real, 3 and 4 are padding. Compare each place with the length "
+            "of its own row.\n\n"
+            "For a whole batch at once: places of shape `(size,)` against lengths of shape `(b, 1)` give `(b, "
+            "size)`, each place with each length. `torch.arange(size)` makes the places, `lengths.unsqueeze(1)` the "
+            "column.\n\n"
+            "The row of length 0 shall be False, True, True, True, True. There is another length with exactly this "
+            "row. So no second mask is needed: which length do you put in place of 0?"
+        ),
+        (
+            "Three steps, with their shapes:\n"
+            "1. `places = torch.arange(size)`, of shape `(size,)`;\n"
+            "2. the lengths as a column `(b, 1)`, with a lower limit: `clamp(min=...)` returns a new tensor in which "
+            "smaller numbers are raised to that limit (`lengths` itself must stay as it is);\n"
+            "3. one comparison of the two: bool, `(b, size)`.\n\n"
+            "Is it `<`, `<=`, `>` or `>=`? Try length 2: place 1 is the last real token, and place 2 the first "
+            "padding, where True must stand. Then try length 1 and length 0 in a batch of width 1."
+        ),
+    ),
 )

@@ -85,4 +85,24 @@ EXERCISE = Exercise(
             lambda: (L + 1) * (L + 2) / 2,
         ),
     ],
+    hints=(
+        (
+            "Draw the mask of four tokens. How many squares are grey in its first row, in its second, in its third, "
+            "in its last? Do the same for five tokens. How does the count change from one row to the next, and in "
+            "which row is nothing thrown away?"
+        ),
+        (
+            "Four tokens: the rows throw away 3, 2, 1 and 0 scores, so 6 of 16. Look at the square in another way: "
+            "it has 4 places on the diagonal, which are kept, and $16 - 4 = 12$ others, in two triangles. Which of "
+            "the two is thrown away, and is one larger than the other? Do the same for three tokens, then say it "
+            "with $L$ in place of 4."
+        ),
+        (
+            "Number the rows from 0. What is thrown away is $$\\sum_{i=0}^{L-1} (\\text{grey squares of row } i)$$ "
+            "with $L - 1$ grey squares in row 0 and none in row $L - 1$. What is it for row $i$? You may write it as "
+            '`sympy.Sum(..., (i, 0, L - 1)).doit()` with `i = sympy.Symbol("i")`, or take the other way: all '
+            "places, without the diagonal, shared fairly between two triangles.\n\n"
+            "Return the expression in `L` itself, and test it: `wasted_scores().subs(L, 4)` must be 6."
+        ),
+    ),
 )

@@ -359,4 +359,35 @@ EXERCISE = Exercise(
         ),
     ],
     large=[_learned(1, 600, 2, 600, 9)],
+    hints=(
+        (
+            "Look at the three kinds of tensor in section 6. Which of them does a table need that shall learn? Which "
+            "one fits the table `fixed`, which never changes but must be saved with the model? For `forward`: which "
+            "exercise of this notebook has done it already, and what must be asked before the sum?"
+        ),
+        (
+            "`LearnedPositions(10, 4)` has 10 rows of 4 random numbers: 40 trainable numbers. A sentence of 10 words "
+            "has the places 0 to 9 and just fits. One of 11 words needs row 10, and there is none: a `ValueError`. "
+            "How many *sentences* there are does not matter.\n\n"
+            "Storing `nn.Parameter(...)` under `self.table` makes a parameter called `table`. "
+            '`self.register_buffer("table", ...)` makes a buffer, which you also read as `self.table`. So '
+            "`forward` can be the same in both cases."
+        ),
+        (
+            "In `__init__`, one name for two ways of storing:\n"
+            "```python\n"
+            "super().__init__()\n"
+            "if fixed is None:\n"
+            "    ...  # self.table: (max_len, d_model) random numbers, stored so that they train\n"
+            "else:\n"
+            '    ...  # `fixed` under the name "table", stored so that it does not\n'
+            "```\n"
+            "And in `forward`, with `x` of `(b, n, d_model)`:\n"
+            '1. if there are more words than rows: `raise ValueError("...")`, with both numbers in the sentence. '
+            "`len(self.table)` counts the rows. Exactly as many is no error.\n"
+            "2. the first n rows, `(n, d_model)`;\n"
+            "3. the sum, `(b, n, d_model)`. Use `self.table` itself: `.data` or `.detach()` would keep training away "
+            "from it."
+        ),
+    ),
 )

@@ -167,4 +167,29 @@ EXERCISE = Exercise(
         ),
     ],
     trains=True,
+    hints=(
+        (
+            "Two sentences of three words, and a table of five rows. Which row is added to the first word of "
+            "sentence 0? To the first word of sentence 1? To the last word of each? Which rows are not used at all? "
+            "Then: which of the three sizes of `x` says how many rows you need?"
+        ),
+        (
+            "torch lines shapes up from the end. `(3, d)` against `(2, 3, d)`: $d$ meets $d$, 3 meets 3, and the "
+            "missing first axis is filled by repetition. So each sentence gets the same three rows. `(3, 1, d)` "
+            "against `(2, 3, d)`: now the 3 meets the 2 sentences, and torch stops; against `(3, 3, d)` it does not "
+            "stop, and each *sentence* gets a row.\n\n"
+            "`encoding[:k]` are the first `k` rows of a table. With `b` different from `n` you notice when `k` is "
+            "the wrong size: test with two sentences of three words."
+        ),
+        (
+            "Two steps, with their shapes:\n"
+            "1. `rows`, `(n, d)`: the table, cut to the number of words. That number stands in `x.shape`; at which "
+            "place, when the batch comes first?\n"
+            "2. the sum of `x` and `rows`, `(b, n, d)`: a new tensor. `x += ...` would write into the words of the "
+            "caller.\n\n"
+            "No loop and no extra axis. Look at `add_positions(torch.zeros(2, 3, 1), torch.arange(4.0).view(4, 1))`: "
+            "each of the two sentences must read 0, 1, 2. If one of them reads 0, 0, 0, the rows have gone along the "
+            "batch."
+        ),
+    ),
 )

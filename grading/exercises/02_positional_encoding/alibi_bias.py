@@ -167,4 +167,34 @@ EXERCISE = Exercise(
             lambda n_heads, size: _sloped(_slopes(n_heads), size, -1e9),
         ),
     ],
+    hints=(
+        (
+            "Write the distances $i - j$ of three tokens into a square of three rows and three columns. Where are "
+            "they negative, and what must stand there in the end? Which sign has the bias of a word that is two "
+            "steps back? Then: what do all heads have in common, and what differs from head to head?"
+        ),
+        (
+            "The distances of three tokens are `[[0, -1, -2], [1, 0, -1], [2, 1, 0]]`. With a slope of 1/4, the last "
+            "row of the bias is $-1/2, -1/4, 0$. The first row is $0, -\\infty, -\\infty$: without the minus "
+            "infinities, negative distances would make a *bonus* of the future.\n\n"
+            "Four heads have the exponents $-2, -4, -6, -8$, so the slopes 1/4, 1/16, 1/64, 1/256. All slopes at "
+            "once: `2.0 ** exponents`. One slope for each head and one square for all: `(h, 1, 1)` times `(size, "
+            "size)` gives `(h, size, size)`. `masked_fill(condition, number)` writes a number where a condition is "
+            "True."
+        ),
+        (
+            "From the slopes to the bias, with the shapes:\n"
+            "```python\n"
+            "heads = torch.arange(1, n_heads + 1)  # k + 1 for k = 0, 1, ...\n"
+            "# slopes, (n_heads,): 2.0 to the power of -8 (k + 1) / n_heads\n"
+            "places = torch.arange(size)\n"
+            "distances = places.unsqueeze(1) - places  # (size, size), i - j\n"
+            "# the slopes with two more axes, (n_heads, 1, 1): .view(-1, 1, 1)\n"
+            "# minus slope times distance, (n_heads, size, size)\n"
+            "# minus infinity where the distance is negative\n"
+            "```\n"
+            "Put minus infinity in last: 0 times infinity is NaN. Compare with the docstring, then look at the last "
+            "slope: it is 1/256 for any number of heads."
+        ),
+    ),
 )

@@ -178,4 +178,33 @@ EXERCISE = Exercise(
             _signed_difference,
         ),
     ],
+    hints=(
+        (
+            "Read the two ways in section 2 once more. What is done first and what second in each of them? Take a "
+            "sentence of three words A, B, C and the permutation `[2, 0, 1]`, and write down for both ways which "
+            "word's hidden state stands at place 0 in the end. Then: along which axis do the words stand in `(b, "
+            "n)`, and along which in `(b, n, d)`?"
+        ),
+        (
+            "A, B, C with `[2, 0, 1]` becomes C, A, B. First way: encode A B C, then put the three states into this "
+            "order: the state of C comes first. Second way: encode C A B; again the state of C comes first. So state "
+            "is compared with state of the same word. If you move only the words, or only the states, you compare C "
+            "with A.\n\n"
+            "`t[:, permutation]` takes along axis 1 and leaves all others alone, for two axes as for three. And the "
+            "result is one number: of the differences $-0.3$ and $0.1$, the largest *absolute* one is 0.3."
+        ),
+        (
+            "The two ways, then one number:\n"
+            "```python\n"
+            "with torch.no_grad():  # nothing is trained here\n"
+            "    first_way = encoder(x)  # (b, n, d), then the states in the new order\n"
+            "    second_way = ...  # (b, n, d), the words in the new order, then encoded\n"
+            "# the differences, (b, n, d); their sizes; the largest of all of them\n"
+            "```\n"
+            "`.max()` without `dim` goes over all axes at once, and `float(...)` makes a Python number of the "
+            "result. Leave the encoder's mode alone: no `train()`, no `eval()`. Test it with a permutation that "
+            "leaves every word in place, `torch.arange(n)`: for an encoder in evaluation mode it must give 0, up to "
+            "rounding."
+        ),
+    ),
 )

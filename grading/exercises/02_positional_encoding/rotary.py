@@ -276,4 +276,32 @@ EXERCISE = Exercise(
             lambda x, positions: x,
         ),
     ],
+    hints=(
+        (
+            "Three things are in `x`: queries, keys, values. Which of them are turned, and why not all three? Now "
+            "take one query at place $p$: which of its numbers belong to pair $i$, and by which angle does that pair "
+            "turn? Which place belongs to the token in row 0: place 0, or something that you are given?"
+        ),
+        (
+            "A query $(1, 0, 0, 1)$ at place 2, with $d = 4$. Pair 0 is $(1, 0)$ and turns by 2: $(\\cos 2, \\sin 2) "
+            "= (-0.416, 0.909)$. Pair 1 is $(0, 1)$ and turns by 2/100: $(-\\sin 0.02, \\cos 0.02) = (-0.020, "
+            "1.000)$. Side by side: $(-0.416, 0.909, -0.020, 1.000)$.\n\n"
+            "For all at once, `x[..., 0::2]` are all the $a$ and `x[..., 1::2]` all the $b$. The angles `(n, d/2)` "
+            "line up from the end with `(b, h, n, d/2)` and need no extra axis. To put pairs back side by side: "
+            "`torch.stack([first, second], dim=-1)` is `(..., d/2, 2)`, and `.flatten(-2)` joins the last two axes."
+        ),
+        (
+            "Angles, pairs, and back again:\n"
+            "```python\n"
+            "d = x.shape[-1]  # the width of one head\n"
+            "twice_i = torch.arange(0, d, 2)  # (d/2,), this is 2i already\n"
+            "# angles, (n, d/2): positions as a column (n, 1), divided by 10000 ** (twice_i / d)\n"
+            "even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]  # queries and keys: (2, b, h, n, d/2)\n"
+            "# first and second number of each pair, both made from the old even and odd\n"
+            "# side by side again, (2, b, h, n, d)\n"
+            "# behind them the values as they were, x[2:]: torch.cat along axis 0, (3, b, h, n, d)\n"
+            "```\n"
+            "Do not write into `even` or `odd`: they are views, and `x` would change under your hands."
+        ),
+    ),
 )

@@ -149,4 +149,31 @@ EXERCISE = Exercise(
             _rolled_columns,
         ),
     ],
+    hints=(
+        (
+            "For one hand, section 5 has the whole matrix. With $d = 4$ there are two hands of different speeds: by "
+            "which angle does each of them turn when you go $k$ places on? Does it depend on the fast hand where the "
+            "slow one goes? What does that say about the numbers of $R$ that join two different pairs?"
+        ),
+        (
+            "Take $d = 4$ and an offset of 50. Pair 0 has speed 1 and turns by 50, pair 1 has speed 1/100 and turns "
+            "by 0.5. So the rows and columns 0 and 1 of $R$ hold the matrix of section 5 for the angle 50, the rows "
+            "and columns 2 and 3 hold it for the angle 0.5, and the other eight numbers are 0.\n\n"
+            "An offset of 0 turns nothing: cosine 1, sine 0. Which matrix is that? An offset of $-50$ turns back: "
+            "only the sines change their sign. You can write the blocks into `torch.zeros(d_model, d_model)`, or "
+            "give them to `torch.block_diag`."
+        ),
+        (
+            "One block for each pair:\n"
+            "```python\n"
+            "matrix = torch.zeros(d_model, d_model)\n"
+            "for i in range(d_model // 2):\n"
+            "    # angle of pair i: the offset times the speed 1 / 10000^(2i / d_model)\n"
+            "    # four numbers, in the rows and columns 2 * i and 2 * i + 1: two cosines, two sines\n"
+            "```\n"
+            '`torch.tensor(float(angle)).cos()` is a cosine. Which of the two sines has the minus? See "Watch the '
+            'minus" in section 5. Test with your own table: `shift_matrix(3, 8) @ table[5]` must be `table[8]` for '
+            "`table = sinusoidal_encoding(20, 8)`, and `shift_matrix(-3, 8)` must lead back."
+        ),
+    ),
 )

@@ -132,4 +132,31 @@ EXERCISE = Exercise(
             _pair_number_only,
         ),
     ],
+    hints=(
+        (
+            "Fill in the two empty rows of the table in section 3 with a calculator, and watch what you type. Which "
+            "two numbers make the angle of a cell? Which columns have the same angle, and what differs between them? "
+            "Then: how would the head of the table read for $d = 6$?"
+        ),
+        (
+            "With $d = 6$ there are three pairs. Their exponents $2i/d$ are 0, 2/6 and 4/6, so they divide by 1, by "
+            "21.5 and by 464. At place 3 the angles are 3, then 0.139, then 0.00646, and the row is $\\sin 3, \\cos "
+            "3, \\sin 0.139, \\cos 0.139, \\sin 0.00646, \\cos 0.00646$.\n\n"
+            "All angles at once: a column of places `(max_len, 1)` against a row of divisors `(d/2,)` gives "
+            "`(max_len, d/2)`. `table[:, 0::2]` are the columns 0, 2, 4, ... of a table, `table[:, 1::2]` the "
+            "columns 1, 3, 5, ...; you can write into both."
+        ),
+        (
+            "All angles first, then the columns:\n"
+            "```python\n"
+            "places = torch.arange(max_len).unsqueeze(1)  # (max_len, 1)\n"
+            "twice_i = torch.arange(0, d_model, 2)  # (d_model / 2,): this is 2i, do not double it again\n"
+            "# angles, (max_len, d_model / 2): each place, divided by the power of its pair\n"
+            "table = torch.zeros(max_len, d_model)\n"
+            "# table[:, 0::2] and table[:, 1::2]: which gets the sines, which the cosines?\n"
+            "```\n"
+            "Check row 0 by hand (it needs no calculator), then compare with `sinusoidal_encoding(2, 4)` in the "
+            "docstring."
+        ),
+    ),
 )

@@ -372,4 +372,33 @@ EXERCISE = Exercise(
             _with(DecoderLayer, forward=_masks_swapped),
         ),
     ],
+    hints=(
+        (
+            "The table in section 10 has one row for each of the three parts. Write three lines from it in the form "
+            '"x and part(...)", one for each row. Who asks in the second line, who answers, and which mask belongs '
+            "to it? Is the memory changed anywhere?"
+        ),
+        (
+            "4 French words so far, 7 English ones, width 24. Self-attention: `x` `(1, 4, 24)` reads itself, its "
+            "mask is `(4, 4)`. Cross-attention: `x` makes the queries, the memory `(1, 7, 24)` is the source; the "
+            "scores are `(1, h, 4, 7)`, and `memory_mask` `(1, 1, 1, 7)` fits them. The result is `(1, 4, 24)`, so "
+            "it can be added to `x`. With the two exchanged it is `(1, 7, 24)`.\n\n"
+            "In pre-norm, what asks is normalised, and the memory goes in as it comes. Each of the three parts has a "
+            "norm of its own, and so has each attention its own weights."
+        ),
+        (
+            "`__init__`: the four parts of `EncoderLayer`, and `cross_attention` with `cross_attention_norm`, made "
+            "in the same way. A method saves you from writing everything twice:\n"
+            "```python\n"
+            "def add(self, x: Tensor, part, norm: nn.Module) -> Tensor:\n"
+            "    ...  # x and part(...): norm_first says where the norm stands\n"
+            "```\n"
+            "A `part` is a function of one tensor. The first of the three lines of `forward` is then\n"
+            "```python\n"
+            "x = self.add(x, lambda y: self.attention(y, y, mask), self.attention_norm)\n"
+            "```\n"
+            "The second one is built like it: in its `lambda`, `y` asks the memory, under the other mask. The third "
+            "needs no `lambda`, since `self.feed_forward` is a function of one tensor. Each line is `(b, n, d)`."
+        ),
+    ),
 )

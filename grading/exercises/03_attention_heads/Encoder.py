@@ -173,4 +173,31 @@ EXERCISE = Exercise(
             _with(Encoder, forward=_results_added),
         ),
     ],
+    hints=(
+        (
+            "With three layers, what goes into layer 0, into layer 1, into layer 2, and what is returned? What does "
+            'each layer get beside the tokens, if you believe the experiment with the causal mask "in the first '
+            'layer only"? And how many sets of weights are there?'
+        ),
+        (
+            "Let a layer double its number. Three layers, one on top of the other, make of 5 first 10, then 20, then "
+            "40: one variable that is written anew in each round of a loop. (If every layer read the 5, the result "
+            "would be 10.) The mask is no such variable: it is the same in each round.\n\n"
+            "For the weights: `[layer] * 3` is a list with *one* layer in it, three times the same object. "
+            "`[EncoderLayer(...) for _ in range(3)]` calls the constructor three times, so there are three sets of "
+            "weights. `nn.ModuleList` takes such a list and lets torch find them."
+        ),
+        (
+            "`__init__`: one line, `self.layers = nn.ModuleList(...)`, with `n_layers` fresh layers inside, each "
+            "`EncoderLayer(d_model, n_heads, d_feedforward)`; post-norm is its default. (Or `SpareEncoderLayer`.)\n\n"
+            "`forward`; all is `(b, n, d)`:\n"
+            "```python\n"
+            "for layer in self.layers:\n"
+            "    ...  # the tokens become what this layer makes of them, under the mask\n"
+            "return x\n"
+            "```\n"
+            "Two things to look at: the `return` stands *after* the loop, not in it. And nothing is added in the "
+            "loop: the residuals are inside of each layer. With one layer, `Encoder` and that layer give the same."
+        ),
+    ),
 )

@@ -214,4 +214,36 @@ EXERCISE = Exercise(
             _with(EncoderLayer, forward=_layer_without_mask),
         ),
     ],
+    hints=(
+        (
+            "Take the formula of post-norm, $\\operatorname{norm}(x + \\text{part}(x))$, and write it out twice: "
+            "with attention as the part, then with feed-forward. Which norm stands in which line? What is $x$ in the "
+            "second line: the input of the layer, or the result of the first line? Then do the same for pre-norm."
+        ),
+        (
+            "A token $(1, 3)$, with learned numbers of the norm still 1 and 0.\n"
+            "- Post-norm: let the part make $(4, 0)$ of it. The sum is $(5, 3)$, its norm $(1, -1)$.\n"
+            "- Pre-norm: the norm of the token is $(-1, 1)$. The part gets this and makes, say, $(4, 0)$ of it. "
+            "Added to the token *itself*: $(5, 3)$. If you write `x = norm(x)`, the token is gone, and you add to "
+            "$(-1, 1)$.\n\n"
+            "In self-attention the tokens read themselves: `self.attention(y, y, mask)`. In pre-norm both are the "
+            "normalised ones."
+        ),
+        (
+            "`__init__`: keep `norm_first`, and make the four parts with the names of the docstring, such as "
+            "`self.attention = MultiHeadAttention(d_model, n_heads)` and `self.attention_norm = "
+            "nn.LayerNorm(d_model)`.\n\n"
+            "`forward`; every line is `(b, n, d)`:\n"
+            "```python\n"
+            "if self.norm_first:\n"
+            "    y = self.attention_norm(x)  # x itself is kept: it is added to\n"
+            "    # new x: x and what the attention reads from y in y, with the mask\n"
+            "    # the same with feed_forward and its own norm\n"
+            "else:\n"
+            "    # new x: x and what the attention reads from x in x; the norm goes round the sum\n"
+            "    # the same with feed_forward and its own norm\n"
+            "return x\n"
+            "```"
+        ),
+    ),
 )

@@ -340,4 +340,33 @@ EXERCISE = Exercise(
             _with(MultiHeadAttention, forward=_from("source", "x")),
         ),
     ],
+    hints=(
+        (
+            "Go through the seven steps of section 4. Which of them does a function do that you have written "
+            "already? What is left for this class? And of the three layers `query`, `key` and `value`: which reads "
+            "the tokens that ask, `x`, and which read the tokens that answer, `source`?"
+        ),
+        (
+            "Two sentences of 3 tokens ask, 7 tokens answer, width 8, 2 heads. `self.query(x)` is `(2, 3, 8)` and "
+            "its heads are `(2, 2, 3, 4)`. The heads of key and value are `(2, 2, 7, 4)`, made from `source`. The "
+            "scores are `(2, 2, 3, 7)`: a square root of 4 divides them, not one of 8, and your attention function "
+            "does so by itself when it gets the heads, since it looks at the last axis. Mixed: `(2, 2, 3, 4)`. "
+            "Merged and put through `self.output`: `(2, 3, 8)`.\n\n"
+            "Masks of `(3, 7)` and `(2, 1, 1, 7)` both fit these scores: hand the mask on as it is."
+        ),
+        (
+            "In `__init__`, keep the number of heads and make four layers with the names of the docstring:\n"
+            "```python\n"
+            "self.n_heads = n_heads\n"
+            "self.query = nn.Linear(d_model, d_model)  # and three more\n"
+            "```\n"
+            "In `forward`:\n"
+            "1. `query = split_heads(self.query(x), self.n_heads)`, which is `(b, h, n, d/h)`; key and value in the "
+            "same way, `(b, h, m, d/h)`: from which tokens?\n"
+            "2. `scaled_dot_product_attention` of the three and the mask. It returns two tensors; you need the "
+            "output, `(b, h, n, d/h)`;\n"
+            "3. the heads side by side again, `(b, n, d)`;\n"
+            "4. the fourth layer, `(b, n, d)`."
+        ),
+    ),
 )

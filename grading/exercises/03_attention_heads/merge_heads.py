@@ -102,4 +102,28 @@ EXERCISE = Exercise(
     trains=True,
     exceptions=("double precision stays double precision",),
     large=[Ask((_counted(1, 2, 300, 2),))],
+    hints=(
+        (
+            "You made two steps in `split_heads`. Which of them was the last one? To come back, undo the last one "
+            "first. Where do the pieces of token 2 stand in `(b, h, n, d/h)`: next to each other, or one in each "
+            "head?"
+        ),
+        (
+            "Two heads, two tokens, one number each: head 0 holds `[[1], [2]]`, head 1 holds `[[3], [4]]`. Token 0 "
+            "owns 1 and 3, token 1 owns 2 and 4, so the merged tensor is `[[1, 3], [2, 4]]`. A reshape reads in the "
+            "order 1, 2, 3, 4 and would give token 0 the numbers 1 and 2. So bring the tokens before the heads, and "
+            "only then join the last two axes.\n\n"
+            "To join, use `reshape`. `view` stops with an error here: after a transpose the numbers do not lie in "
+            "their new order in memory."
+        ),
+        (
+            "The shapes on the way:\n"
+            "1. `(b, h, n, d/h)`, as given: `b, h, n, width = x.shape`\n"
+            "2. `(b, n, h, d/h)`: which two axes have changed places?\n"
+            "3. `(b, n, d)`: the last two axes joined. What is $d$, in the letters of step 1?\n\n"
+            "Test it with numbers that you can follow: `x = torch.arange(12.0).reshape(1, 2, 6)`, then "
+            "`merge_heads(split_heads(x, 3))` must be `x` again, number for number; a look at the shape alone would "
+            "not show a mistake."
+        ),
+    ),
 )

@@ -257,4 +257,33 @@ EXERCISE = Exercise(
         ),
     ],
     trains=True,
+    hints=(
+        (
+            "Section 1 has four steps for one query. Write them down for $n$ queries and $m$ keys: how many scores "
+            "are there, and which shape do they have? Which numbers share one softmax: those of one query, or those "
+            "of one key? Between which two steps does the mask $M$ come in the formula of section 3?"
+        ),
+        (
+            "Two queries of width 4 and three keys: `(2, 4) @ (4, 3)` gives scores `(2, 3)`. So the keys `(3, 4)` "
+            "must be turned, by exchanging their last two axes only: `transpose(-2, -1)`. Each score is a sum over 4 "
+            "numbers, so it is divided by $\\sqrt 4 = 2$, not by anything made of 2 or 3. Each row of 3 gets a "
+            "softmax of its own. Weights `(2, 3)` times values `(3, d_v)` are `(2, d_v)`.\n\n"
+            "A mask may hold a finite number: a score of 4 with a mask of $-1$ becomes $4/2 - 1 = 1$. It would be "
+            "1.5 if the mask were scaled too."
+        ),
+        (
+            "The steps of section 1 with their shapes:\n"
+            "```python\n"
+            "scores = query @ key.transpose(-2, -1)  # (..., n, m)\n"
+            "# divide by the square root of the width of a query: query.size(-1)\n"
+            "if mask is not None:\n"
+            "    ...  # what does the formula do with it?\n"
+            "# weights, (..., n, m): torch.softmax, which of the two last axes holds the keys?\n"
+            "# output, (..., n, d_v): a matrix product of the weights and the values\n"
+            "# return both: first the output, then the weights\n"
+            "```\n"
+            "Test with one key, and with `mask = torch.full((n, m), -torch.inf).triu(1)`: each row of the weights "
+            "sums to 1, the upper triangle is 0."
+        ),
+    ),
 )

@@ -81,4 +81,27 @@ EXERCISE = Exercise(
             lambda: D * A,
         ),
     ],
+    hints=(
+        (
+            "A score of one head is a sum of products, number of the query times number of the key. How many "
+            "products are there in one head, when $A$ heads share the $D$ numbers? What is the variance of one of "
+            "these products (think of the coins)? And what happens to variances when independent numbers are added?"
+        ),
+        (
+            "In the coin example, a product is $+1$ or $-1$: variance 1. A score of width 2 had variance 2, and "
+            "`sympy` finds 3 for width 3: variances of independent terms add up. The same holds for any numbers of "
+            "mean 0 and variance 1.\n\n"
+            "Now a model of width 12 with 3 heads. Cut the 12 numbers into 3 equal pieces. How many numbers has the "
+            "query of one head, so how many products are in its score? Add up that many variances of 1. Then say the "
+            "same with letters."
+        ),
+        (
+            "A formula with two factors: $$\\text{variance of a score} = (\\text{number of products in one head}) "
+            "\\times (\\text{variance of one product})$$ The second factor is 1. The first one is a fraction of the "
+            "two symbols `D` and `A` of the cell above. Return it as an expression, without numbers put in.\n\n"
+            "Test it: `score_variance().subs({D: 12, A: 12})` must be 1, since each head has one number, and with "
+            "`A: 1` it must be 12. No root here: the root of the variance is the standard deviation, by which the "
+            "scores are divided afterwards."
+        ),
+    ),
 )

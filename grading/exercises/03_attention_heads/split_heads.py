@@ -107,4 +107,30 @@ EXERCISE = Exercise(
     trains=True,
     exceptions=("double precision stays double precision",),  # a tensor filled head by head is no mistake,
     large=[_split(1, 300, 2, 2)],
+    hints=(
+        (
+            "Look at the four pictures in section 5. Which numbers stand in row 2 of head 0, as wanted, and which in "
+            "row 2 of head 1? Two things must happen on the way: the last axis is cut, and two axes change places. "
+            "Which of the two can a reshape do? And in which order do you do them?"
+        ),
+        (
+            "A token `[0 1 2 3 4 5]` with 2 heads, cut into `[[0 1 2], [3 4 5]]`: 6 has become 2 x 3. No number has "
+            "moved, so a reshape can do it, and it gives `(n, 2, 3)`: for each token its heads. (Cut into 3 x 2, the "
+            "pieces would be `[0 1]`, `[2 3]`, `[4 5]`: three heads.)\n\n"
+            "Wanted is, for each head, its tokens: `(2, n, 3)`. Now numbers must change their order, which a reshape "
+            "never does. `x.transpose(i, j)` exchanges the axes `i` and `j`."
+        ),
+        (
+            "Two steps after the first line:\n"
+            "```python\n"
+            "b, n, d = x.shape\n"
+            "# 1. reshape to four axes: (b, n, number of heads, numbers of one head)\n"
+            "# 2. exchange the axes of tokens and heads: (b, h, n, d/h)\n"
+            "```\n"
+            "For step 1, two whole numbers stand in place of `d`: `n_heads` and `d // n_heads`, in the order of the "
+            "comment. Do not reshape straight to the shape of step 2. Then look at "
+            "`split_heads(torch.arange(8).reshape(1, 2, 4), 2)`: head 0 must be `[[0, 1], [4, 5]]`, the first two "
+            "numbers of *each* token."
+        ),
+    ),
 )

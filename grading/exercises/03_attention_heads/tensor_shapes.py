@@ -146,4 +146,35 @@ EXERCISE = Exercise(
             _key_not_turned,
         ),
     ],
+    hints=(
+        (
+            "Take one token of width 6 and three heads. How many numbers has the token before it is cut, how many "
+            "has each head of it, and how many has it when the heads are side by side again? Which of the nine "
+            "tensors are inside the heads, and so have four axes? And a score: to which two things does it belong?"
+        ),
+        (
+            "One sentence of 5 tokens of width 12, with 4 heads: each head has 3 of the 12 numbers. `query_heads` is "
+            "`(1, 4, 5, 3)`: sentence, head, token, number. Check: $1 \\cdot 4 \\cdot 5 \\cdot 3 = 60 = 1 \\cdot 5 "
+            "\\cdot 12$, since cutting loses nothing.\n\n"
+            "For `@`, only the last two axes count: `(5, 3) @ (3, 5)` gives `(5, 5)`, the inner 3 is summed away, "
+            "and the axes in front stay as they are. What comes out of the softmax has the shape of what went in. "
+            "And `(5, 5) @ (5, 3)`, weights times values?"
+        ),
+        (
+            "Begin like this, and fill in the dots:\n"
+            "```python\n"
+            "width = d // h  # the numbers of one head: a whole number, unlike d / h\n"
+            "return {\n"
+            '    "x": (b, n, d),\n'
+            '    "query": ...,  # a linear layer as wide as x\n'
+            '    "query_heads": ...,  # four axes: sentence, head, token, number\n'
+            '    "key_heads_turned": ...,  # as above, the last two axes exchanged\n'
+            '    "scores": ...,  # the product of the two before\n'
+            '    # "weights", "mixed" (weights times the heads of the value), "merged", "output"\n'
+            "}\n"
+            "```\n"
+            "Test with sizes that all differ, such as `tensor_shapes(2, 5, 12, 4)`, and follow each `@` with a "
+            "pencil: do the inner sizes agree?"
+        ),
+    ),
 )

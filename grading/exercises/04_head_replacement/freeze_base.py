@@ -166,4 +166,29 @@ EXERCISE = Exercise(
             _frozen_new_head,
         ),
     ],
+    hints=(
+        (
+            "In the cell above the exercise, a flag is set and nothing is frozen. Who has a flag that torch reads, a "
+            "module or its parameters? Then look at the picture of section 1: which of the two parts of a classifier "
+            "shall stand still, and does everything in it belong to a layer?"
+        ),
+        (
+            "An `nn.Linear(3, 2)` has two parameters, its weight (6 numbers) and its bias (2). Each has a flag of "
+            "its own: with the weight's flag at False, 2 of 8 numbers learn, with both at False none does. The flag "
+            "of the *module* would be a new attribute that nobody reads.\n\n"
+            "`module.parameters()` gives those of all parts inside, at any depth: embeddings, norms, biases and "
+            "learned positions too. So no list of parts is needed. `eval()` and `torch.no_grad()` are something "
+            "else: they freeze nothing."
+        ),
+        (
+            "Two steps:\n"
+            "1. go through the parameters of the part that shall stand still, and set each one's flag "
+            "`requires_grad` (a method of the module, with an underscore at its end, does it for all of them at "
+            "once);\n"
+            "2. return the model: all of it, not the part.\n\n"
+            "Do not touch the head, neither its flags nor its numbers. Then print `[name for name, p in "
+            "model.named_parameters() if p.requires_grad]`: only `head.weight` and `head.bias` may be left, also "
+            "when a part of the base was frozen before."
+        ),
+    ),
 )

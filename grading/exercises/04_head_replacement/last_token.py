@@ -156,4 +156,26 @@ EXERCISE = Exercise(
     ],
     trains=True,
     large=[Ask((_hidden(3, 300, 2, 8), torch.tensor([290, 41, 300])))],
+    hints=(
+        (
+            "A text has three tokens, the batch is five places wide. Places are counted from 0: at which ones do the "
+            "tokens stand, at which one the last of them? What is that place, told by `lengths`? And for two texts "
+            "of different lengths: can one single place serve both?"
+        ),
+        (
+            "With `lengths` of 4, 1, 2, wanted are `hidden[0, 3]`, `hidden[1, 0]` and `hidden[2, 1]`: pairs of a "
+            "text and a place, one pair for each text.\n\n"
+            "torch pairs two index tensors of the same length: for a matrix `m`, `m[torch.tensor([0, 1, 2]), "
+            "torch.tensor([3, 0, 1])]` holds `m[0, 3]`, `m[1, 0]` and `m[2, 1]`. With a colon in the first place, "
+            "`m[:, places]`, you get *every* row at *all* the places, which is a table and not a list of pairs."
+        ),
+        (
+            "Three steps, with their shapes:\n"
+            "1. `texts`, `(b,)`: the numbers 0, 1, ... of the texts: `torch.arange(len(hidden))`;\n"
+            "2. `places`, `(b,)`: the last real place of each text, made of `lengths`;\n"
+            "3. `hidden` at the pairs of the two, `(b, d)`.\n\n"
+            "Test: for `hidden = torch.arange(12.0).view(2, 3, 2)` and lengths 2 and 3, the result must be `[[2, 3], "
+            "[10, 11]]`. An `IndexError` says that you have gone one place too far."
+        ),
+    ),
 )

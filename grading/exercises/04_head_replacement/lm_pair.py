@@ -118,4 +118,26 @@ EXERCISE = Exercise(
             lambda tokens: ([SOS, *tokens], [*tokens[1:], EOS, EOS][: len(tokens) + 1]),
         ),
     ],
+    hints=(
+        (
+            "Draw the table of section 2 for a text of two words, 12 and 30: in the upper row what the model reads, "
+            "in the lower row what it must say there. What stands above the word 12, so that it can be asked for? "
+            "What stands under the word 30, so that the model can stop? How many columns are there?"
+        ),
+        (
+            "The text has the one word 12. Two questions are asked: what comes after `<sos>`? (12.) What comes after "
+            "12? (`<eos>`.) So both lists have two numbers, and 12 is in both of them, one place apart. With no word "
+            "at all, one question is left.\n\n"
+            "In Python, `[1, *[2, 3], 4]` is the new list `[1, 2, 3, 4]`. `append`, `insert` and `+=` would change "
+            "the list of the caller."
+        ),
+        (
+            "Two new lists of $n + 1$ numbers:\n"
+            "1. the input: all the words, and one of the two special tokens. Which one, and at which end?\n"
+            "2. the target: all the words, and the other one, at the other end.\n\n"
+            "Return both with a comma between them. A test for any text: in `for read, said in zip(*lm_pair([12, 30, "
+            "12]))`, each `said` must be the `read` of the next round. And look at `lm_pair([])`: one number in each "
+            "list."
+        ),
+    ),
 )

@@ -360,4 +360,35 @@ EXERCISE = Exercise(
             _silent,
         ),
     ],
+    hints=(
+        (
+            "Write two names side by side: that of the embedding in the checkpoint, and that of the same weight in "
+            "`model.base`. What must be done so that they agree? Which entries of the checkpoint are none of the "
+            "base's business? And if a name or a shape does not fit, what must *not* have happened yet when you "
+            "notice?"
+        ),
+        (
+            "A small case. The base has `a` `(3, 4)` and `b` `(4,)`. The checkpoint has `base.a` `(3, 4)`, `base.c` "
+            "`(4,)` and `head.weight`. Without the prefix, and without the head, it has `a` and `c`. So `b` is "
+            "missing and `c` is one too many: a `ValueError`, and nothing is loaded. Had it `a` and `b`, but `a` of "
+            "`(3, 5)`: a `ValueError` as well.\n\n"
+            "`first.keys() == second.keys()` compares names in any order. Take the prefix off with `removeprefix`: "
+            '`lstrip("base.")` removes letters, so that `base.embedding` becomes `mbedding`.'
+        ),
+        (
+            "Look at everything first, load last:\n"
+            "```python\n"
+            'wanted = model.base.state_dict()  # names without "base."\n'
+            "given = {}  # a new dict: the checkpoint itself stays as it is\n"
+            "for name, weight in checkpoint.items():\n"
+            '    ...  # into `given`, without its prefix, if the name begins with "base."\n'
+            '# 1. other names in `given` than in `wanted`: raise ValueError("...")\n'
+            '# 2. for each name, another .shape: raise ValueError("...")\n'
+            "# 3. only now load `given`, into the base and strictly; it copies the numbers\n"
+            "return model\n"
+            "```\n"
+            "Each sentence says what was found and what was expected. Loading comes last, since `load_state_dict` "
+            "copies what fits before it complains. Nothing touches the head."
+        ),
+    ),
 )

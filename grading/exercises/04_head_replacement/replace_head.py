@@ -217,4 +217,29 @@ EXERCISE = Exercise(
             _frozen_classifier,
         ),
     ],
+    hints=(
+        (
+            "Section 4 shows three ways that are wrong: the one line `victim.head = nn.Linear(D, 2)` is wrong in two "
+            'ways, and the "subtler form" in one. What must be different so that none of them happens? Which class '
+            "of `helpers.models` reads one row for each text, and what does it want to be made of?"
+        ),
+        (
+            "Two names are not two things: after `a = [1, 2]`, `b = a` and `b.append(3)`, the list `a` has three "
+            "numbers. After `b = copy.deepcopy(a)` it would have kept its two. It is the same with modules: a deep "
+            "copy has the same weights *and* the same make (heads, positions, mask), but memory of its own. A base "
+            "built anew with `TransformerBase(...)` has other numbers, and perhaps another make.\n\n"
+            "Look at the first lines of `Classifier` in `helpers/models.py`: it is given a base and a number of "
+            "classes, and makes the head by itself."
+        ),
+        (
+            "Two things are made, and one is left alone:\n"
+            "1. The part of the language model that the classifier needs: which attribute of `model` is it? Make a "
+            "deep copy of this part (`copy` is there already), with the same hidden states as before.\n"
+            "2. A `Classifier` around the copy, with the right number of classes: its head is a new `Linear` from "
+            "$D$ to `n_classes`.\n"
+            "3. Nothing else: no assignment to `model`, no `eval()`, no freezing.\n\n"
+            "Test with `new = replace_head(language_model, 3)`: `new.head.out_features` is 3, `torch.equal` says "
+            "True of the two embedding weights, and `new.base is language_model.base` is False."
+        ),
+    ),
 )

@@ -71,4 +71,24 @@ EXERCISE = Exercise(
             _formula(EMBEDDING + M * BLOCK + L * HEAD),
         ),
     ],
+    hints=(
+        (
+            "Put the classifier beside the language model: which parts are the same, number for number, and which "
+            "one is another? How many outputs has it now? Is one head used for all the tokens, or is there one for "
+            "each?"
+        ),
+        (
+            "Three words, $D = F = 2$, two layers and $C = 4$ classes. The embedding (6 numbers) and the two layers "
+            "(88) are those of the language model. The head goes from 2 numbers to 4 scores: $4 \\cdot 2 = 8$ "
+            "weights and 4 biases, so 12. Together 106. With 5 classes it would be 109: one more row of 2, and one "
+            "more bias."
+        ),
+        (
+            "Three terms, as before: $$V D + M \\cdot (\\ldots) + (\\ldots)$$ The embedding and the bracket of the "
+            "layers are those of `language_model_total`. The last bracket is a Linear from $D$ to $C$ with its "
+            "biases; the head for words is gone altogether.\n\n"
+            "Four letters are left: V, D, M and C. Test: `classifier_total().subs({V: 3, D: 2, M: 2, C: 4})` must be "
+            "106, and with `C: 5` it must be 109."
+        ),
+    ),
 )

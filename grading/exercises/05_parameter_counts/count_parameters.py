@@ -217,4 +217,31 @@ EXERCISE = Exercise(
             _without_positions,
         ),
     ],
+    hints=(
+        (
+            "Take the rule in bold in section 1, and hold it against each of the three programs above it. Which list "
+            "of tensors has exactly those that training may change, a shared one only once? And what do you add for "
+            "one tensor: 1, its number of rows, or something else?"
+        ),
+        (
+            "A `Linear` from 3 to 5 has a weight of 5 rows of 3 and a bias of 5. `model.parameters()` gives these "
+            "two tensors; `numel()` says 15 and 5, so there are 20 parameters. If the weight is frozen "
+            "(`requires_grad` is False), there are still 20, but 5 trainable ones.\n\n"
+            "`parameters()` looks into all parts of a model by itself, leaves buffers out, and gives a matrix with "
+            "two names once. `state_dict()` and `named_parameters(remove_duplicate=False)` do not."
+        ),
+        (
+            "A loop over the tensors:\n"
+            "```python\n"
+            "total = 0\n"
+            "for p in model.parameters():\n"
+            "    # leave p out, or add how many numbers it has\n"
+            "return total\n"
+            "```\n"
+            "When is `p` left out? Write down the four cases: `trainable_only` True or False, `p.requires_grad` True "
+            "or False. In three of them `p` is counted. Test with the small models of the text: 226 parameters for "
+            "the plain language model, and with a frozen base the same 226, of which 50 train (the head: 10 rows of "
+            "4, and 10 biases)."
+        ),
+    ),
 )

@@ -87,4 +87,25 @@ EXERCISE = Exercise(
             _formula((V - (4 * A + 6) * M) / ((4 * A + 2) * M)),
         ),
     ],
+    hints=(
+        (
+            '"As many parameters as": write this as an equation, the embedding on one side, $M$ layers at $F = D$ '
+            "on the other. Which factor do all its terms have in common? What remains when both sides are divided by "
+            "it, and where is the unknown $D$ then?"
+        ),
+        (
+            "Two layers of width 3: $2 \\cdot (6 \\cdot 9 + 10 \\cdot 3) = 168$ numbers. An embedding with 3 numbers "
+            "for each word has as many with 56 words. Now backwards: 56 words and 2 layers are given, and $D$ is "
+            "looked for. Divided by $D$, the equation reads $56 = 2 \\cdot (6D + 10) = 12 D + 20$, so $D = 36/12 = "
+            "3$. The 20 was taken *off*. Do the same with $V$ and $M$."
+        ),
+        (
+            "The equation, with one bracket left open: $$V D = M \\cdot (\\ldots)$$ with your `layer_total().subs(F, "
+            "D)` in the bracket. Divide by $D$, bring what has no $D$ to the other side (mind its sign, and its "
+            "$M$), divide by what stands with $D$. Or let `sympy` do it: `sympy.solve(sympy.Eq(..., ...), D)` gives "
+            "a list, of which you return what is in it, not the list.\n\n"
+            "V and M are left. Test: `crossover_width().subs({V: 56, M: 2})` must be 3, and `{V: 34, M: 1}` gives 4. "
+            "The head is not in the equation."
+        ),
+    ),
 )

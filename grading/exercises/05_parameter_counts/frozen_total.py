@@ -81,4 +81,22 @@ EXERCISE = Exercise(
             _formula(V * (D + 1)),
         ),
     ],
+    hints=(
+        (
+            "The base of the classifier stands still. What belongs to the base: the embedding, all the layers, or "
+            "both? What is left of the model, and which of the letters V, D, M and C can still have an influence on "
+            "its size?"
+        ),
+        (
+            "$D = 2$ and $C = 4$: the head has 4 rows of 2 weights and 4 biases, 12 numbers. These 12 train whether "
+            "the vocabulary has 3 words or 50,001, and whether there are 2 layers or 20, since all of that is "
+            "frozen. At $D = 200$ and $C = 2$ you know the number already: 402."
+        ),
+        (
+            "Write down the terms of `classifier_total`, and cross out those that belong to the base: the embedding, "
+            "and everything that is multiplied by $M$. What is left has the form $$C \\cdot (\\ldots)$$ with what "
+            "*one* output costs in the bracket: one row of weights, and one more number. Test: "
+            "`frozen_total().subs({D: 2, C: 4})` must be 12, and at `{D: 200, C: 2}` it must be 402."
+        ),
+    ),
 )

@@ -56,4 +56,25 @@ EXERCISE = Exercise(
             _formula(EMBEDDING + M * BLOCK + HEAD),
         ),
     ],
+    hints=(
+        (
+            "A language model is an embedding, $M$ layers and a head, one after the other. Which of the three grow "
+            "with the vocabulary? Which comes $M$ times, with everything that is in it? How many outputs has the "
+            "head, and does each of them have a bias?"
+        ),
+        (
+            "Three words, $D = F = 2$, two layers. The embedding has $3 \\cdot 2 = 6$ numbers. A layer has four "
+            "Linears and two more, all from 2 to 2, so $6 \\cdot (4 + 2) = 36$, and two norms with 4 each: 44. Two "
+            "layers: 88. The head goes from 2 numbers to 3 scores: 6 weights and 3 biases, 9. Together 103.\n\n"
+            "Neither positions nor heads have appeared: sinusoids are computed, and heads only split the rows of a "
+            "matrix."
+        ),
+        (
+            "Three terms, two of them left open: $$V D + M \\cdot (\\ldots) + (\\ldots)$$ The first bracket is a "
+            "whole layer at $F = D$, biases and norms too: your `layer_total().subs(F, D)`, or the same written out. "
+            "The second one is a Linear from $D$ numbers to one score for each word, with its biases.\n\n"
+            "Only V, D and M may be left in the formula. Test: `language_model_total().subs({V: 3, D: 2, M: 2})` "
+            "must be 103, and at `{V: 10, D: 4, M: 1}` the 226 of the text."
+        ),
+    ),
 )

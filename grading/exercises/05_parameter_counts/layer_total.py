@@ -100,4 +100,26 @@ EXERCISE = Exercise(
             _formula(ATTENTION + D * F + F + NORMS),
         ),
     ],
+    hints=(
+        (
+            "Count the squares of the picture in three groups: attention, feed-forward, norms. Which blocks are "
+            "alike, and how many of them are there? Which blocks would change their shape if $F$ were no longer $D$? "
+            "How many norms are there, and how many columns has each?"
+        ),
+        (
+            "Take $D = 2$ and $F = 3$.\n"
+            "- Attention: four Linears from 2 to 2, each $4 + 2$ numbers: 24.\n"
+            "- Feed-forward: hidden from 2 to 3 has $6 + 3 = 9$, output from 3 to 2 has $6 + 2 = 8$.\n"
+            "- Norms: two, each with 2 weights and 2 biases: 8.\n\n"
+            "Together 49. Note that the two biases of the feed-forward part differ (3 and 2), and that the number of "
+            "heads was never asked for. Now say each line with $D$ and $F$."
+        ),
+        (
+            "The sum has four terms: $$4 \\cdot (\\ldots) + (\\ldots) + (\\ldots) + 2 \\cdot (\\ldots)$$ In the "
+            "brackets stand: a Linear from $D$ to $D$ with its bias; hidden, from $D$ to $F$ with its bias; output, "
+            "from $F$ to $D$ with its bias; one norm. They are the formulas of the exercise before.\n\n"
+            "Test: `layer_total().subs({D: 2, F: 3})` must be 49, and at `{D: 4, F: 4}` it must be the number of "
+            "squares in the picture."
+        ),
+    ),
 )

@@ -203,4 +203,35 @@ EXERCISE = Exercise(
             lambda: _formulas() | {"base.position": L * D},
         ),
     ],
+    hints=(
+        (
+            "All sizes of `example` differ: 11, 4, 6 and 3. Which letter is which? Read the printed shapes with "
+            "these letters: what is `(6, 4)`, and what `(3,)`? And which letter never appears in a shape, whatever "
+            "its value, as the table with 1, 2, 4 and 12 heads shows?"
+        ),
+        (
+            "Two rules are enough.\n"
+            "- A `Linear` from $X$ numbers to $Y$ numbers has a weight of $Y$ rows of $X$, so $X \\cdot Y$ numbers, "
+            "and a bias with one number for each *output*: $Y$. From $F$ to 7 it would be $7F$ and 7.\n"
+            "- A norm treats each of the $D$ numbers by itself: a vector of weights and a vector of biases, of the "
+            "same length.\n\n"
+            "The embedding has one row of $D$ numbers for each word. All four projections of the attention go from "
+            "$D$ to $D$; the feed-forward part goes from $D$ to $F$ and back."
+        ),
+        (
+            "Let a loop write what repeats itself:\n"
+            "```python\n"
+            'layer = "base.layers.0"\n'
+            'formulas = {"base.embedding.weight": ...}\n'
+            'for name in ("query", "key", "value", "output"):\n'
+            '    formulas[f"{layer}.attention.{name}.weight"] = ...  # from D to D\n'
+            '    formulas[f"{layer}.attention.{name}.bias"] = ...\n'
+            "# feed_forward.hidden from D to F, feed_forward.output from F to D\n"
+            "# attention_norm and feed_forward_norm\n"
+            '# head, from D to C: these two names have no "base." in front\n'
+            "```\n"
+            "Each part has a `.weight` and a `.bias`, but for the embedding. `len(formulas)` must be 19. Then put in "
+            "V = 11, D = 4, F = 6, C = 3 and compare with the shapes printed above, name by name."
+        ),
+    ),
 )

@@ -241,4 +241,31 @@ EXERCISE = Exercise(
             _with_right(attention=4 * M * D**2, feed_forward=2 * M * D**2),
         ),
     ],
+    hints=(
+        (
+            "You know the right form of each of the six terms. Write them down, for all $M$ layers at $F = D$. How "
+            "do you find out which term of a claim is not what it should be, when right ones may be written in "
+            "another form, and in another order? And what is the right total, whatever the claim says?"
+        ),
+        (
+            'Two terms of a claim: `"attention": 4*M*D*(D + 1)` and `"head": C*D`. For the attention, the '
+            "difference to $4M(D^2 + D)$ expands to 0: right, though written otherwise. For the head, the difference "
+            "to $C(D+1)$ expands to $-C$, which is not 0: this one is wrong. At $C = 2$ it is only 2 off, so compare "
+            "formulas, never numbers.\n\n"
+            "The corrected count is the sum of the six *right* terms. It is not the claim's sum, and not that sum "
+            "without the wrong term."
+        ),
+        (
+            "Compare term by term:\n"
+            "```python\n"
+            'right = {"embedding": V * D, "positions": ..., "attention": ...}  # and three more\n'
+            "for name in claim:\n"
+            "    # expand the difference of claim[name] and right[name]; is it 0?\n"
+            "    # if not, this is the wrong term\n"
+            "# the total: the sum of the terms of `right`\n"
+            "```\n"
+            "Sinusoidal positions have no parameters, so that term is the number 0. `sum(right.values())` adds "
+            "formulas as well as numbers. Return the name first, then the total. Leave `claim` as it is."
+        ),
+    ),
 )

@@ -120,4 +120,26 @@ EXERCISE = Exercise(
             lambda model: training_bytes(model) + 4 * _buffers(model),
         ),
     ],
+    hints=(
+        (
+            "Make a table with two columns: a number that trains, and one that is frozen. Which of the four things "
+            "in the list of section 7 are in memory for each of them? How many bytes has one `float32`? And for "
+            "which two kinds of count do you have a program already?"
+        ),
+        (
+            "A `Linear` from 4 to 3 has 12 weights and 3 biases. Let the weights be frozen and the biases train. "
+            "Each of the 15 numbers is there itself: $15 \\cdot 4 = 60$ bytes. Each of the 3 that train has a "
+            "gradient and two moments beside it, 3 more numbers: $3 \\cdot 3 \\cdot 4 = 36$ bytes. Together 96. If "
+            "all of it trained, it would be $15 \\cdot 16 = 240$."
+        ),
+        (
+            "Two counts make the bytes:\n"
+            "1. how many parameters there are, and how many of them train: `count_parameters`, with and without "
+            "`trainable_only`. It counts shared weights once and no buffers, as you need it here.\n"
+            "2. bytes = 4 for each parameter, and ... more for each one that trains.\n\n"
+            "Test with `nn.Linear(3, 2)`: 128, and after `requires_grad_(False)` 32. (If your `count_parameters` is "
+            "not right yet, a loop over `model.parameters()` does it: each `p` has `p.numel()` numbers and its own "
+            "flag.)"
+        ),
+    ),
 )

@@ -198,4 +198,30 @@ EXERCISE = Exercise(
             lambda claim: 2,
         ),
     ],
+    hints=(
+        (
+            "Which two formulas shall be equal, and which of their letters is the unknown? The right one is that of "
+            "section 3, at $F = D$. Then think of what `sympy.solve` may hand back: a list with a number, a list "
+            "with a formula in $D$, an empty list. Which answer belongs to each of the three?"
+        ),
+        (
+            "Compare with $6D^2 + 10D$. The claim $2AD^2 + 2D^2 + 10D$ is right when $2A + 2 = 6$, so for $A = 2$, "
+            "at every width. The claim $AD^2 + 5D^2 + 8D$ is right when $A = 1 + 2/D$: that is another number for "
+            "each width (at $D = 2$ it is 2), so the answer is `None`. The claim $4AD^2 + 10D$ would need $A = 3/2$: "
+            "there are no half heads, `solve` gives an empty list, and the answer is `None` again.\n\n"
+            "Solve with the symbol `D` in the equation; at a single width nearly every claim can be made right."
+        ),
+        (
+            "Solve, then look at what you have:\n"
+            "```python\n"
+            "right = layer_total().subs(F, D)  # the count of section 3, at F = D\n"
+            "solutions = sympy.solve(sympy.Eq(sympy.expand(claim), sympy.expand(right)), A)\n"
+            "# nothing in the list: None\n"
+            "# the solution has a D in it, or is no whole number of at least 1: None\n"
+            "# otherwise the solution itself, not the list\n"
+            "```\n"
+            "`solutions[0].is_Integer` is True for a number such as 2, and False for a formula. Test all kinds: "
+            "`2*A*D**2 + 2*D**2 + 10*D` gives 2, `A*D**2 + 5*D**2 + 8*D` gives `None`, and so does `4*A*D**2 + 10*D`."
+        ),
+    ),
 )

@@ -260,4 +260,35 @@ EXERCISE = Exercise(
             lambda model, loader: _share_right(model, loader) * sum(len(batch.target) for batch in loader),
         ),
     ],
+    hints=(
+        (
+            "Section 5 names four things that go wrong. Which line of your function will prevent each of them? Take "
+            "the example by hand: 27 of 30, then 1 of 3. Which two numbers do you carry from batch to batch, and "
+            "when do you divide?"
+        ),
+        (
+            "Three classes. First batch: logits `[[1, 3, 0], [2, 0, 1]]`, targets 1 and 2. The largest numbers stand "
+            "at the places 1 and 0, so 1 of 2 is right. Second batch: 4 of 4. Right are 5 of 6, about 0.83; the mean "
+            "of 0.5 and 1 would be 0.75. `argmax(dim=-1)` finds the place of the largest number in each row, for any "
+            "number of classes.\n\n"
+            "`model.training` says in which mode a model is, True or False, and `model.train(...)` takes exactly "
+            "such a value."
+        ),
+        (
+            "Two counts that go on from batch to batch:\n"
+            "```python\n"
+            "before = model.training  # to be put back at the end\n"
+            "right, texts = 0, 0\n"
+            "model.eval()\n"
+            "with torch.no_grad():\n"
+            "    for batch in loader:\n"
+            "        # logits, (b, C): the model needs the lengths too\n"
+            "        # the answers, (b,); how many of them are the target: onto `right`\n"
+            "        # how many texts this batch has: onto `texts`\n"
+            "# the mode as it was: after the loop, not in it\n"
+            "# one division\n"
+            "```\n"
+            "`(first == second).sum().item()` counts equal numbers. `len(batch.target)` is the number of texts."
+        ),
+    ),
 )

@@ -247,4 +247,36 @@ EXERCISE = Exercise(
             partial(_compared, choose=_last_best),
         ),
     ],
+    hints=(
+        (
+            "Take one way with two seeds and three epochs, and write its six records into a table: a row for each "
+            "seed, a column for each epoch. Which numbers make the second point of the curve: those of a row, or "
+            "those of a column? Who chooses an epoch, a row or the whole table, and by which of the two accuracies?"
+        ),
+        (
+            "One way, two runs of three epochs:\n"
+            "- Seed 0: validation 0.70, 0.76, 0.74, test 0.72, 0.73, 0.78.\n"
+            "- Seed 1: validation 0.71, 0.72, 0.75, test 0.70, 0.74, 0.77.\n\n"
+            "Down the columns: mean 0.705, 0.74, 0.745; lowest 0.70, 0.72, 0.74; highest 0.71, 0.76, 0.75. Along the "
+            "rows: seed 0 chooses epoch 2 and says 0.73, seed 1 chooses epoch 3 and says 0.77. The result is their "
+            "mean, 0.75.\n\n"
+            "`max(run, key=lambda record: ...)` returns a whole record, and the first one where several are equal, "
+            "if the run is in the order of its epochs."
+        ),
+        (
+            "Sort the records into runs first:\n"
+            "```python\n"
+            "runs = {}  # for one way: seed -> the list of its records\n"
+            "for record in records:\n"
+            '    if record["way"] == way:\n'
+            '        runs.setdefault(record["seed"], []).append(record)\n'
+            '# each run sorted by "epoch": the records come in any order\n'
+            '# for each epoch, the "valid" of all runs: mean, min, max, into three lists\n'
+            '# for each run, the record that is best in "valid"; the mean of their "test"\n'
+            "```\n"
+            "This goes into a loop over the ways, each name once, and fills `found[way]` with the four keys. For "
+            "sorted runs, `zip(*runs.values())` goes through the epochs and gives one record of each run at a time. "
+            "Keep numbers in lists: a set forgets equal ones."
+        ),
+    ),
 )

@@ -216,4 +216,31 @@ EXERCISE = Exercise(
         ),
     ],
     large=[_many_texts()],
+    hints=(
+        (
+            "Take one bin, from 10 to 20. Which texts are in it: is one of length 10, is one of length 20? Of "
+            "*these* texts, how many are wrong? So what is divided by what? And what comes out when there are no "
+            "texts in it at all, and why is that not 0 %?"
+        ),
+        (
+            "Edges 0, 10, 20, 30, 40. Texts of length 3, 9, 10, 25 and 40, of which those of length 9, 10 and 40 are "
+            "wrong. Bin 0 holds 3 and 9, so 1/2. Bin 1 holds 10, so 1. Bin 2 holds 25, so 0. Bin 3 is empty: NaN. "
+            "And 40 is in no bin, since the last edge is not inside.\n\n"
+            "With a row of True and False, `x[chosen]` picks what is chosen. The mean of True and False as numbers "
+            "is the share of True, and the mean of an empty tensor is NaN in torch: just what is wanted."
+        ),
+        (
+            "One share for each bin:\n"
+            "```python\n"
+            "wrong = logits.argmax(dim=-1) != labels  # (b,), True where the answer is wrong\n"
+            "shares = []\n"
+            "for low, high in zip(edges, edges[1:]):\n"
+            "    chosen = ...  # (b,), True for the texts of this bin\n"
+            "    # the share of True among wrong[chosen]: .float() first, then .mean()\n"
+            "return torch.stack(shares)  # (k,)\n"
+            "```\n"
+            "Two conditions on tensors are joined by `&`, with brackets round each: `(...) & (...)`. Which of the "
+            "two edges belongs to the bin? Do not divide by the number of all texts, nor by that of all errors."
+        ),
+    ),
 )

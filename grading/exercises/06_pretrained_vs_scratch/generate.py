@@ -535,4 +535,33 @@ EXERCISE = Exercise(
             partial(_write, row=0),
         ),
     ],
+    hints=(
+        (
+            "The prompt has two words, and the model is to write the second word after it. What does the model read "
+            "in that round, from its first token on? Which row of the logits answers? Then: for which two reasons "
+            "does the writing end, and which tokens are left out of the result?"
+        ),
+        (
+            "The prompt is `[5, 8]` in numbers, `max_len` is 4. The model reads `[SOS, 5, 8]` and says 6; it reads "
+            "`[SOS, 5, 8, 6]` and says `<eos>`: the text is over, and `[5, 8, 6]` comes back. Had it said 9, the "
+            "text would be `[5, 8, 6, 9]`, four numbers, and full. A prompt of six numbers comes back as it is, "
+            "without a single round.\n\n"
+            "Temperature: logits 2 and 0, divided by 0.5, are 4 and 0; the softmax makes 0.98 and 0.02 of them, and "
+            "`torch.multinomial(probabilities, 1)` draws a place. At temperature 0 nothing is divided: `argmax`."
+        ),
+        (
+            "One word in each round:\n"
+            "```python\n"
+            "tokens = [SOS, *vocabulary.encode(prompt)]\n"
+            "while ...:  # as long as there are fewer than max_len numbers, <sos> not counted\n"
+            "    logits = model(torch.tensor([tokens]))[0, -1]  # (1, n) goes in, (V,) is kept\n"
+            "    # the next number: the largest logit at temperature 0, else drawn\n"
+            "    # if it is <eos>: break; otherwise put it at the end of tokens\n"
+            "# return what stands behind <sos>\n"
+            "```\n"
+            "`int(...)` makes a plain number of a tensor with one number. The model must be called inside of the "
+            "loop, since each word depends on those before it. Only an `<eos>` that the model writes ends the text. "
+            "No `torch.manual_seed`."
+        ),
+    ),
 )

@@ -197,4 +197,30 @@ EXERCISE = Exercise(
             _saving(ordered=False),
         ),
     ],
+    hints=(
+        (
+            "One way, three seeds, 80 labels: accuracies 0.70, 0.75, 0.86, and 0.8 is wanted. Are 80 labels enough? "
+            "Which comes first, the mean or the comparison? And what can you honestly say when the largest number of "
+            "labels that was tried is not enough either?"
+        ),
+        (
+            "One way, two seeds, in no order: 300 labels 0.70 and 0.86, 20 labels 0.60 and 0.70, 80 labels 0.75 and "
+            "0.875. The labels are 20, 80, 300 and the means 0.65, 0.8125, 0.78. With 0.8 wanted, 80 is the only "
+            "number that is enough: with 300, one seed was above, the mean is not. With 0.9 wanted, nothing was "
+            "enough, and the answer is `None`. A mean of exactly what is wanted would be enough.\n\n"
+            "So look at every number of labels by itself: more labels are not always better."
+        ),
+        (
+            "For each way (each name once):\n"
+            "1. a dict from a number of labels to the *list* of its accuracies: "
+            '`values.setdefault(record["labels"], []).append(...)`; assigning in place of appending would keep the '
+            "last seed only;\n"
+            "2. the numbers of labels in ascending order: `sorted(values)`;\n"
+            "3. the mean of each list, in the same order;\n"
+            "4. the numbers of labels whose mean is at least `wanted`: a list, maybe an empty one;\n"
+            "5. the smallest of these, or `None`. (`min` of an empty list is an error, unless you tell it a "
+            "`default`.)\n\n"
+            'The result is a dict with the keys "labels", "accuracy" and "needed" for each way.'
+        ),
+    ),
 )

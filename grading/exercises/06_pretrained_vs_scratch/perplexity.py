@@ -144,4 +144,30 @@ EXERCISE = Exercise(
         ),
     ],
     large=[Ask((_losses(2, 400, 7), _counts(390, 260)))],
+    hints=(
+        (
+            "Two texts, one of three tokens and one of a single token, in a table of two rows and four columns. "
+            "Cross out the places that belong to no text. How many numbers are left, and does each of them count the "
+            "same? Which comes first in the formula of section 2, the mean or the exponential?"
+        ),
+        (
+            "Row 0: 1, 2, 3, then a 9 of the padding. Row 1: 4, then three 9s. The losses of the 4 tokens add up to "
+            "10, their mean is 2.5, and the perplexity is $e^{2.5} \\approx 12.2$. (The mean of the two texts' means "
+            "would be 3, which is wrong: the short text would count as much as the long one.)\n\n"
+            "Which places are real? Compare the numbers of the places, `(n,)`, with `token_counts` as a column, `(b, "
+            "1)`: that gives `(b, n)`, True or False. `losses[real]` picks the numbers where `real` is True."
+        ),
+        (
+            "Mark the real places first:\n"
+            "```python\n"
+            "places = torch.arange(losses.shape[1])  # (n,)\n"
+            "real = ...  # (b, n): True in the first token_counts[k] places of row k\n"
+            "total = losses[real].sum()  # of the tokens only\n"
+            "# divide by the number of all tokens, then take the exponential, once\n"
+            "```\n"
+            "`token_counts.unsqueeze(1)` is the column. A place number equal to the count is already beyond the "
+            "text. `math.exp(...)` gives a plain number. Test: `torch.tensor([[1.0, 2, 3, 9], [4, 9, 9, 9]])` with "
+            "counts 3 and 1 must give about 12.18."
+        ),
+    ),
 )

@@ -367,4 +367,34 @@ EXERCISE = Exercise(
             _own_update,
         ),
     ],
+    hints=(
+        (
+            "Write the five lines of section 3 on paper, in their order. Which of them belong to `model`, which to "
+            "`optimizer`, which to the loss? What would be in the gradients without the second one? And in which "
+            "mode must the model be at the first line, if somebody has just measured it?"
+        ),
+        (
+            "Two texts of 5 places, 10 words: logits `(2, 5, 10)` become `(10, 10)`, targets `(2, 5)` become "
+            "`(10,)`. If 4 targets are `IGNORE`, `F.cross_entropy` takes the mean over the other 6; that is its "
+            "default, and it wants logits, not probabilities. A classifier's `(2, 3)` and `(2,)` stay as they are "
+            "under the same flattening.\n\n"
+            "Clipping: a gradient $(3, 4)$ has the length 5 and becomes $(0.6, 0.8)$, in the same direction. $(0.3, "
+            '0.4)$ is shorter than 1 and stays. "Length" is that of all parameters together.'
+        ),
+        (
+            "The five lines, after the mode:\n"
+            "```python\n"
+            "model.train()\n"
+            "logits = model(batch.tokens, batch.lengths)  # (b, n, V) or (b, C)\n"
+            "loss = ...  # F.cross_entropy of logits and target, both flattened as in the text\n"
+            "# clear the old gradients, with a method of the optimizer\n"
+            "# compute the new ones, with a method of the loss\n"
+            "# clip: nn.utils.clip_grad_norm_, all parameters of the model at once, length 1\n"
+            "# one step of the optimizer\n"
+            "return loss.item()  # a plain number\n"
+            "```\n"
+            "The order of the four comments matters: what is cleared after `backward` is lost, and what is clipped "
+            "after the step comes too late. Use the optimizer that you are given."
+        ),
+    ),
 )
