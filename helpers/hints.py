@@ -39,7 +39,7 @@ def hint(answer: Any, number: int | None = None) -> None:
     if number is None:
         number = _asked[name] = _asked.get(name, 0) + 1
     shown = [number] if number <= count else range(1, count + 1)
-    text = "\n\n".join(f"**Hint {one} of {count}.** {hints[name][one - 1]}" for one in shown)
+    text = "\n\n".join(f"**Hint {one} of {count}.**\n\n{hints[name][one - 1]}" for one in shown)
     more = f"\n\n`hint({name})` shows the next one. It costs nothing." if shown[-1] < count else ""
     if get_ipython() is None:
         print(text + more)
