@@ -16,6 +16,7 @@ from helpers.checking.answers import Ask, Reply
 from helpers.checking.judging import INPUTS_STAY as INPUTS_STAY
 from helpers.checking.judging import Case, Examples, Raised, StageCases
 from helpers.checking.plain import Other
+from helpers.checking.recipes import DATA, Model
 
 
 class Exercise(Protocol):
@@ -92,11 +93,36 @@ def _in_double(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
 
 
 def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
-    """Yields a call with another one in between, of a module one with the same arguments."""
+    """Yields a call with another one in between, and the other way round; of a module ones with the same arguments.
+
+    What is kept of a call may be too short for the other, or too long. Of the others it is the one that has most inputs
+    in common; of whole numbers each becomes another one by itself.
+    """
     ask = _richest(calls)
     alike = [other for other in calls if other.build == ask.build and other.keywords == ask.keywords]
-    between = next((other for other in reversed(alike) if str(other.inputs) != str(ask.inputs)), ask)
-    yield replace(ask, take="again", then=between.inputs)
+    others = [other.inputs for other in reversed(alike) if str(other.inputs) != str(ask.inputs)]
+    if all(type(value) is int for value in ask.inputs):
+        others = [(*ask.inputs[:n], value + 2, *ask.inputs[n + 1 :]) for n, value in enumerate(ask.inputs)]
+    else:
+        others = others and [max(others, key=lambda inputs: _in_common(inputs, ask.inputs))]
+    for inputs in others or [ask.inputs]:
+        yield replace(ask, take="again", then=inputs)
+        yield replace(ask, inputs=inputs, take="again", then=ask.inputs)
+
+
+def _in_common(inputs: Sequence[Any], others: Sequence[Any]) -> int:
+    return sum(str(one) == str(other) for one, other in zip(inputs, others, strict=False))
+
+
+def _modes(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+    """Yields a call with a model in training mode; that it changes nothing else in the model is asked elsewhere."""
+    for ask in reversed(calls):
+        for place, value in enumerate(ask.inputs):
+            if isinstance(value, Model) and value.name not in DATA and not (value.state or value.meta):
+                inputs = (*ask.inputs[:place], replace(value, training=True), *ask.inputs[place + 1 :])
+                changes = tuple({*ask.changes, place})
+                yield replace(ask, inputs=inputs, take="mode", then=None, entries=(), changes=changes)
+                return
 
 
 def _defaults(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
@@ -148,6 +174,13 @@ CIRCUMSTANCES = (
         "asked again, after another question, it gives the same",
         "It keeps something from one call to the next, or hands out the same object twice.",
         _again,
+    ),
+    Circumstance(
+        "a model keeps the mode in which it came",
+        "It calls `model.eval()` or `model.train()` and leaves it at that. Whoever trains the model goes on in the "
+        "wrong mode: put it back, or do without.",
+        _modes,
+        of_any_call=True,
     ),
     Circumstance(
         "what may be left out has the default of the signature",

@@ -1,5 +1,6 @@
 """What every answer keeps is asked of every exercise, in the notebook as in grading, and costs a tenth."""
 
+import functools
 import random
 from typing import Any
 
@@ -12,9 +13,10 @@ from grading import contracts, exercise
 from grading.exercise import Exercise, Stage
 from helpers.checking.answers import Ask, InProcess
 from helpers.checking.judging import INPUTS_STAY, KEEPS, judge
+from helpers.checking.plain import Model
 from helpers.checking.verdict import Verdict
 
-GRADIENT, TRAINING, DOUBLE, AGAIN, DEFAULT, LARGE, RANDOM = (one.name for one in contracts.CIRCUMSTANCES)
+GRADIENT, TRAINING, DOUBLE, AGAIN, MODE, DEFAULT, LARGE, RANDOM = (one.name for one in contracts.CIRCUMSTANCES)
 X = torch.arange(6.0).reshape(2, 3)
 
 
@@ -107,6 +109,60 @@ def test_what_a_function_does_not_keep_costs_a_tenth(answer: Any, names: list[st
     found = lost(function_exercise(trains=True), answer)
     assert [name for name in found if name in names] == names
     assert answer in (in_place,) or found == names  # what changes its inputs gets no gradient either
+
+
+def powers(count: int, base: int = 2) -> Tensor:
+    """Returns the first powers of a number."""
+    return float(base) ** torch.arange(count)
+
+
+def powers_exercise() -> Exercise:
+    asks = [Ask((5, 2)), Ask((3, 3))]
+    return Exercise(powers, [Stage("all", 2, "look", asks, lambda rng: [Ask((4, 2))])], [])
+
+
+def test_what_is_kept_of_an_earlier_call_costs_a_tenth() -> None:
+    by_base = dict[int, Tensor]()
+    once = functools.cache(powers)
+    large = {base: powers(60, base) for base in range(9)}
+
+    def too_short(count: int, base: int = 2) -> Tensor:
+        return by_base.setdefault(base, powers(count, base))[:count].clone()
+
+    assert lost(powers_exercise(), powers) == []
+    assert lost(powers_exercise(), too_short) == [AGAIN]
+    assert lost(powers_exercise(), lambda count, base=2: once(count, base)) == [AGAIN]
+    assert lost(powers_exercise(), lambda count, base=2: large[base][:count]) == [AGAIN]
+    assert lost(powers_exercise(), lambda count, base=2: large[base][:count].clone()) == []
+
+
+def size_of(model: nn.Module) -> int:
+    """Returns how many numbers a model has."""
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+@pytest.mark.parametrize("mode", [True, False])
+def test_a_mode_that_is_left_changed_costs_a_tenth(mode: bool) -> None:
+    shape = {"vocab_size": 5, "d_model": 4, "n_layers": 1, "n_heads": 2}
+    models = [Model("TransformerBase", shape | {"n_layers": layers}) for layers in (1, 2)]
+    defined = Exercise(
+        size_of,
+        [Stage("all", 2, "look", [Ask((models[0],))], lambda rng: [Ask((models[1],))])],
+        [],
+        exceptions=(AGAIN,),
+    )
+
+    def left(model: nn.Module) -> int:
+        return size_of(model.train(mode))
+
+    def put_back(model: nn.Module) -> int:
+        before = model.training
+        found = size_of(model.train(mode))
+        model.train(before)
+        return found
+
+    assert lost(defined, size_of) == lost(defined, put_back) == []
+    assert lost(defined, left) == [INPUTS_STAY if mode else MODE]
 
 
 def test_a_function_that_training_does_not_pass_through_needs_no_gradients() -> None:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from helpers.checking.expressions import Expression
 from helpers.checking.limits import seed_torch
-from helpers.checking.recipes import Generator, Model, Optimizer, Recorded
+from helpers.checking.recipes import DATA, Generator, Model, Optimizer, Recorded
 from helpers.checking.spies import Spy
 
 
@@ -41,8 +41,8 @@ def _model(recipe: Model) -> Any:
     """
     from helpers import data, models
 
-    if recipe.name in ("Batch", "Vocabulary"):
-        return {"Batch": data.Batch, "Vocabulary": data.Vocabulary}[recipe.name](**recipe.arguments)
+    if recipe.name in DATA:
+        return getattr(data, recipe.name)(**recipe.arguments)
     kinds: dict[str, Any] = {name: kind for name, kind in vars(models).items() if inspect.isclass(kind)}
     with torch.random.fork_rng(devices=[]), _single_precision():  # a seed gives the same numbers to everybody
         seed_torch(recipe.seed)

@@ -92,6 +92,8 @@ class Recorded:
         return self.name + (f" (interrupted at call {self.stop_at})" if self.stop_at else "")
 
 
+DATA = ("Batch", "Vocabulary")  # told as a `Model` is, and no models
+
 Recipe = Model | Optimizer | Generator | Recorded
 
 # How the encoded form of each begins: its first field stands under this name.

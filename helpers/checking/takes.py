@@ -231,24 +231,30 @@ def _shifted(value: Any, shift: int) -> Any:
 
 
 def _again(call: Call) -> dict[str, Any]:
-    """Makes the call, one with the inputs `then`, and the call once more; a module's weights change before the last."""
+    """Makes the call, one with the inputs `then`, and the call once more.
+
+    A module is first asked about the very same tensors once more, its weights changed: then nothing that it has kept of
+    them is good any longer.
+    """
     inputs = copy.deepcopy(call.question.inputs)
     first, between = call.act(), call.act_on(call.question.then or ())
+    found = {"first": first, "in between": between}
     if call.module is not None:
         with torch.no_grad():
             for parameter in call.module.parameters():
                 parameter.mul_(1.5 if parameter.requires_grad else 1.0)
+        found["with other weights"] = call.act()
     last = call.act_on(inputs)
-    found = {"first": first, "in between": between, "asked again": last}
-    if _lists(first) & _lists(last):
-        found["asked again"] = "the same object as at first, and not a new one"
+    same = _places(first) & _places(last)
+    found["asked again"] = "the same object as at first, and not a new one" if same else last
     return found
 
 
-def _lists(value: Any) -> set[int]:
-    """Returns the identities of the lists and dicts that a result is, or holds; tensors may be handed out twice."""
+def _places(value: Any) -> set[int]:
+    """Returns where the lists and dicts lie, and the numbers of the tensors, that a result is, or holds."""
     parts = [value, *value] if isinstance(value, tuple | list) else [value]
-    return {id(part) for part in parts if isinstance(part, list | dict)}
+    tensors = {part.untyped_storage().data_ptr() for part in parts if isinstance(part, Tensor) and part.numel()}
+    return tensors | {id(part) for part in parts if isinstance(part, list | dict)}
 
 
 def _gradients(call: Call) -> dict[str, Tensor]:

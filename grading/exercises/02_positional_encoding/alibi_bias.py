@@ -92,7 +92,7 @@ EXERCISE = Exercise(
             "a long text",
             0.5,
             "A word loses as much with its hundredth step back as with its first: nothing is cut off.",
-            [_long(2, 150, 1)],
+            [_long(2, 530, 1)],
             lambda rng: [_long(rng.choice([2, 4]), rng.randint(140, 180), seed_from(rng))],
             measure="at places",
         ),

@@ -65,7 +65,6 @@ EXERCISE = Exercise(
             "With d_model = 2 there is only i = 0: the angle at position p is p / 10000^0 = p.",
             [Ask((4, 2)), Ask((41, 2))],
             _draw_tables(2),
-            tolerance=1e-3,
         ),
         Stage(
             "every pair at its own speed",
@@ -74,7 +73,6 @@ EXERCISE = Exercise(
             "times slower than the first.",
             [Ask((6, 4)), Ask((9, 6)), Ask((41, 10))],
             lambda rng: [*_draw_tables(4, 6)(rng), Ask((rng.randint(5, 40), 2 * rng.randint(4, 16)))],
-            tolerance=1e-3,
             decisive=True,
         ),
         Stage(

@@ -96,13 +96,19 @@ def _draw_batches(rng: random.Random) -> list[Ask]:
 def _large_scores(n: int, m: int, seed: int) -> Ask:
     """Returns a question in which the scores of a row are all near 30,000 or -30,000, and what is blocked even higher.
 
-    All numbers are whole and the root of the width is 4, so that no rounding depends on the order of the sums.
+    All numbers are whole and the root of the width is 4, so that no rounding depends on the order of the sums; and in
+    each row one key has all of the weight, so that none depends on whether a largest score or a logsumexp is taken off.
     """
     generator = torch.Generator().manual_seed(seed)
-    query, key = (torch.randint(-2, 3, (size, 16), generator=generator).float() for size in (n, m))
-    query[:, 0], key[:, 0] = 1200 * (1 - 2 * (torch.arange(n) % 2)), 100
-    blocked = seed % m
-    query[:, 1], key[blocked, 1] = 1, 400_000
+    while True:
+        query, key = (torch.randint(-2, 3, (size, 16), generator=generator).float() for size in (n, m))
+        blocked = seed % m
+        small = (query[:, 2:] @ (40 * key[:, 2:]).T)[:, [j for j in range(m) if j != blocked]] / 4
+        best = small.topk(2, dim=-1).values
+        if bool((best[:, 0] - best[:, 1] >= 20).all()) and len(set(small.argmax(dim=-1).tolist())) > 1:
+            break
+    query[:, 0], key = 1200 * (1 - 2 * (torch.arange(n) % 2)), 40 * key
+    key[:, 0], query[:, 1], key[:, 1], key[blocked, 1] = 100, 1, 0, 400_000
     mask = torch.zeros(n, m)
     mask[:, blocked] = -math.inf
     return Ask((query, key, _numbers(m, 3, seed=seed + 1), mask))
