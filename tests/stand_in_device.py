@@ -21,12 +21,13 @@ streams.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_leaves, tree_map_only
+from torch.utils._pytree import tree_map_only
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
 NAME = "standin"
@@ -144,24 +145,38 @@ def compute(operation: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     Raises:
         RuntimeError: the tensors are on two devices, or the generator is on the other one.
     """
-    given = [value for value in tree_leaves((args, kwargs)) if isinstance(value, Tensor)]
-    ours = [value for value in given if isinstance(value, StandInTensor)]
+    given: list[Tensor] = []
+
+    def take(tensor: Tensor) -> Tensor:
+        given.append(tensor)
+        return tensor.kept if isinstance(tensor, StandInTensor) else tensor
+
+    plain_args, plain_kwargs = _map(args, take), {name: _map(value, take) for name, value in kwargs.items()}
+    ours = [tensor for tensor in given if isinstance(tensor, StandInTensor)]
     _refuse_to_mix(operation, given)
     here = bool(ours)
     if kwargs.get("device") is not None:
         here = torch.device(kwargs["device"]).type == NAME
-        kwargs = kwargs | {"device": torch.device("cpu")}
+        plain_kwargs["device"] = torch.device("cpu")
     if here and kwargs.get("generator") is not None:
         raise RuntimeError(f"Expected a '{NAME}' device type for generator but found '{kwargs['generator'].device}'")
 
-    plain_args, plain_kwargs = tree_map_only(StandInTensor, lambda tensor: tensor.kept, (args, kwargs))
     result = _on_processor(operation, plain_args, plain_kwargs)
 
-    for tensor in ours:
+    for tensor in ours if operation._schema.is_mutable else ():
         if tensor.size() != tensor.kept.size() or tensor.stride() != tensor.kept.stride():  # `resize_`, `t_`, `out=`
             tensor._follow()
     same = {id(getattr(tensor, "kept", tensor)): tensor for tensor in given}  # changed in place, or copied into
-    return tree_map_only(Tensor, lambda t: same[id(t)] if id(t) in same else StandInTensor(t) if here else t, result)
+    return _map(result, lambda t: same[id(t)] if id(t) in same else StandInTensor(t) if here else t)
+
+
+def _map(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
+    """Returns an argument or a result of an operation with all its tensors changed."""
+    if isinstance(value, Tensor):
+        return change(value)
+    if isinstance(value, list | tuple):
+        return type(value)(_map(part, change) for part in value)
+    return value
 
 
 def _refuse_to_mix(operation: Any, given: list[Tensor]) -> None:
