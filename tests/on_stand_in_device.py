@@ -1,6 +1,6 @@
 """What `helpers` does on a device that is not the processor; `test_stand_in_device.py` runs it in its own process.
 
-    COURSE_DEVICE=standin pytest tests/on_stand_in_device.py
+COURSE_DEVICE=standin pytest tests/on_stand_in_device.py
 """
 
 from __future__ import annotations
@@ -22,11 +22,27 @@ from torch.nn import functional as F
 
 from helpers import plots
 from helpers.checking import plain
-from helpers.data import Batch, Batches, Split, Vocabulary, for_answers, for_classifier, for_language_model
-from helpers.data import for_translation, load
+from helpers.data import (
+    Batch,
+    Batches,
+    Split,
+    Vocabulary,
+    for_answers,
+    for_classifier,
+    for_language_model,
+    for_translation,
+    load,
+)
 from helpers.device import SETTING, bf16_pays, choose_device, explain_device, set_seed
-from helpers.models import Classifier, Context, EncoderDecoder, LanguageModel, MaskedLanguageModel, Positions
-from helpers.models import TransformerBase
+from helpers.models import (
+    Classifier,
+    Context,
+    EncoderDecoder,
+    LanguageModel,
+    MaskedLanguageModel,
+    Positions,
+    TransformerBase,
+)
 from helpers.training import evaluate, predict, schedule, train
 from tests import stand_in_device
 from tests.notebooks_on_device import ROOT, run_notebook
@@ -103,14 +119,14 @@ WRONG: dict[str, Callable[[Tensor], Any]] = {
 
 @pytest.mark.parametrize("fault", WRONG)
 def test_code_that_mixes_devices_fails(fault: str) -> None:
-    with pytest.raises((RuntimeError, TypeError), match="same device|to numpy|device type for generator"):
+    with pytest.raises((RuntimeError, TypeError), match=r"same device|to numpy|device type for generator"):
         WRONG[fault](torch.ones(4, 3, device=DEVICE))
     plt.close("all")
 
 
 RIGHT: dict[str, Callable[[Tensor], Any]] = {
     "copies": lambda x: torch.zeros(4, 3).copy_(x) + x.cpu() + torch.ones(1).to(x).cpu(),
-    "a copy into a row": lambda x: x.index_fill(0, torch.tensor([1], device=x.device), 2.0).t_().squeeze_(),
+    "shapes that change in place": lambda x: x.index_fill(0, torch.tensor([1], device=x.device), 2.0).t_().squeeze_(),
     "a number of the processor": lambda x: x * torch.tensor(2.0),
     "numbers to read": lambda x: (x.tolist(), x[0, 0].item(), f"{x[0, 0]:.2f}", bool(x[0, 0] > 0), len(x)),
     "made from lists": lambda x: torch.tensor([[1.0, 2.0], [3.0, 4.0]], device=x.device),
@@ -304,7 +320,7 @@ def test_batches_that_change_are_made_on_the_processor() -> None:
 
 
 def test_a_run_that_stops_goes_on_with_the_same_numbers(tmp_path: Path) -> None:
-    loss, encode, _ = TASKS["language_model"]
+    encode = TASKS["language_model"][1]
 
     def run(path: Path, interrupted_at: int) -> pd.DataFrame:
         set_seed(0)

@@ -1,9 +1,6 @@
 """A device for tests on machines without a GPU: it computes on the processor and refuses to mix with its tensors.
 
-    PYTHONPATH=. COURSE_DEVICE=standin python -c "
-    from tests import stand_in_device
-    stand_in_device.install()
-    ..."
+    COURSE_DEVICE=standin python -m ...    # a program that calls `stand_in_device.install()` first
 
 PyTorch then has a device `standin`, made by `_setup_privateuseone_for_python_backend` (experimental: see PyTorch's
 test/test_privateuseone_python_backend.py), which stays for the rest of the process. A tensor on it keeps an ordinary
