@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 import torch
+from torch import Tensor
 
 SETTING = "COURSE_DEVICE"
 
@@ -14,8 +15,8 @@ def choose_device(wanted: str | None = None) -> torch.device:
     """Returns the device to work on: a GPU where PyTorch can use one, else the processor.
 
     Args:
-        wanted: `cpu`, `cuda`, `cuda:1`, `mps`...; without it the environment variable
-            COURSE_DEVICE decides, and without that the best device that is there.
+        wanted: `cpu`, `cuda`, `cuda:1`, `mps`, or another accelerator that PyTorch was built for, such as `xpu`;
+            without it the environment variable COURSE_DEVICE decides, and without that the best device that is there.
 
     Raises:
         ValueError: there is no such kind of device.
@@ -28,15 +29,19 @@ def choose_device(wanted: str | None = None) -> torch.device:
         return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
 
     kind, _, index = wanted.partition(":")
-    if kind not in ("cpu", "cuda", "mps") or (":" in wanted and not index.isdecimal()):
+    accelerator = torch.accelerator.current_accelerator()
+    other = accelerator is not None and kind == accelerator.type
+    if not (other or kind in ("cpu", "cuda", "mps")) or (":" in wanted and not index.isdecimal()):
         raise ValueError(
             f"{SETTING} is {wanted!r}, expected cpu, cuda, cuda:0 (or another number) or mps: "
             "set one of these, or nothing to let the course choose."
         )
     if kind == "cuda":
         devices = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    else:
+    elif kind in ("cpu", "mps"):
         devices = int(kind == "cpu" or torch.backends.mps.is_available())
+    else:
+        devices = torch.accelerator.device_count()
     if int(index or 0) >= devices:
         raise RuntimeError(
             f"{SETTING} is {wanted!r}, but PyTorch {torch.__version__} finds "
@@ -61,6 +66,8 @@ def explain_device(device: torch.device) -> str:
         return f"Device {device}: {properties.name}, {memory:.0f} GiB, {precision}, {why}."
     if device.type == "mps":
         return f"Device mps: the GPU of this Mac, float32, {why}."
+    if device.type != "cpu":
+        return f"Device {device}: an accelerator that PyTorch knows, float32, {why}."
     threads = torch.get_num_threads()
     return f"Device {device}: the processor, {threads} thread{'s' * (threads != 1)}, {why}."
 
@@ -76,6 +83,19 @@ def set_seed(seed: int) -> None:
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)  # all devices
+
+
+def random_state(device: torch.device) -> Tensor:
+    """Returns where the random numbers of a device other than the processor are; see `set_random_state`."""
+    module = torch.get_device_module(device)  # such as torch.cuda
+    state: Tensor = module.get_rng_state() if device.type == "mps" else module.get_rng_state(device)
+    return state
+
+
+def set_random_state(device: torch.device, state: Tensor) -> None:
+    """Lets the random numbers of a device go on from where `random_state` was taken."""
+    module = torch.get_device_module(device)
+    module.set_rng_state(state.cpu(), *([] if device.type == "mps" else [device]))
 
 
 def bf16_pays(device: torch.device) -> bool:

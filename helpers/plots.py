@@ -59,6 +59,15 @@ def panels(count: int, width: float = 3.2, height: float = 3.0) -> tuple[Figure,
     return figure, list(axes[0])
 
 
+def _numbers(values: Any) -> Any:
+    """Returns an array of a tensor, also one on a GPU or with a gradient, or of nested lists, also of such numbers."""
+    if isinstance(values, Tensor):
+        return values.detach().cpu().to(torch.float64).numpy()  # in this order: GPUs of Macs have no float64
+    if isinstance(values, list | tuple):
+        return np.array([_numbers(value) for value in values], dtype=float)
+    return np.asarray(values, dtype=float)
+
+
 def matrix(
     values: Tensor,
     title: str,
@@ -83,7 +92,7 @@ def matrix(
         if axes is None:
             size = max(2.6, 0.42 * max(values.shape))
             axes = plt.subplots(figsize=(size + 0.8, size), layout="constrained")[1]
-        numbers = values.detach().to(torch.float64).numpy()
+        numbers = _numbers(values)
         shown = np.ma.masked_invalid(numbers)
         colours = matplotlib.colormaps["Blues"].with_extremes(bad="#555555")
         finite = numbers[np.isfinite(numbers)] if np.isfinite(numbers).any() else np.zeros(1)
@@ -113,6 +122,7 @@ def _write_numbers(axes: Axes, numbers: Any, digits: int, high: float) -> None:
 
 def describe_matrix(values: Tensor, name: str) -> str:
     """Returns a sentence on a matrix for its alternative text: size, range, blocked places."""
+    values = values.detach().cpu()
     finite = values[values.isfinite()].to(torch.float64)
     blocked = int((values == -torch.inf).sum()) if values.is_floating_point() else 0
     size = f"{name}: a matrix of {values.shape[0]} rows and {values.shape[1]} columns"
@@ -131,7 +141,7 @@ def describe_matrix(values: Tensor, name: str) -> str:
 
 def curves(
     lines: Mapping[str, Any],
-    x: Sequence[float],
+    x: Sequence[float] | Tensor,
     *,
     title: str,
     x_label: str,
@@ -148,8 +158,9 @@ def curves(
     with matplotlib.rc_context(STYLE):
         if axes is None:
             axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")[1]
+        x = x.tolist() if isinstance(x, Tensor) else x
         for index, (name, values) in enumerate(lines.items()):
-            runs = np.atleast_2d(np.asarray(values, dtype=float))
+            runs = np.atleast_2d(_numbers(values))
             colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
             every = max(1, len(x) // 10)
             axes.plot(
@@ -174,14 +185,14 @@ def curves(
     return axes
 
 
-def describe_curves(lines: Mapping[str, Any], x: Sequence[float], x_label: str, digits: int = 3) -> str:
+def describe_curves(lines: Mapping[str, Any], x: Sequence[float] | Tensor, x_label: str, digits: int = 3) -> str:
     """Returns a sentence for each line for the alternative text: where it starts and where it ends.
 
     Few `digits` keep the sentence the same on every processor, for results of training.
     """
-    parts = []
+    parts, x = [], x.tolist() if isinstance(x, Tensor) else x
     for name, values in lines.items():
-        mean = np.atleast_2d(np.asarray(values, dtype=float)).mean(axis=0)
+        mean = np.atleast_2d(_numbers(values)).mean(axis=0)
         first, last = f"{mean[0]:.{digits}g}", f"{mean[-1]:.{digits}g}"
         parts.append(f"{name} goes from {first} at {x_label} {x[0]:g} to {last} at {x[-1]:g}")
     return "; ".join(parts) + "."

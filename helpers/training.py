@@ -21,7 +21,7 @@ from torch.nn import functional as F
 from tqdm.auto import tqdm
 
 from helpers.data import Batch, Batches
-from helpers.device import autocast, choose_device, set_seed
+from helpers.device import autocast, choose_device, random_state, set_random_state, set_seed
 
 Scores = tuple[Tensor, Tensor]  # logits (k, C) and targets (k,) of the k places that are scored
 Score = Callable[[Any, Batch], Scores]
@@ -169,8 +169,8 @@ class Run:
         state = {name: getattr(self, name) for name in KEPT}
         state |= {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
         state |= {"random": torch.get_rng_state(), "totals": vars(self.totals)}
-        if self.device.type == "cuda":
-            state["random_cuda"] = torch.cuda.get_rng_state(self.device)
+        if self.device.type != "cpu":
+            state[f"random_{self.device.type}"] = random_state(self.device)
         path.parent.mkdir(parents=True, exist_ok=True)
         half = path.with_name(f"{path.name}.{os.getpid()}.half")
         try:
@@ -198,8 +198,8 @@ class Run:
             setattr(self, name, state[name])
         vars(self.totals).update(state["totals"])
         torch.set_rng_state(state["random"].cpu())
-        if "random_cuda" in state and self.device.type == "cuda":
-            torch.cuda.set_rng_state(state["random_cuda"].cpu(), self.device)
+        if (name := f"random_{self.device.type}") in state:
+            set_random_state(self.device, state[name])
 
 
 KEPT = ("name", "epoch", "batch", "step", "waited", "seconds", "best", "best_weights", "rows")

@@ -407,7 +407,7 @@ def fine_tuned(model: LanguageModel, reads_on: bool, seed: int, epochs: int = 2)
     model = copy.deepcopy(model)
     train(model, Batches(split, encode, token_budget=1024, seed=seed), "language_model",
           epochs=epochs, device=cpu, seed=seed, progress=False)
-    return model
+    return model.cpu()  # where its answers are read
 
 
 seeds = range(3)

@@ -42,6 +42,7 @@ SECONDS = {
     "07_bert_contrast.ipynb": 80,
     "04_head_replacement.ipynb": 70,
     "03_attention_heads.ipynb": 45,
+    "test_stand_in_device.py": 45,
     "test_corpora.py": 30,
     "test_oddities.py": 30,
     "test_nbgrader.py": 30,
