@@ -282,7 +282,8 @@ plots.show(figure, plots.describe_curves(lines, divisors, "divisor", digits=2)
            + f" At divisor 8 they are {entropies[3]:.2f} and {responses[3]:.2f}.")
 for divisor, median in zip(divisors, responses):
     silent = (all_responses[divisor] < 0.01).float().mean()
-    print(f"divided by {divisor:3}: median response {median:.3f}, below 0.01 for {silent:4.0%} of the queries")
+    print(f"divided by {divisor:3}: median response {median:.3f}, "
+          f"below 0.01 for {silent:4.0%} of the queries")
 
 # %% [markdown]
 # Move the slider with the mouse or the arrow keys. Without a scale the typical query stares at one key: the softmax is **saturated**. Many

@@ -76,6 +76,8 @@ from helpers.training import evaluate, predict, train
 # Take *Salut les copains, comment allez-vous ?* and hide *comment*:
 #
 # > Salut les copains, ▢ allez-vous ?
+# >
+# > *Hi friends, ▢ are you?* The French sentence says "how go you"; *que* is "what", *que faites-vous* "what are you doing".
 #
 # | | what it may read to find ▢ | could ▢ be *que*? |
 # |---|---|---|
@@ -642,7 +644,7 @@ if "blanks" in corpus.parts:  # the invented reviews only
 #
 # ## 7. Reviews that turn: where does reading both sides help a classifier?
 #
-# *Le scénario est saisissant, mais la prose est verbeuse* ... Some reviews praise first and then, after *mais*, say the opposite; the label is the final judgement. In the part `turns`, every review turns, some early, some late. A tempting story: "the causal model has
+# *Le scénario est saisissant, mais la prose est verbeuse* (the plot is gripping, **but** the prose is wordy) ... Some reviews praise first and then, after *mais*, say the opposite; the label is the final judgement. In the part `turns`, every review turns, some early, some late. A tempting story: "the causal model has
 # committed itself before the turn; the one that reads both sides has not. So it will win, above all when the turn comes late." Write down whether you believe it. Then train both, from scratch, with one layer and with two, three seeds each.
 
 # %% measured

@@ -466,7 +466,7 @@ for n in (20, 80, 320):
 #
 # ### By hand
 #
-# - reference (7 words): *le chat noir dort sur le lit*
+# - reference (7 words): *le chat noir dort sur le lit* (the black cat sleeps on the bed)
 # - translation (6 words): *le chat dort sur le lit*
 #
 # | n | n-grams of the translation | right | precision |
@@ -646,6 +646,8 @@ plots.show(axes.figure, plots.describe_curves(lines, sizes, "pairs", digits=2))
 # ## 8. Exercise: a beam
 #
 # Greedy decoding never takes anything back. Suppose that the model gives these probabilities for a sentence of two words:
+#
+# (*un chat, un chien, un lit*: a cat, a dog, a bed; *le*: the; *des*: some.)
 #
 # | first word | | second word | | together |
 # |---|---|---|---|---|
@@ -850,7 +852,7 @@ for name, share in zip(("surest 40", "middle 40", "least sure 40"), thirds):
 # %% [markdown]
 # The model's own score is a good judge of its work: of the surest third nearly all are right (100 % in our run), of the middle third 88 %, of the last one about half (48 %). (Somebody who must decide which translations a person should check begins at the lower end. Notebook 10 did the same with answers to questions.)
 #
-# And the mistakes are not of one kind. Look for these in your table: a wrong gender (*nouvelles livres* for *nouveaux livres*), a noun where the verb should stand, and words that come from nowhere, because the model has seen another sentence with the same beginning (*la chanteuse* for *my children*).
+# And the mistakes are not of one kind. Look for these in your table: a wrong gender (*nouvelles livres* for *nouveaux livres*, new books), a noun where the verb should stand, and words that come from nowhere, because the model has seen another sentence with the same beginning (*la chanteuse*, the singer, for *my children*).
 # To BLEU they are all alike, one or two wrong words. To a reader the first is a slip, and the last is a false statement in good French.
 #
 # ## 11. Essay

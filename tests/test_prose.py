@@ -99,13 +99,17 @@ def test_notebook_12_quotes_the_published_log() -> None:
     text = (ROOT / "solutions" / "12_hyperparameter_sweep.py").read_text(encoding="utf-8")
     last: pd.DataFrame = epochs[epochs["epoch"] == 10].set_index("setting")
     losses = epochs[epochs["setting"] == 4]["training_loss"].tolist()
+    accuracies = epochs[epochs["setting"] == 4]["training_accuracy"]
+    far = ends["dev_loss"] - last["training_loss"]
     minutes = epochs.groupby("setting")["seconds"].sum() / 60
     for said in (
         f"training accuracy stays at {last['training_accuracy'][4]:.1f} % and its training loss at {losses[-1]:.1f}",
-        f"({last['training_accuracy'][4]:.1f} and {ends['dev_accuracy'][4]:.1f} %)",
+        f"({ends['dev_accuracy'][4]:.1f} and {last['training_accuracy'][4]:.1f} %)",
+        f"({far[4]:.1f}, with {far.drop(4).min():.1f} to {far.drop(4).max():.1f} for the others)",
         f"in ten epochs it falls by {100 * (1 - losses[-1] / losses[0]):.0f} per cent",
         f"*deep* has a loss of {ends['dev_loss'][4]:.3f} and gets {ends['dev_accuracy'][4]:.0f} % of the words right, "
         f"with a BLEU of {ends['bleu'][4]:.4f}",
+        f"between {accuracies.min():.1f} and {accuracies.max():.1f} % in all ten epochs",
         f"took {minutes.min():.0f} to {minutes.max():.0f} minutes each",
         f"gains {ends['bleu'][3] - ends['bleu'][1]:.4f}",
         f"({ends['dev_loss'][3]:.3f} against {ends['dev_loss'][1]:.3f})",
