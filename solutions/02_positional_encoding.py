@@ -482,8 +482,8 @@ print(f"mean weight on the place two before, rows 2 to 11: {weights.diagonal(-2)
 # | `self.register_buffer("table", ...)` | no | yes |
 # | `self.table = nn.Parameter(...)` | **yes** | yes |
 #
-# A sinusoidal table is computed once and never changes: a buffer, with **0** trainable numbers. A published answer to a question like
-# "how many parameters has this model?" counts the sinusoids as trainable; notebook 05 takes such counts apart.
+# A sinusoidal table is computed once and never changes: a buffer, with **0** trainable numbers. Whoever is asked
+# "how many parameters has this model?" easily counts the sinusoids, too; notebook 05 takes such counts apart.
 #
 # And one question has no good answer: what about word number `max_len`? There is no row for it. Quietly starting again at row 0, or repeating the
 # last row, would fool the model. The rule here: refuse, with a `ValueError` that says why.

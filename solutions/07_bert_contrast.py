@@ -640,7 +640,7 @@ if "blanks" in corpus.parts:  # the invented reviews only
     print((100 * pd.DataFrame(table).T).round(0).astype(int).astype(str) + " %")
 
 # %% [markdown]
-# Where the left side tells, the causal model is as good or better: it was trained on more places. Where the right side tells, it finds two of three, and what lifts it above a coin cannot be the evidence: that lies where it does not look. (How frequent each of the two words is, for one thing, it does know.) The masked model does not care on which side the evidence stands. That is the gain, and it is exactly the one that the proof of section 2 promised.
+# Where the left side tells, the causal model is as good or better: it was trained on more places. Where the right side tells, it finds two of three, and what lifts it above a coin cannot be the evidence: that lies where it does not look. (How frequent each of the two words is, for one thing, it does know.) The masked model finds the evidence on either side (89 and 95 % in our run). That is the gain, and it is exactly the one that the proof of section 2 promised.
 #
 # ## 7. Reviews that turn: where does reading both sides help a classifier?
 #

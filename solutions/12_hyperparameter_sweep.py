@@ -581,7 +581,7 @@ pd.DataFrame(compared).astype(float).round(1).T
 # Notebook 03 looked into a stack of layers before its first step. In **post-norm**, $\operatorname{norm}(x + \text{part}(x))$, every norm stands on the path of the residual. That deep stacks of this kind need help at the start is known since 2017 (Vaswani et al., section 5.3, use a warm-up); *why* is not settled. Three explanations:
 #
 # - **The gradients near the top are large at the start**, and a full learning rate makes steps that are too long there ([Xiong et al. 2020](https://arxiv.org/abs/2002.04745), who prove it for models with random weights).
-# - **Adam does not know the usual size of the gradients yet**: its first steps rest on few gradients, and are too bold ([Liu et al. 2020](https://arxiv.org/abs/1908.03265), "RAdam").
+# - **Adam does not know the usual size of the gradients yet**: its first steps rest on few gradients, and are too bold ([Liu et al. 2020](https://arxiv.org/abs/1908.03265), "RAdam"; [Ma and Yarats 2019](https://arxiv.org/abs/1910.04209) dispute it).
 # - **The tokens have become alike.** In a deep post-norm stack with random weights, all tokens of a sentence point in nearly the same direction at the top, attention has nothing to tell apart, and queries and keys get hardly any gradient ([Noci et al. 2022](https://arxiv.org/abs/2206.03126); their figure 1 shows it for post-norm translation models).
 #
 # Two of them can be looked at before the first step: how alike are the decoder's tokens at its top (mean cosine between two words of a sentence), and how large is the gradient of its last feed-forward part? Decide first: what does each explanation lead you to expect in the two columns?
