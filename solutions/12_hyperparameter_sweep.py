@@ -717,7 +717,7 @@ for way, found in repairs.items():
               f"  dev BLEU {row['dev_bleu']:5.1f}  {diagnose(row['train_loss'], row['dev_loss'])}")
 
 # %% [markdown]
-# The same layers, the same data, the same dropout. As published, the mean loss falls in our run from 4.8 to 4.4 and stays at the level of a model that does not look at the source, for every seed. With warm-up it leaves that level, and with pre-norm it falls from the first epoch on. Had the model been *too large for its data*, neither could have helped: neither
+# The same layers, the same data, the same dropout. As published, the mean loss falls in our run from 4.8 to 4.4, and each seed lies flat above 4. With warm-up it leaves that level, and with pre-norm it falls from the first epoch on. Had the model been *too large for its data*, neither could have helped: neither
 # makes it smaller or gives it more data.
 #
 # > **Look at the words in the last column.** Some of the runs with warm-up may be said to *fit*, at a loss of 3 or more. The rule looks at shapes: the dev loss falls by less than 5 % in its last epoch, so it finds nothing to complain about. It does not know how low a loss could be; only the pre-norm runs beside it show that. A diagnosis from one run
