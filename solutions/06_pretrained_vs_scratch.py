@@ -837,7 +837,8 @@ axes.minorticks_off()
 plots.show(axes.figure, plots.describe_curves(by_seed, list(COUNTS), "labels", digits=2))
 for way in WAYS:
     shown = "  ".join(f"{value:.2f}" for value in found[way]["accuracy"])
-    print(f"{way:10}  {shown}  needs {found[way]['needed'] or 'more than ' + str(COUNTS[-1])} labels for 80 %")
+    needed = found[way]["needed"] or f"more than {COUNTS[-1]}"
+    print(f"{way:10}  {shown}  needs {needed} labels for 80 %")
 
 # %% [markdown]
 # Even four labels, two of each kind, are enough to tell the model which side is the good one, though it then matters much *which* four: look at the band. Ten thousand reviews that nobody has labelled are worth more than all the labels we have. This is a reason why pretraining has won: text is nearly free, labels are not.
