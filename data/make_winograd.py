@@ -1,8 +1,9 @@
 """Pairs of sentences that differ in one word, and with it in what the pronoun stands for.
 
-The first pair is the classical one (Winograd 1972, "Understanding Natural Language"); the others
-are of the same build. Both candidates have the same gender and number in French, so grammar does
-not decide, and the deciding word comes after the pronoun.
+The first pair is the classical one: an idea of Winograd 1972, "Understanding Natural Language", in the
+wording of the Winograd schema collection of Davis, Morgenstern and Ortiz. The others are of the same
+build. Both candidates have the same gender and number in French, so grammar does not decide, and the
+deciding word comes after the pronoun.
 """
 
 from __future__ import annotations

@@ -280,8 +280,10 @@ axes = plots.curves(
 plots.show(axes.figure, plots.describe_curves(shares, lengths, "length"))
 
 # %% [markdown]
-# Nearly half of the work, for long texts. Fast kernels know it: torch's `scaled_dot_product_attention(..., is_causal=True)`
-# skips whole blocks above the diagonal and never builds the mask. The models in `helpers/models.py` use it.
+# Nearly half of the work, for long texts. Fast kernels know it: where torch has a fused kernel for the device and the numbers at hand, its
+# `scaled_dot_product_attention(..., is_causal=True)` needs no mask in memory and can skip what lies above the diagonal. Its fallback in plain operations
+# builds the mask and computes the whole square. The models in `helpers/models.py` call it in this way when causality is all that has to be said; with the
+# biases of notebook 02 (ALiBi) or padding inside the text they must build a table.
 #
 # ## 5. Exercise: catch a model that looks ahead
 #

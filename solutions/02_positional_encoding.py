@@ -124,10 +124,10 @@ print(f"largest difference between the two rows of souris: {(states[0, 4] - stat
 # - put the **words** into the new order, then encode.
 #
 # If the two agree for every permutation, moving a word does nothing but move its output: the encoder is blind to the order. You have just seen it with
-# `[3, 4, 2, 0, 1]`, which makes *la souris chasse le chat* out of *le chat chasse la souris*.
+# `[3, 4, 2, 0, 1]`, which makes *la souris chasse le chat* out of *le chat chasse la souris*. (This one is its own inverse: done twice, it changes nothing. So it cannot tell a permutation from its inverse; `[1, 2, 3, 4, 0]` can.)
 #
 # > **A test that always says 0.** `x[permutation]` picks along axis 0: it puts the *sentences* of the batch into another order, not the words. No model
-# > mixes sentences, so the difference is 0 for each of them, even for one that sees the order very well. The words stand along axis 1.
+# > of this course mixes sentences, so the difference is 0 for each of them, even for one that sees the order very well. The words stand along axis 1.
 
 # %% exercise="order_blindness"
 def order_blindness(encoder: nn.Module, x: Tensor, permutation: Tensor) -> float:
@@ -272,8 +272,8 @@ plots.show(figure, alt)
 # Adding the table looks like the easiest line of the whole Transformer. It is one of the most often wrong. Your words are
 # `x`, of shape `(b, n, d)`: b sentences of n words. Word $j$ of **every** sentence gets row $j$ of the table.
 #
-# > **A mistake found in well-known courses.** Unless told otherwise, PyTorch's Transformer layers want the *sequence* first, `(n, b, d)`, and so does
-# > [its tutorial on language models](https://pytorch.org/tutorials/beginner/transformer_tutorial.html).
+# > **A mistake that is easily copied.** Unless told otherwise, PyTorch's Transformer layers want the *sequence* first, `(n, b, d)`, and so did
+# > its tutorial on language models ([withdrawn in 2024](https://github.com/pytorch/tutorials/pull/2910); its code lives on in many programs).
 # > There the table has the shape `(max_len, 1, d)`, and `x + table[:x.size(0)]` is right. Copy that line into a program whose
 # > tensors are *batch* first, and `x.size(0)` is the number of sentences. Nothing crashes: sentence 0 gets place 0 for all its words,
 # > sentence 1 gets place 1, and nobody is told which word comes first. If you correct it to `x.size(1)` but keep the axis of 1 in the middle, it
@@ -482,8 +482,8 @@ print(f"mean weight on the place two before, rows 2 to 11: {weights.diagonal(-2)
 # | `self.register_buffer("table", ...)` | no | yes |
 # | `self.table = nn.Parameter(...)` | **yes** | yes |
 #
-# A sinusoidal table is computed once and never changes: a buffer, with **0** trainable numbers. A published answer to a question like
-# "how many parameters has this model?" counts the sinusoids as trainable; notebook 05 takes such counts apart.
+# A sinusoidal table is computed once and never changes: a buffer, with **0** trainable numbers. Whoever is asked
+# "how many parameters has this model?" easily counts the sinusoids, too; notebook 05 takes such counts apart.
 #
 # And one question has no good answer: what about word number `max_len`? There is no row for it. Quietly starting again at row 0, or repeating the
 # last row, would fool the model. The rule here: refuse, with a `ValueError` that says why.
@@ -849,7 +849,7 @@ plots.show(figure, "; ".join(alt))
 # - **Sinusoidal**: the same, though the hands can be computed for every place. The model has never seen these combinations of hands. *Computable* does not
 #   mean *understood*. Where its accuracy is far below one half, it is not unsure but wrong.
 # - **Rotary**: good at the trained distances, wherever in the text they are. Beyond, the hands go on turning, the score changes its sign, and *far*
-#   looks like *near*: again not unsure, but wrong.
+#   looks like *near*: in the middle it is not unsure, but wrong (0.17 in our run). At the start it is no better than a guess.
 # - **ALiBi**: good at the trained distances too, and beyond them the rule "the farther word loses more" stays true. But it fades: at the start of the sentence both words have
 #   hardly any weight left, and it guesses.
 #

@@ -8,8 +8,8 @@
 #     builds_on: ["02"]
 #     questions:
 #       - How do the parts fit together?
-#       - Why are scores divided by the root of the width, and by nothing else?
-#       - Why several heads, if they cost no more than one?
+#       - Why are scores divided by the root of the width?
+#       - Why several heads, if they have no more parameters than one?
 #   jupytext:
 #     notebook_metadata_filter: course
 #     text_representation:
@@ -26,7 +26,7 @@
 # number for number.
 #
 # **When you are done, you can**
-# - compute attention by hand, and say why the scores are divided by $\sqrt{d}$ and by nothing else;
+# - compute attention by hand, and say why the scores are divided by a number that grows with the width, $\sqrt{d}$;
 # - name the shape of every tensor on the way through the heads, and see when a reshape has mixed them up;
 # - build multi-head attention, encoder and decoder layers, and prove that they are right;
 # - say what several heads can do that one head cannot.
@@ -201,8 +201,9 @@ print("in the base model of 2017:", sympy.sqrt(score_variance()).subs(base_model
 # Now 500 queries of width 64, each with 8 keys of its own, and scores divided by 1, 2, 4, ... up to 128. Two things are measured:
 #
 # - the **entropy** of the 8 weights, in bits: 0 when one key gets everything, $\log_2 8 = 3$ when all get the same;
-# - the **response**: how much the weights move when the scores move a little (the size of the softmax's matrix of
-#   derivatives). Where it is near 0, no gradient passes, and queries and keys do not learn.
+# - the **response**: how much the weights move when the dot products $q \cdot k$ move a little. This is the size of the softmax's
+#   matrix of derivatives, divided by the divisor once more, since the softmax sees $q \cdot k$ divided by it (the chain rule). Where it is
+#   near 0, hardly any gradient reaches the query and its keys.
 
 # %% experiment
 generator = torch.Generator().manual_seed(3)
@@ -227,7 +228,9 @@ divisors = [1, 2, 4, 8, 16, 32, 64, 128]
 # (500, 8) each
 all_weights = {divisor: torch.softmax(raw_scores / divisor, dim=-1) for divisor in divisors}
 entropies = [entropy(all_weights[divisor]).median().item() for divisor in divisors]
-responses = [response(all_weights[divisor]).median().item() for divisor in divisors]
+# (500,) each; the softmax sees q k / divisor, so its derivatives are divided once more
+all_responses = {divisor: response(all_weights[divisor]) / divisor for divisor in divisors}
+responses = [all_responses[divisor].median().item() for divisor in divisors]
 typical = int(entropy(all_weights[1]).argsort()[250])  # a query in the middle, to look at
 
 # %% experiment
@@ -240,7 +243,7 @@ def show_weights(divisor: int, axes) -> None:
 
 def show_curves(axes, mark: int) -> None:
     """Draws entropy and response over all divisors, with a line at one of them."""
-    lines = {"entropy": ("bits", entropies), "response": ("norm of the derivatives", responses)}
+    lines = {"entropy": ("bits", entropies), "response": ("norm of the derivatives by q·k", responses)}
     for place, (title, (label, values)) in zip(axes, lines.items()):
         plots.curves({"median of 500": values}, divisors, title=title,
                      x_label="scores divided by", y_label=label, axes=place, log_x=True)
@@ -277,14 +280,19 @@ show_curves(axes, 8)
 lines = {"the entropy": entropies, "the response": responses}
 plots.show(figure, plots.describe_curves(lines, divisors, "divisor", digits=2)
            + f" At divisor 8 they are {entropies[3]:.2f} and {responses[3]:.2f}.")
-print("response, divided by", ", ".join(f"{d}: {value:.2f}" for d, value in zip(divisors, responses)))
+for divisor, median in zip(divisors, responses):
+    silent = (all_responses[divisor] < 0.01).float().mean()
+    print(f"divided by {divisor:3}: median response {median:.3f}, "
+          f"below 0.01 for {silent:4.0%} of the queries")
 
 # %% [markdown]
-# Move the slider with the mouse or the arrow keys. Without a scale the typical query stares at one key, and its weights hardly respond:
-# the softmax is **saturated**, and hardly any gradient passes for such a query. Divided by 64, the entropy is close to its 3 bits: all weights are nearly equal, and attention looks at
-# nothing in particular. The response stays, so such a model could still learn to look, but only by making its queries and keys very long.
-# Around 8, the square root of 64, the weights are neither, and respond well. (Nothing is magic about the exact number: 4 would do as well. What matters is
-# that the scale follows the width, so that a wide model starts as well as a narrow one.)
+# Move the slider with the mouse or the arrow keys. Without a scale the typical query stares at one key: the softmax is **saturated**. Many
+# queries respond to nothing any more: for 32 % of all queries the response is below 0.01. (For the others it is large, so that the median says little here.)
+# Divided by 64, the entropy is close to its 3 bits: all weights are nearly equal, attention looks at
+# nothing in particular, and the response is small for every query, because a change of $q \cdot k$ is divided by 64 as well. Such a model could still learn to look, but only by making its queries and keys very long.
+# At 8, the square root of 64, the weights are neither, and no query has fallen silent. Nothing is magic about the exact number: 4 would do about as well here. What matters is
+# that the scale follows the width, so that a wide model starts as well as a narrow one. (There are other answers: the parametrisation µP of [Yang et al. 2022](https://arxiv.org/abs/2203.03466) divides by $d$ itself, since
+# queries and keys do not stay independent when they learn.)
 #
 # ## 3. Exercise: attention
 #
@@ -352,7 +360,7 @@ print("equal to torch:", torch.allclose(yours, theirs, atol=1e-5))
 #
 # A softmax gives each query **one** set of weights, and the output is **one** average. But *dort* has several questions at the same time:
 # who sleeps, where, and which word comes before me? So a Transformer asks several times in parallel. It has $h$
-# **heads**, and each of them works with its own $d/h$ numbers of each token. (In formulas we write $D$ and $A$ for what is $d$ and $h$ in code.)
+# **heads**, and each of them works with its own $d/h$ numbers of each token. From here on $d$ is the width of the *model*; the width of a head, which was $d$ in sections 1 to 3, is $d/h$. (In formulas we write $D$ and $A$ for what is $d$ and $h$ in code.)
 #
 # Follow one batch $x$ $(b, n, d)$ through self-attention:
 #
@@ -590,7 +598,7 @@ for h in (1, 2, 3, 4, 6):
 # %% [markdown]
 # ## 7. What several heads can do
 #
-# Same parameters, same work. Then what are several heads good for? Ask a model **three questions at once** about every word of a
+# Same parameters, same matrix products. (Not quite the same work: there are $h$ tables of weights in place of one, so the softmax and the memory for the weights grow with $h$.) Then what are several heads good for? Ask a model **three questions at once** about every word of a
 # sentence:
 #
 # 1. which word stands *before* it?
@@ -759,25 +767,36 @@ def alike(x: Tensor) -> float:
 
 
 @torch.no_grad()
-def through_depth(residual: bool) -> list[float]:
+def through_depth(residual: bool, make=MultiHeadAttention) -> list[float]:
     """Returns how alike the tokens are before the first and after each of 12 attentions."""
     torch.manual_seed(0)
     x, result = torch.randn(1, 10, 64), []
     for _ in range(12):
         result.append(alike(x))
-        read = MultiHeadAttention(64, 4)(x, x)
+        read = make(64, 4)(x, x)
         x = nn.functional.layer_norm(x + read if residual else read, (64,))
     return [*result, alike(x)]
 
 
-cosines = {"replaced: attention(x)": through_depth(False), "added: x + attention(x)": through_depth(True)}
+def larger(d_model: int, n_heads: int) -> nn.Module:
+    """Returns your attention with larger first weights (Xavier), as the models in `helpers` have."""
+    attention = MultiHeadAttention(d_model, n_heads)
+    for matrix in (p for p in attention.parameters() if p.dim() == 2):
+        nn.init.xavier_uniform_(matrix)
+    return attention
+
+
+cosines = {"replaced: attention(x)": through_depth(False), "added: x + attention(x)": through_depth(True),
+           "added, larger first weights": through_depth(True, larger)}
 axes = plots.curves(cosines, range(13), title="Ten tokens on their way up",
                     x_label="attentions passed", y_label="mean cosine")
 plots.show(axes.figure, plots.describe_curves(cosines, range(13), "attention", digits=2))
 
 # %% [markdown]
 # After two attentions without it, all tokens are the same vector: averages of averages. Dong et al. (2021) prove that this happens
-# doubly exponentially fast. The remedy is the **residual**: add what was read to what was there, $x + \text{attention}(x)$. The token stays itself and learns something.
+# doubly exponentially fast. A remedy is the **residual**: add what was read to what was there, $x + \text{attention}(x)$. The token keeps a part of itself and learns something.
+# How large a part decides how long that helps. With the small first weights of `nn.Linear`, what is added is small, and in our run the cosine after 12 attentions is about 0.3. With larger first weights the same residual only slows the collapse down:
+# the tokens end nearly as alike as without it. Dong et al. prove their theorem for attention *without* residuals; what deep stacks with residuals do is taken up in notebook 12.
 #
 # The second remedy is the **norm**. If something is added in every layer, the numbers grow. `nn.LayerNorm` takes each token by itself,
 # subtracts the mean of its $d$ numbers and divides by their standard deviation; then it multiplies and shifts each place by learned

@@ -669,7 +669,7 @@ for name, values in curves.items():
 # - **The last real token learns fastest**: compare the second and the third pass. Its row has read everything, and it is of the kind that the base was pretrained on.
 # - **The last row needs more passes.** It stands on a `<pad>` that the base has never seen, and training has first to teach the base what that is. In the end it gets there, because the padding, too, can attend to the
 #   whole review. That is why the mistake survives in so much code: nothing breaks.
-# - **The mean is the slowest.** In a causal model most rows have read only a part of the review, and all of them count the same. (In a model that reads both sides, notebook 07, every row has read everything, and the
+# - **The mean ends lowest**: 0.89 in our run after the fifth pass, against 0.92 and 0.95, though it is ahead of the last row at the second. Five seeds whose bands overlap do not settle an order; a reason is at hand: in a causal model most rows have read only a part of the review, and all of them count the same. (In a model that reads both sides, notebook 07, every row has read everything, and the
 #   mean is a good rule.)
 #
 # There is one more difference, and no accuracy shows it. Ask each trained model twice for the class of the same 100 reviews: once in batches of eight, and once each review alone.

@@ -8,7 +8,7 @@
 #     builds_on: ["04"]
 #     questions:
 #       - Where are the parameters?
-#       - Which terms of a published count are wrong, even where its total is right?
+#       - Which terms of a count are wrong, even where its total is right?
 #       - How much memory does training take?
 #   jupytext:
 #     notebook_metadata_filter: course
@@ -20,7 +20,7 @@
 # %% [markdown]
 # # 05 · Counting parameters
 #
-# "Our model has 117 million parameters." That sentence stood in a famous paper, and it was wrong: the authors of GPT-2 later
+# 117 million parameters: that number stood in a famous paper (GPT-2, table 2), and it was wrong. The authors later
 # [corrected it](https://github.com/openai/gpt-2#readme) to 124 million. Counting is easy to get nearly right. In this
 # notebook you count in three ways, **by hand, by formula and by program**, and you do not rest until the three agree.
 #
@@ -41,7 +41,7 @@
 # | `classifier_total` | a classifier | 2 |
 # | `frozen_total` | what is left to train when the base is frozen | 1 |
 # | `when_is_it_right` | a wrong count that passes its test | 2 |
-# | `repair` | four published mistakes, found and mended | 3 |
+# | `repair` | four wrong counts, found and mended | 3 |
 # | `crossover_width` | where the layers outweigh the embedding | 2 |
 # | `training_bytes` | the memory that training takes | 2 |
 # | *essay* `which_count_essay` | which count for which question | 2 |
@@ -476,12 +476,12 @@ with_commas(pd.DataFrame(columns, index=rows))
 #
 # ## 5. Counts that go wrong
 #
-# Here is a count of one layer (at $F = D$) of a kind that has been published:
+# Here is a count of one layer (at $F = D$), of a kind that is easily made. The wording is ours:
 #
 # > *"A layer is its heads and its norms. Each of the $A$ heads has a query, a key and a value projection with bias, $D^2 + D$
 # > each; the two norms have $4D$. Together: $3A(D^2 + D) + 4D$."*
 #
-# The author has tested the formula against the program, on the model at hand, which has two heads, and for several widths:
+# Suppose that its author has tested the formula against the program, on the model at hand, which has two heads, and for several widths:
 
 # %% experiment
 claim = A * 3 * (D**2 + D) + 4 * D

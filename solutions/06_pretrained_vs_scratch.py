@@ -46,7 +46,7 @@
 # | *essay* `report_essay` | what is wrong with this report? | 2 |
 # | **total** | | **25** |
 #
-# The training cells take about two minutes in all. They are tagged `experiment`: no mark depends on them, and they do not run when your notebook is graded.
+# The training cells take three to four minutes in all on two cores. They are tagged `experiment`: no mark depends on them, and they do not run when your notebook is graded.
 
 # %% setup
 try:
@@ -87,7 +87,7 @@ from helpers.training import predict, schedule
 #
 # And a baseline that is no network at all, *naive Bayes*: it counts words. Whoever does not beat it has no reason to be proud.
 #
-# The reviews of this course are invented, so that the experiment runs on any computer in two minutes. **For the real ones, change one line**: `load("reviews_fr")`
+# The reviews of this course are invented, so that the experiment runs on any computer in a few minutes. **For the real ones, change one line**: `load("reviews_fr")`
 # becomes `load("cls_books")`, and the same cells download and read real book reviews, with a vocabulary of 50,001 pieces and a model of full size. Do that with a graphics card; section 9 says what to expect.
 
 # %% experiment
@@ -133,7 +133,7 @@ for name, split in (("labelled", corpus.train), ("unlabelled", unlabelled)):
 
 # %% [markdown]
 # Many words of the test never come with a label, and these are mostly the words that matter: adjectives that praise or blame. The unlabelled reviews have them all, and there they stand
-# *beside each other*: a review that calls a plot *bancale* also calls its hero *agaçant*. Nobody says which side is the good one, but who belongs together can be read.
+# *beside each other*: a review that calls a plot *bancale* (shaky) also calls its hero *agaçant* (annoying). Nobody says which side is the good one, but who belongs together can be read.
 #
 # ## 2. How good is a language model?
 #
@@ -302,7 +302,7 @@ check(train_step)
 # ### Pretraining
 #
 # Now the language model reads. The learning rate rises during the first 50 steps and then falls to 0. Every line of the log is the mean over the steps since the last one; at the end of an epoch comes the perplexity on the validation reviews, which it never reads. It takes
-# half a minute.
+# about a minute.
 
 # %% measured
 import sys
@@ -405,7 +405,7 @@ def generate(model: LanguageModel, vocabulary: Vocabulary, prompt: str, max_len:
 check(generate)
 
 # %% [markdown]
-# The same beginnings, the same chance, before and after reading. One beginning has a word that no review has.
+# The same beginnings, the same chance, before and after reading. One beginning has a word that no review has. (*Ce roman est*: this novel is; *L'héroïne m'a*: the heroine has ... me; *J'ai lu ce*: I have read this; *Le style est*: the style is.)
 
 # %% measured
 language_model, before_reading = language_model.cpu().eval(), before_reading.cpu().eval()
@@ -438,8 +438,33 @@ page = {"temperature": [str(T) for T in temperatures],
 as_page(pd.DataFrame(page))
 
 # %% [markdown]
-# Before reading: a lottery over all the words. After reading: sentences that agree in gender and number, an article before a noun, a full stop, and, if you look closely, reviews that stay *on one side*: what begins with praise goes on with praise. Nobody asked for that; it is what guessing the next word
-# takes. It is also exactly what a classifier of reviews needs.
+# Before reading: a lottery over all the words. After reading: sentences that agree in gender and number, an article before a noun, a full stop, and, if you look closely, reviews that mostly stay *on one side*: what begins with praise goes on with praise. Four texts are no measurement. The invented reviews come with
+# a list of their judging words, so it can be counted: of two judging words that follow each other in a text, how often are both praise or both blame? By chance it would be about half.
+
+# %% measured
+def same_side(texts: list[str], signs: dict[str, int]) -> float:
+    """Returns how often two judging words that follow each other have the same sign."""
+    pairs = []
+    for text in texts:
+        judging = [signs[word] for word in vocabulary.split(text) if word in signs]
+        pairs += [first == second for first, second in zip(judging, judging[1:])]
+    return sum(pairs) / len(pairs)
+
+
+if invented:
+    signs = {form: row.polarity for row in corpus["polarity"].rows.itertuples()
+             for form in row.forms.split() if form in vocabulary.numbers}
+    torch.manual_seed(0)
+    for temperature in (0.7, 1.5):
+        drawn = [vocabulary.decode(generate(language_model, vocabulary, "", 40, temperature))
+                 for _ in range(50)]
+        turning = sum(" mais " in text for text in drawn)
+        print(f"written at temperature {temperature}: "
+              f"{same_side(drawn, signs):.0%} of the pairs on one side, « mais » in {turning} of 50 texts")
+    print(f"reviews it has read:        {same_side(unlabelled['text'], signs):.0%}")
+
+# %% [markdown]
+# They do stay on one side, nearly as often as the reviews that the model has read: what begins with praise goes on with praise. With more chance they stray more often. Nobody asked for that; it is what guessing the next word takes. It is also exactly what a classifier of reviews needs.
 #
 # ## 5. Accuracy, measured properly
 #
@@ -498,8 +523,8 @@ check(accuracy)
 
 # %% measured
 for_classes = for_classifier(vocabulary, max_len=512)
-valid, test = ([batch.to(device) for batch in Batches(split, for_classes, 8192)]
-               for split in (corpus.valid, corpus.test))
+learned_from, valid, test = ([batch.to(device) for batch in Batches(split, for_classes, 8192)]
+                             for split in (corpus.train, corpus.valid, corpus.test))
 
 
 def new_classifier(way: str, seed: int) -> Classifier:
@@ -520,12 +545,13 @@ def run(way: str, seed: int, labelled: Split, epochs: int) -> tuple[Classifier, 
     for epoch in range(1, epochs + 1):
         for batch in batches:
             train_step(model, batch.to(device), optimizer)
-        scores = {"valid": accuracy(model, valid), "test": accuracy(model, test)}
+        scores = {"valid": accuracy(model, valid), "test": accuracy(model, test),
+                  "train": accuracy(model, learned_from)}
         records.append({"way": way, "seed": seed, "epoch": epoch, **scores})
     return model, records
 
 # %% [markdown]
-# Fifteen runs, half a minute. The log shows the first seed of each way.
+# Fifteen runs, about a minute. The log shows the first seed of each way.
 
 # %% measured
 WAYS, SEEDS, EPOCHS = ("scratch", "pretrained", "frozen"), range(5), 6
@@ -536,7 +562,8 @@ for way, seed in tqdm(plan, desc="classifiers", unit="run", file=sys.stdout):
     records += found
     if seed == 0:
         for entry in found:
-            tqdm.write(f"{way:10}  seed {seed}  epoch {entry['epoch']}  validation {entry['valid']:.3f}")
+            tqdm.write(f"{way:10}  seed {seed}  epoch {entry['epoch']}  "
+                       f"training {entry['train']:.3f}  validation {entry['valid']:.3f}")
 
 # %% [markdown]
 # ### Exercise: compare
@@ -616,29 +643,34 @@ print(f"naive Bayes: validation {bayes['valid']:.3f}, test {bayes['test']:.3f}")
 results = compare(records)
 epochs = range(1, EPOCHS + 1)
 means = {way: results[way]["mean"] for way in WAYS}
-axes = plots.curves(means, epochs, title="Validation: mean of five seeds, band from lowest to highest",
+trained = compare([{**record, "valid": record["train"]} for record in records])  # the same for training
+in_training = {way: trained[way]["mean"] for way in WAYS}
+axes = plots.curves({f"{way}, validation": means[way] for way in WAYS}, epochs,
+                    title="Mean of five seeds, band from lowest to highest",
                     x_label="epoch", y_label="share of right answers")
 for colour, way in zip(plots.COLOURS, WAYS):
     axes.fill_between(epochs, results[way]["low"], results[way]["high"],
                       color=colour, alpha=0.18, linewidth=0)
-axes.axhline(bayes["valid"], color="#777777", linestyle="--", label="naive Bayes")
-axes.set(ylim=(0.3, 1.0), xticks=list(epochs))
-axes.legend(loc="center right")
-plots.show(axes.figure, plots.describe_curves(means, epochs, "epoch", digits=2)
-           + f" Naive Bayes: {bayes['valid']:.2f}.")
+    axes.plot(epochs, in_training[way], color=colour, linestyle="--", label=f"{way}, training")
+axes.axhline(bayes["valid"], color="#777777", linestyle=":", label="naive Bayes, validation")
+axes.set(ylim=(0.3, 1.02), xticks=list(epochs))
+axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+plots.show(axes.figure, "Validation: " + plots.describe_curves(means, epochs, "epoch", digits=2)
+           + " Training: " + plots.describe_curves(in_training, epochs, "epoch", digits=2)
+           + f" Naive Bayes in validation: {bayes['valid']:.2f}.")
 
 # %% measured
-rows = {way: [results[way]["mean"][-1], results[way]["test"]] for way in WAYS}
-rows["naive Bayes"] = [bayes["valid"], bayes["test"]]
-columns = ["validation, last epoch", "test (the result)"]
+rows = {way: [in_training[way][-1], results[way]["mean"][-1], results[way]["test"]] for way in WAYS}
+rows["naive Bayes"] = [share_right(corpus.train), bayes["valid"], bayes["test"]]
+columns = ["training, last epoch", "validation, last epoch", "test (the result)"]
 pd.DataFrame.from_dict(rows, orient="index", columns=columns).style.format("{:.1%}")
 
 # %% [markdown]
 # Read it with the bands in mind:
 #
-# - **Scratch is near chance on the validation reviews** and a little better in the test, like naive Bayes: in the test some words come back that had a label, in validation none do. It is not too small to learn: on its own 300 reviews it is perfect (two cells below).
-# - **Pretrained is far above, from the first epoch**, and its band does not touch the others' at the beginning.
-# - **Frozen starts lower and comes close.** Its head alone, 130 numbers, has to find the direction in which the base keeps praise and blame apart; it is there already.
+# - **Scratch is near chance on the validation reviews** and a little better in the test, like naive Bayes: in the test some words come back that had a label, in validation none do. It is not too small to learn: on its own 300 reviews it is perfect.
+# - **Pretrained is far above, from the first epoch**, and its band does not touch the others' at the beginning. Its gap between training and validation (99.9 and 92.3 % in our run) is small beside that of scratch (99.9 and 45.6 % in our run), and it is there: this model, too, ends by knowing its training reviews by heart. Learning by heart is not the opposite of understanding.
+# - **Frozen starts lower and comes close.** Its head alone (130 numbers in the small model) has to find the direction in which the base keeps praise and blame apart; it is there already. It cannot learn by heart as well as the other two (95.4 % in training in our run, 90.5 % in validation).
 #
 # > **In practice: the last row and the last real token.** You know the mistake from notebook 04. This is what it costs when it happens in the *measurement* only: a well trained model, measured without the lengths. In training and measurement alike it would hide better.
 
@@ -654,12 +686,9 @@ def last_row_accuracy(model: Classifier) -> float:
 best = models["pretrained", 0]
 print(f"last real token: {accuracy(best, test):.3f}")
 print(f"last row:        {last_row_accuracy(best):.3f}")
-labelled_again = [batch.to(device) for batch in Batches(corpus.train, for_classes, 8192)]
-print(f"scratch, on the reviews it has learned from: {accuracy(models['scratch', 0], labelled_again):.3f}")
 
 # %% [markdown]
 # From excellent to hardly better than a coin, with the same weights. Our batches hold reviews of about the same length, so there is little padding; but one `<pad>` at the end is enough, and the head has never been trained on one.
-# The last line is for the scratch curve: the model is *not* too small to learn. It knows its own 300 reviews by heart.
 #
 # > **In practice: the test used as validation.** "We report the best epoch." Best by which set? The cell below takes from the same runs the epoch that was best *in the test*. Nothing was trained differently, and yet the numbers go up. The difference is small here, because there are only six epochs to choose from; people also choose among
 # > learning rates, sizes and seeds.
@@ -697,14 +726,15 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns).style.format("{:.1
 # %% [markdown]
 # The model that has only learned by heart gains most: copies flatter exactly the wrong one.
 #
-# > **In practice: one lucky seed.** Suppose that a model is right in 57 of 100 cases, and is tested on 200 reviews. By chance alone the score of one seed is often 3 points off. Whoever runs many seeds and reports the best one reports chance. Move the slider (mouse or arrow keys): each dot is a seed; the orange one would be in the paper.
+# > **In practice: one lucky score.** Suppose that a model is right in 57 of 100 cases, and is tested on 200 reviews. By chance alone its score is often 3 points off: it depends on *which* 200 reviews they are. Move the slider (mouse or arrow keys): each dot is the score of the same model on another 200 reviews; the orange one would be in
+# > the paper. Seeds are another kind of chance: those of section 6 share one test set, and what their bands show is how far training differs. Both kinds reward whoever tries often and reports the best.
 
 # %% interactive
 from ipywidgets import IntSlider, interact
 
 
-def show_seeds(tried: int) -> None:
-    """Draws the scores of many seeds of one and the same model, and the luckiest."""
+def show_scores(tried: int) -> None:
+    """Draws the scores of one and the same model on many draws of 200 reviews, and the luckiest."""
     chance = torch.Generator().manual_seed(3)
     scores = (torch.rand(40, 200, generator=chance) < 0.57).float().mean(dim=1)[:tried]  # (tried,)
     luckiest = int(scores.argmax())
@@ -713,23 +743,23 @@ def show_seeds(tried: int) -> None:
     axes.plot(luckiest + 1, scores[luckiest], "s", color=plots.COLOURS[1], markersize=9)
     axes.axhline(0.57, color="#777777", linestyle="--")
     axes.set(title=f"The best of {tried}: {scores[luckiest]:.3f}. The truth: 0.570",
-             xlabel="seed", ylabel="score on 200 reviews", xlim=(0, 41), ylim=(0.46, 0.68))
-    plots.show(figure, f"Scores of {tried} seeds of one model, "
+             xlabel="draw of 200 reviews", ylabel="score", xlim=(0, 41), ylim=(0.46, 0.68))
+    plots.show(figure, f"Scores of one model on {tried} draws of 200 reviews, "
                f"from {scores.min():.3f} to {scores.max():.3f}; the truth is 0.570.")
 
 
-slider = IntSlider(value=5, min=1, max=40, description="seeds tried", continuous_update=False)
-_ = interact(show_seeds, tried=slider)
+slider = IntSlider(value=5, min=1, max=40, description="draws", continuous_update=False)
+_ = interact(show_scores, tried=slider)
 
 # %% experiment
-# The same picture for those who only read: five seeds, then forty.
-show_seeds(5)
-show_seeds(40)
+# The same picture for those who only read: five draws, then forty.
+show_scores(5)
+show_scores(40)
 
 # %% [markdown]
 # ## 7. How many labels does reading save?
 #
-# Labels cost work: somebody has to read and decide. So the practical question is not "how much better with 300 labels?", but "**how many labels do I need?**" We train with 4, 8, 20, 80 and 300 labels, three seeds each, and let every run see the same number of reviews (fewer labels, more epochs), so that only the labels differ.
+# Labels cost work: somebody has to read and decide. So a practical question is not "how much better with 300 labels?", but "**how many labels do I need?**" We train with 4, 8, 20, 80 and 300 labels, three seeds each, and let every run see the same number of reviews (fewer labels, more epochs), so that only the labels differ. *Frozen* takes part, too: is it risky to train everything with very few labels, and safer to train the head alone?
 
 # %% measured
 def some_labels(count: int, seed: int) -> Split:
@@ -742,7 +772,8 @@ def some_labels(count: int, seed: int) -> Split:
 def one_score(way: str, count: int, seed: int) -> float:
     """Trains with `count` labels, and returns the test accuracy at the end: no epoch is chosen."""
     labelled, model = some_labels(count, seed), new_classifier(way, seed)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3 if invented else 2e-4, fused=True)
+    learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.AdamW(learning, lr=1e-3 if invented or way == "frozen" else 2e-4, fused=True)
     batches = Batches(labelled, for_classes, token_budget=512, seed=seed)
     for _ in range(1500 // count):
         for batch in batches:
@@ -751,7 +782,7 @@ def one_score(way: str, count: int, seed: int) -> float:
 
 
 COUNTS = (4, 8, 20, 80, 300)
-plan = [(way, count, seed) for way in ("scratch", "pretrained") for count in COUNTS for seed in range(3)]
+plan = [(way, count, seed) for way in WAYS for count in COUNTS for seed in range(3)]
 label_records = [{"way": way, "labels": count, "seed": seed, "accuracy": one_score(way, count, seed)}
                  for way, count, seed in tqdm(plan, desc="label counts", unit="run", file=sys.stdout)]
 
@@ -797,18 +828,25 @@ check(label_efficiency)
 found = label_efficiency(label_records, wanted=0.8)
 by_seed = {way: [[r["accuracy"] for r in label_records if (r["way"], r["seed"]) == (way, seed)]
                  for seed in range(3)] for way in found}
-by_seed = dict(sorted(by_seed.items(), reverse=True))
+by_seed = {way: by_seed[way] for way in WAYS}  # the colours of the figure above
 axes = plots.curves(by_seed, list(COUNTS),
                     title="Test accuracy by number of labels: mean and range of three seeds",
                     x_label="labelled reviews", y_label="share of right answers", log_x=True)
 axes.set(xticks=list(COUNTS), ylim=(0.4, 1.0))
 axes.minorticks_off()
 plots.show(axes.figure, plots.describe_curves(by_seed, list(COUNTS), "labels", digits=2))
-for way, figures in found.items():
-    print(f"{way:10}  needs {figures['needed'] or 'more than ' + str(COUNTS[-1])} labels for 80 %")
+for way in WAYS:
+    shown = "  ".join(f"{value:.2f}" for value in found[way]["accuracy"])
+    needed = found[way]["needed"] or f"more than {COUNTS[-1]}"
+    print(f"{way:10}  {shown}  needs {needed} labels for 80 %")
 
 # %% [markdown]
-# Even four labels, two of each kind, are enough to tell the model which side is the good one, though it then matters much *which* four: look at the band. Ten thousand reviews that nobody has labelled are worth more than all the labels we have. This is the reason why pretraining has won: text is nearly free, labels are not.
+# Even four labels, two of each kind, are enough to tell the model which side is the good one, though it then matters much *which* four: look at the band. Ten thousand reviews that nobody has labelled are worth more than all the labels we have. This is a reason why pretraining has won: text is nearly free, labels are not.
+#
+# Is it safer to train the head alone when labels are few? One often reads so. In our run *frozen* and *pretrained* are close: 0.81 and 0.82 with 4 labels, 0.92 and 0.89 with 20, 0.92 and 0.95 with 300. With the fewest labels neither is safe, since *which* labels one has matters more than what is trained; with many, it pays to train everything. Three seeds and one small,
+# regular corpus do not settle the question, but they do not show the danger either.
+#
+# (These are test scores, and nothing was chosen by them: no epoch, no setting. "4 labels are enough" describes this figure. Whoever decides by it how many labels to buy should draw it from validation scores.)
 #
 # ## 8. Where are the mistakes?
 #
@@ -893,16 +931,8 @@ for name, chosen in (("with a « mais »", turning), ("without", ~turning)):
 #
 # ## 9. The same, on real reviews
 #
-# With `load("cls_books")`, the cells above run the experiment of full size ($V = 50\,001$, $D = 200$, 4 layers, 2 heads, 1,600 labels). Published runs of this experiment give these values of the test accuracy:
-#
-# | way | early | at best |
-# |---|---|---|
-# | scratch | 65 % after 2 epochs | 78 % |
-# | pretrained | 76 % in the first epochs | 80 % |
-# | frozen | | 58 to 73 % |
-# | naive Bayes | | 72 % |
-#
-# "At best" is the highest value seen in the *test*: you now know what that means. And this is a run of ours, of 35 minutes on one core, two seeds for each way (the numbers, and the command that makes them, are in `docs/results.md`):
+# With `load("cls_books")`, the cells above run the experiment of full size ($V = 50\,001$, $D = 200$, 4 layers, 2 heads, 1,600 labels). Two student reports on this very experiment give values of *validation* accuracy: from scratch 65 % after two epochs and 78 % at best, pretrained 76 % in the first epochs and 80 % at best. They do not say which file they validated on, nor over how many seeds, and "at best" is the highest value seen: you now know what that means.
+# And this is a run of ours, of 35 minutes on one core, two seeds for each way, measured on the test part (the numbers, and the command that makes them, are in `docs/results.md`):
 
 # %% experiment
 real = {
@@ -926,17 +956,18 @@ plots.show(axes.figure, alt)
 # %% [markdown]
 # ## 10. Two essays
 #
-# **First.** In at most fifteen lines, in English or in French: **read the curves of section 6.** What do the three curves and the dashed line say, at the beginning and at the end? Why is there a gap between training and validation accuracy from scratch and hardly any for pretrained? What do the bands allow you to say, and what not? Use numbers of your own run.
+# **First.** In at most fifteen lines, in English or in French: **read the curves of section 6.** What do the three solid curves and the dotted line say, at the beginning and at the end? How large is the gap between training (dashed) and validation at the end for each of the three, who of them has learned the training reviews by heart, and why does this hurt one of them and not another? What do the bands allow you to say, and what not? Use numbers of your own run.
 
 # %% [markdown] essay="curves_essay" points=3
 # **Rubric** (3 points in all)
 #
 # - *Beginning and end* (1): pretrained is far above from the first epoch (about 0.9 against 0.5 in validation), frozen starts below it and comes close (0.75, then 0.9), scratch stays near chance in validation (about 0.47 to 0.5) and near naive Bayes in the test (56 to 60 %). Numbers of the own run are given.
-# - *The gap* (1): from scratch the model reaches about 100 % on its 300 reviews and learns them by heart; it cannot know words that it has never seen with a label. The language model has learned from unlabelled text which words keep company, so that a few labels say which side is which for all of them.
+# - *The gap* (1): with numbers for all three: from scratch about 50 points (near 100 % in training, near chance in validation), pretrained and frozen 5 to 8 points. Both scratch and pretrained end near 100 % in training, so both know their 300 reviews by heart; what differs is what else they know. From scratch the model
+#   cannot know words that it has never seen with a label. The language model has learned from unlabelled text which words keep company, so that a few labels say which side is which for all of them.
 # - *Bands* (0.5): where the bands do not touch, the order does not depend on the seed; where they overlap (frozen and pretrained in later epochs), five seeds do not decide. The band is the range of seeds, not of other data: all runs share one training set and one language model.
 # - *Cost or limit* (0.5): any one: frozen trains 130 numbers only, fast, and nearly as good; with more labels the gap shrinks (section 7 or the real reviews); invented text is regular, so the numbers are higher than in life; pretraining has its own cost.
 #
-# **Misconceptions that cost marks**: "scratch is too small, or trained too little" (it fits its training reviews perfectly); "the pretrained model has seen the labels"; "a higher mean is always better, whatever the bands"; "validation accuracy is what one reports".
+# **Misconceptions that cost marks**: "scratch is too small, or trained too little" (it fits its training reviews perfectly); "the pretrained model does not learn by heart" (its training accuracy says that it does); "a gap shows that a model is bad"; "the pretrained model has seen the labels"; "a higher mean is always better, whatever the bands"; "validation accuracy is what one reports".
 
 # %% [markdown]
 # **Second.** A report says: *"We fine-tuned for 20 epochs and tried eight learning rates and ten seeds. The best model reaches 83.1 % on the test set, against 79.5 % for the same model from scratch (one run, default learning rate). So pretraining gains 3.6 points."* In at most eight lines, in English or in French: **name what is wrong, and say for each point what you would do instead.**

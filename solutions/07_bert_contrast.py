@@ -1,7 +1,7 @@
 # ---
 # jupyter:
 #   course:
-#     teaches: "reading both sides: BERT's training, and what it cannot do"
+#     teaches: "reading both sides: BERT's training, and what it was not made for"
 #     part: pretraining
 #     column: 1
 #     row: 3
@@ -76,6 +76,8 @@ from helpers.training import evaluate, predict, train
 # Take *Salut les copains, comment allez-vous ?* and hide *comment*:
 #
 # > Salut les copains, ▢ allez-vous ?
+# >
+# > *Hi friends, ▢ are you?* The French sentence says "how go you"; *que* is "what", *que faites-vous* "what are you doing".
 #
 # | | what it may read to find ▢ | could ▢ be *que*? |
 # |---|---|---|
@@ -127,7 +129,7 @@ plots.show(figure, "Two squares of 7 by 7 tokens. "
 #
 # ## 2. A proof: the council and the demonstrators
 #
-# Two sentences, due to Terry Winograd (*Understanding Natural Language*, 1972), that differ in a single word:
+# Two sentences that differ in a single word. The idea is Terry Winograd's (*Understanding Natural Language*, 1972), the wording that of the [collection of Winograd schemas](https://cs.nyu.edu/~davise/papers/WinogradSchemas/WS.html), made for the challenge of Levesque, Davis and Morgenstern (*The Winograd Schema Challenge*, KR 2012):
 #
 # > The city councilmen refused the demonstrators a permit because **they** *feared* violence.
 # >
@@ -297,7 +299,7 @@ def mask_tokens(
 check(mask_tokens)
 
 # %% [markdown]
-# Look at what your function does to a review. Each line is another draw: at every pass the model has other words to find in the same text. (The original BERT drew once, before training, and repeated each text ten times; drawing anew at every pass is due to RoBERTa,
+# Look at what your function does to a review. Each line is another draw: at every pass the model has other words to find in the same text. (The original BERT drew before training: ten copies of each text with ten different draws, so that in 40 passes each draw was seen about four times. Drawing anew at every pass is due to RoBERTa; both in section 4.1 of its paper, see
 # section 10.)
 
 # %% experiment
@@ -638,11 +640,11 @@ if "blanks" in corpus.parts:  # the invented reviews only
     print((100 * pd.DataFrame(table).T).round(0).astype(int).astype(str) + " %")
 
 # %% [markdown]
-# Where the left side tells, the causal model is as good or better: it was trained on more places. Where the right side tells, it finds two of three, and what lifts it above a coin cannot be the evidence: that lies where it does not look. (How frequent each of the two words is, for one thing, it does know.) The masked model does not care on which side the evidence stands. That is the gain, and it is exactly the one that the proof of section 2 promised.
+# Where the left side tells, the causal model is as good or better: it was trained on more places. Where the right side tells, it finds two of three, and what lifts it above a coin cannot be the evidence: that lies where it does not look. (How frequent each of the two words is, for one thing, it does know.) The masked model finds the evidence on either side (89 and 95 % in our run). That is the gain, and it is exactly the one that the proof of section 2 promised.
 #
 # ## 7. Reviews that turn: where does reading both sides help a classifier?
 #
-# *Le scénario est saisissant, mais la prose est verbeuse* ... Some reviews praise first and then, after *mais*, say the opposite; the label is the final judgement. In the part `turns`, every review turns, some early, some late. A tempting story: "the causal model has
+# *Le scénario est saisissant, mais la prose est verbeuse* (the plot is gripping, **but** the prose is wordy) ... Some reviews praise first and then, after *mais*, say the opposite; the label is the final judgement. In the part `turns`, every review turns, some early, some late. A tempting story: "the causal model has
 # committed itself before the turn; the one that reads both sides has not. So it will win, above all when the turn comes late." Write down whether you believe it. Then train both, from scratch, with one layer and with two, three seeds each.
 
 # %% measured
@@ -738,7 +740,7 @@ plots.show(axes.figure, plots.describe_curves(curves, range(1, 7), "pass", digit
 # %% [markdown]
 # Three hundred labels alone teach next to nothing: from scratch the model stays near a coin. After reading without labels, the same 300 are enough within one or two passes, *whichever* of the two objectives was used; the two curves are so close that the order of three seeds says little. What fine-tuning adds, then, is small and decisive: which of the two groups of words, which reading has already told apart, is called *positive*.
 #
-# ## 9. What BERT cannot do: write
+# ## 9. What BERT was not made for: writing
 #
 # A causal model writes by asking the one question that it was trained on, again and again: which word comes next? Ask the masked model in the same way: put a `<mask>` at the end, fill it, put the next one.
 
@@ -777,12 +779,15 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 # knowing what its neighbours get, so the same frequent words come again and again.
 #
 # There is a deeper reason than bad luck. A causal model gives the probability of a whole text: the product of what it says at each place, $p(w_1)\,p(w_2 \mid w_1)\,p(w_3 \mid w_1, w_2)\cdots$. Drawing one word after the other draws from that distribution. A masked model has
-# learned each hidden word given *the others*, and such conditionals need not belong to any one distribution over texts. There is no order in which to write, nothing says when to stop, and the number of `<mask>` tokens fixes the length before the first word is known.
+# learned each hidden word given *the others*, and such conditionals need not belong to any one distribution over texts. The model does not say in which order to write, nothing says when to stop, and the number of `<mask>` tokens fixes the length before the first word is known.
+#
+# This is not the last word. One can draw from BERT by filling one place after the other, again and again ([Wang and Cho 2019](https://arxiv.org/abs/1902.04094)); a masked model trained for translation can fill all places at once and then revise those of which it is least sure, in a few rounds
+# ([Mask-Predict, Ghazvininejad et al. 2019](https://arxiv.org/abs/1904.09324)); and models trained with every share of masks, from few to all, write whole texts in this way ([LLaDA, Nie et al. 2025](https://arxiv.org/abs/2502.09992)). Each of them adds what BERT's training does not have: an order, or a rule in its place.
 #
 # ## 10. What came after
 #
-# **Better training of the same idea.** RoBERTa ([Liu et al. 2019](https://arxiv.org/abs/1907.11692)) kept the model and changed the training: more text, larger batches, longer, words hidden anew at every pass, and without BERT's second task (does this sentence follow that one?). It was
-# better on every comparison of the paper. ELECTRA ([Clark et al. 2020](https://arxiv.org/abs/2003.10555)) attacked the cost that you met in section 6: a small model fills the blanks, and the large one has to say *for every word* whether it was exchanged, so it learns from all places and not from
+# **Better training of the same idea.** RoBERTa ([Liu et al. 2019](https://arxiv.org/abs/1907.11692)) kept the model and changed the training: more text, larger batches, longer, words hidden anew at every pass, and without BERT's second task (does this sentence follow that one?). With it, the
+# same kind of model did better than BERT on the tasks that the paper compares. ELECTRA ([Clark et al. 2020](https://arxiv.org/abs/2003.10555)) attacked the cost that you met in section 6: a small model fills the blanks, and the large one has to say *for every word* whether it was exchanged, so it learns from all places and not from
 # 15 %. CamemBERT ([Martin et al. 2020](https://arxiv.org/abs/1911.03894)) did for French what BERT did for English. Such encoders are still what many systems use for classifying, labelling and searching.
 #
 # **Both sides and writing.** An encoder that reads both sides and a decoder that writes from left to right need not be rivals: the Transformer of 2017 had both (notebook 11). BART ([Lewis et al. 2020](https://arxiv.org/abs/1910.13461)) and T5
@@ -811,7 +816,7 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 #
 # - *Sorting* (0.5): a pretrained masked model is a good choice (a pretrained causal one too: here they come out close to each other).
 # - *Fine-tuning* (0.5): a new head, small, on one token's state, and all (or some) of the weights trained on with the 300 labels; the pretraining knows which words keep company, the labels say which side is which. From scratch, 300 labels give about 60 %, after pretraining above 90 %.
-# - *Writing* (1): a masked model has no "next word", no order, no end, and the number of masks fixes the length; its conditionals are no distribution over texts. Take a causal model, or an encoder with a decoder (T5, BART).
+# - *Writing* (1): a masked model trained as BERT was has no "next word", no order, no end, and the number of masks fixes the length; its conditionals need not belong to one distribution over texts. Take a causal model, or an encoder with a decoder (T5, BART).
 #
 # **Misconceptions that cost marks**: "fine-tuning teaches the language"; "the head is trained during pretraining"; "BERT cannot write because it is too small"; "put `<mask>` at the end and it becomes a language model" (section 9 shows what then comes).
 

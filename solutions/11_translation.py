@@ -28,7 +28,7 @@
 # **When you are done, you can**
 # - train an encoder-decoder with teacher forcing, and say who reads what;
 # - write word by word without doing the same work again at every step;
-# - compute BLEU exactly as the tools of the field do, and name five ways to get a number that looks better than the model;
+# - compute BLEU exactly as the tools of the field do, and name ways to get a number that looks better than the model;
 # - search with a beam, and see in the cross-attention where each word came from.
 #
 # **Time**: about 2 h. **Before this**: notebooks 01 (masks), 03 (encoder and decoder layers) and 04 (input and target of a language model).
@@ -466,7 +466,7 @@ for n in (20, 80, 320):
 #
 # ### By hand
 #
-# - reference (7 words): *le chat noir dort sur le lit*
+# - reference (7 words): *le chat noir dort sur le lit* (the black cat sleeps on the bed)
 # - translation (6 words): *le chat dort sur le lit*
 #
 # | n | n-grams of the translation | right | precision |
@@ -647,11 +647,13 @@ plots.show(axes.figure, plots.describe_curves(lines, sizes, "pairs", digits=2))
 #
 # Greedy decoding never takes anything back. Suppose that the model gives these probabilities for a sentence of two words:
 #
+# (*un chat, un chien, un lit*: a cat, a dog, a bed; *le*: the; *des*: some.)
+#
 # | first word | | second word | | together |
 # |---|---|---|---|---|
 # | un | 0.5 | chat / chien / lit | 0.4 / 0.3 / 0.3 | un chat: **0.20** |
 # | le | 0.4 | chat / chien / lit | 0.9 / 0.1 / 0.0 | le chat: **0.36** |
-# | des | 0.1 | chat / chien / lit | 0.0 / 0.5 / 0.5 | des lits: 0.05 |
+# | des | 0.1 | chats / chiens / lits | 0.2 / 0.2 / 0.6 | des lits: 0.06 |
 #
 # Greedy takes *un* and can then get 0.20 at most. A **beam** of width 2 keeps the two best beginnings, *un* and *le*, looks at what can follow either, and finds *le chat*.
 #
@@ -661,7 +663,8 @@ plots.show(axes.figure, plots.describe_curves(lines, sizes, "pairs", digits=2))
 # 4. Compare what is finished, and the beams that `max_len` has cut: the **score** is the sum divided by the number of words written, `<eos>` included (**length normalisation**: without it, every further word makes a sentence worse, and the shortest wins).
 #
 # > **The mistake first.** "A beam looks at more sentences than greedy decoding, so what it finds is at least as good." Change the second line of the table: *le* has 0.46, and after it *chat* and *chien* have 0.5 each (and *des* 0.04). Then *le chat* and *le chien* have 0.23 each,
-# > *un chat* has 0.20, is third, and drops out of a beam of 2. Now suppose that *un chat* could only be followed by *.* and `<eos>`, and the other two by many words of which none has more than 0.4. Greedy decoding ends with 0.20, the beam with at most 0.09.
+# > *un chat* has 0.20, is third, and drops out of a beam of 2. Now suppose that *un chat* can only be followed by *.* and `<eos>`, and the other two by one more word, of which none has more than 0.4, and then by *.* and `<eos>`.
+# > Greedy decoding ends with 0.20, the beam with $0.23 \cdot 0.4 \approx 0.09$. The score of rule 4 sees it in the same way: $\ln(0.20) / 4 \approx -0.40$ for the four words of the greedy sentence, $\ln(0.092) / 5 \approx -0.48$ for the five of the beam.
 #
 # It is rare, and the rule against it is simple:
 #
@@ -847,10 +850,10 @@ for name, share in zip(("surest 40", "middle 40", "least sure 40"), thirds):
     print(f"{name:14} {share:.0%} are right word by word")
 
 # %% [markdown]
-# The model's own score is a good judge of its work: the sentences of which it is surest are nearly all right, of the others about half. (Somebody who must decide which translations a person should check begins at the lower end. Notebook 10 did the same with answers to questions.)
+# The model's own score is a good judge of its work: of the surest third nearly all are right (100 % in our run), of the middle third 88 %, of the last one about half (48 %). (Somebody who must decide which translations a person should check begins at the lower end. Notebook 10 did the same with answers to questions.)
 #
-# And the mistakes are not of one kind. In our run the table has these: a wrong gender (*les nouvelles manteaux*), a verb that does not fit its subject (*la suivre*), and words that come from nowhere, because the model has seen another sentence with the same beginning (*la chanteuse* for *my children*).
-# To BLEU they are all the same, one or two wrong words. To a reader the first is a slip, and the last is a false statement in good French.
+# And the mistakes are not of one kind. Look for these in your table: a wrong gender (*nouvelles livres* for *nouveaux livres*, new books), a noun where the verb should stand, and words that come from nowhere, because the model has seen another sentence with the same beginning (*la chanteuse*, the singer, for *my children*).
+# To BLEU they are all alike, one or two wrong words. To a reader the first is a slip, and the last is a false statement in good French.
 #
 # ## 11. Essay
 #
