@@ -544,6 +544,26 @@ print("any NaN:", bool(weights.isnan().any()))
 #
 # **Misconceptions that cost marks**: "the mask hides the padding" (another mask); "the mask makes the model faster" as the only reason; "at generation the
 # mask is useless, so a model trained without one works too"; "the mask sets the scores to zero".
+#
+# **Answers as students write them**
+#
+# - *Full marks (2 of 2)*: "In training the target at place i is the word that stands at place i + 1 of the input. Without the mask the model looks
+#   one place on and copies it: on our random words the loss then falls to 0.3, though nobody can get below about 3.0, so it has learned nothing that
+#   helps to write. With the mask one pass over n words gives n honest predictions, the same as n runs on the prefixes. In generation there is no
+#   future yet, so the last word needs no hiding. But each word that I append would change the states of all earlier words if there were no mask, and
+#   the model was never trained with such states; with the mask they stay as they are, so their keys and values can be kept and only the new place is
+#   computed." Why: All four lines, and the experiment with its number.
+# - *Half (1 of 2)*: "The mask is needed in training because otherwise the model sees the answer: the next word is in its input and it copies it. The
+#   experiment with random words shows it, where the loss went down to 0.3 without the mask and stayed at 3.0 with it. The mask also makes training
+#   cheap, because one pass over the sentence trains all places at once, as if we had run each prefix. When the model generates, the mask has nothing
+#   to do, because the words after the last one do not exist. So one could switch it off there and get the same text." Why: Both lines on training
+#   (1). Nothing of the two on generation: "one could switch it off" is the third misconception, since earlier states would change with each word that
+#   is appended (0.5 lost), and that keys and values can be kept is missing (0.5 lost).
+# - *No marks (0 of 2)*: "A language model needs the causal mask because it must read from left to right, as people do. The mask sets the scores of
+#   the future words to zero, so that they get no attention. It also hides the padding, and it makes training faster since only half of the scores are
+#   needed. When the model generates word by word, the mask plays the same role: each word sees only the words before it." Why: It says what the mask
+#   does, not why it is needed: no word of copying, of the loss on random words or of earlier states. Three misconceptions take the place of reasons
+#   (scores set to zero, padding, speed).
 
 # %% [markdown]
 # ## What to remember

@@ -896,6 +896,28 @@ for kind in kinds:
 #
 # **Misconceptions that cost marks**: "sinusoids reach any length because they can be computed for any place"; "sinusoidal positions are learned";
 # "without positions a Transformer never sees the order" (with a causal mask and two layers it does); "the experiment proves that ALiBi is best".
+#
+# **Answers as students write them**
+#
+# - *Full marks (2 of 2)*: "The learned table costs max_len x d trainable numbers (393,216 for 512 x 768) and has no row beyond its end; sinusoids,
+#   ALiBi and rotary have none to train and can be computed for any place. Sinusoidal and learned positions are added to the words and say the place
+#   itself, while ALiBi and rotary change the scores, which then depend on the distance, and rotary leaves the values alone. With one layer all four
+#   are right at length 8, and at 64 they have 0.42, 0.50, 0.86 and 0.32: the rows beyond the trained places were never trained, the sinusoids meet
+#   combinations that they have not seen, rotary meets unseen angles that turn the sign of a score, and ALiBi's bias only goes on falling. For long
+#   texts in which near words decide I would take ALiBi, knowing that it fades out what is far. Before I trust it I would measure it at those lengths,
+#   on the real task, with several seeds, because with two layers our own order was another one." Why: All four lines; each drop has its reason, and
+#   the choice its condition and its price.
+# - *Half (1 of 2)*: "Learned positions cost max_len x d numbers that have to be trained and end with the table. Sinusoids, ALiBi and rotary cost
+#   nothing to train and can be computed for any length. Learned and sinusoidal positions are added to the embedding and say where a word stands;
+#   ALiBi and rotary work inside the scores and know only how far apart two words are. In the experiment ALiBi had 0.86 at 64 words and all the others
+#   0.50 or less. This proves that ALiBi is the best, so I would take it for long texts." Why: *Cost and limits* and *absolute or relative* (1). The
+#   numbers at length 64 are right, but no reason is given for any of the drops (0.5 lost); the choice has no condition and no measurement, and "this
+#   proves" is the last misconception, as two layers turn the order round (0.5 lost).
+# - *No marks (0 of 2)*: "A Transformer without positions cannot see the order of the words at all, therefore each kind of positions buys order.
+#   Sinusoidal positions are learned during training like the learned ones, only with waves. Since a sine can be computed for any place, they work for
+#   texts of any length. ALiBi and rotary are newer and therefore better. I would take rotary, because the large models of today use it." Why: No line
+#   is met. Three misconceptions (order never seen without positions, sinusoids learned, any place computed means any length reached), nothing from
+#   the experiment, which has sinusoids at 0.42 and rotary at 0.32 for 64 words, and fashion for a reason.
 
 # %% [markdown]
 # ## What to remember

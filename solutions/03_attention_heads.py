@@ -747,6 +747,26 @@ print(told)
 #
 # Costs marks: "each head has its own d x d matrices"; "heads are there to make it faster"; "each head learns a fixed linguistic role" as a
 # general fact; confusing heads with layers.
+#
+# **Answers as students write them**
+#
+# - *Full marks (2 of 2)*: "One head makes one softmax for each token, so one set of weights and one average: what it finds in two places is mixed.
+#   Three heads can look at three places at the same time and hand on what they find side by side. In the experiment one head is right for the word
+#   before in 52 % and for the word after in 53 %, though for the verb in all cases: both neighbours lie in the same average and it cannot say which
+#   was which. With three heads, head 1 looks back (0.68), head 2 looks on (0.62) and head 0 at the verb. More heads do not cost parameters, as there
+#   are four d x d matrices for any h (2,400 at d = 24), but each head gets narrower, d/h. With h = d each query and each key is a single number, and
+#   a product of two numbers can say very little about whom to look at." Why: All four lines, with the numbers of the experiment and of the count.
+# - *Half (1 of 2)*: "With one head there is only one softmax and so one average for each word; several heads give several averages, which stay apart.
+#   The experiment shows this: with one head the word before and the word after are right in about half of the cases only, because both are mixed in
+#   one average, and with more heads they are right. Each head has its own three d x d matrices, so 3 heads cost three times the parameters. That is
+#   why one does not take as many heads as there are numbers: the model would get too big." Why: The first two lines (1). The cost is the first
+#   misconception (the four d x d matrices are shared out, the count does not change; 0.5 lost), and the reason against h = d follows from it and is
+#   wrong: it is the width of 1 (0.5 lost).
+# - *No marks (0 of 2)*: "Several heads are better because more heads can attend to more words at the same time. One head finds the subject, another
+#   the verb, a third the object, so each head has its fixed role in the grammar. They also run in parallel, which makes the model faster than one
+#   wide head. With too many heads there would not be enough roles for all of them." Why: "more heads attend to more words" is not enough by the
+#   rubric's first line, since one head can put weight on many words. Fixed roles and speed are misconceptions; neither the experiment nor a cost is
+#   named, and the reason against h = d is invented.
 
 # %% [markdown]
 # ## 8. The encoder layer

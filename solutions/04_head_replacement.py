@@ -701,15 +701,36 @@ for name, found in runs.items():
 # %% [markdown] essay="head_essay" points=3
 # **Rubric** (3 points in all)
 #
-# - *Why* (1): the old head answers another question: $V$ scores at every place, "which word comes next". No row of it stands for a class, and it is large ($V \cdot D + V$: ten million numbers against 402
+# - *Why* (1; half of it without any number of the notebook): the old head answers another question: $V$ scores at every place, "which word comes next". No row of it stands for a class, and it is large ($V \cdot D + V$: ten million numbers against 402
 #   at $D = 200$, $C = 2$), so with few labels it could not be learned anew.
-# - *Output and target* (1): from `(b, n, V)` to `(b, C)`, hence one row of each text must be chosen (the last real one, which in a causal model has read everything); the target goes from the text itself, shifted by one, `(b, n)`,
+# - *Output and target* (1; half for each, with shapes): from `(b, n, V)` to `(b, C)`, hence one row of each text must be chosen (the last real one, which in a causal model has read everything); the target goes from the text itself, shifted by one, `(b, n)`,
 #   to one label for each text, `(b,)`: labels cost work, the next word is free.
 # - *What stays* (0.5): the base with its weights, that is, what was learned from text without labels; it may be frozen (402 numbers learn) or trained on.
 # - *What may go wrong* (0.5): any one, with its reason: last row is padding; base re-initialised or not loaded (`strict=False`); base shared with the old model; norms or embedding not frozen.
 #
 # **Misconceptions that cost marks**: "the head must go because its weights are not trained" (they are, for words); "the classifier is trained on the next word too"; "freezing makes the model smaller" (only fewer numbers learn); "the last row is
 # the last token"; "a model with a frozen base cannot learn". The remark that one *could* keep the head and compare the scores of two words such as *bon* and *mauvais* is right and earns full marks for *why* if the difference is explained.
+#
+# **Answers as students write them**
+#
+# - *Full marks (3 of 3)*: "The old head answers "which word comes next" with V scores at each place; no row of it means *good* or *bad*. It is also
+#   large: 10,050,201 numbers for 50,001 words at D = 200, against 402 for two classes, so 300 labels could not teach it anew. The output goes from
+#   (b, n, V) to (b, C), so one row must be taken, the last real one, which has read the whole text. The target was the text itself, shifted by one,
+#   (b, n), and free; now it is one label for each text, (b,), which somebody has to write. The base stays with all that it has learned from
+#   unlabelled text, and may be frozen or trained on. What may go wrong: taking the last row, which is padding for 86 % of the training reviews, so
+#   that the answer changes with the company in the batch." Why: *why* (1), *output and target* (1), *what stays* (0.5), *what may go wrong* (0.5),
+#   with shapes and numbers.
+# - *Half (1.5 of 3)*: "The head of the language model gives a score to each word of the vocabulary, and we do not want a word but a class, so no row
+#   of it fits. It also has ten million numbers at D = 200, against 402 for the new one, too many for a few labels. So the output becomes (b, C) in
+#   place of (b, n, V): we take the last row, because it is the last token and has read everything. The classifier is still trained on the next word,
+#   and the label is the next word after the review. The base is thrown away with the head and made anew." Why: *why* in full (1); of *output and
+#   target* the output with its shapes (0.5). The target is lost by two misconceptions (the last row is the last token; the classifier is trained on
+#   the next word). *What stays* is wrong and *what may go wrong* is missing (0.5 + 0.5 lost).
+# - *No marks (0 of 3)*: "The head must go because its weights are not trained yet, and a classifier needs trained weights. Freezing makes the model
+#   much smaller: 402 numbers in place of 10,968,602. The output changes from words to classes, and the target changes as well. What stays is the
+#   model, but a model with a frozen base cannot learn." Why: "the output changes", "what stays is the model": the question said again, without a
+#   shape and without a word on what the base has learned. The head *is* trained, for words; freezing does not make the model smaller; a frozen base
+#   does not keep the head from learning. Three misconceptions, and no line is met.
 
 # %% [markdown]
 # ## What to remember

@@ -824,6 +824,26 @@ plots.show(figure, "Memory in training: " + "; ".join(told) + ".")
 #
 # **Misconceptions that cost marks**: "frozen parameters do not count, they cost nothing"; "fewer trainable parameters means a faster model" (the
 # forward pass is the same); "the number of parameters says how good a model is"; counting buffers or positions as parameters.
+#
+# **Answers as students write them**
+#
+# - *Full marks (2 of 2)*: "All parameters, 10,968,602, say what the model is: what is stored, loaded and multiplied for each answer, frozen or not,
+#   and with this count models are compared. The 402 trainable ones say what this training can change, hence the gradients and optimiser states and
+#   the size of what is saved for the task. Bytes say what fits into memory: in training 16 for each trainable number and 4 for each frozen one, so
+#   43.9 MB here against 175.5 MB if all of it trains, and activations on top; to use it, the weights alone. The sentence compares the trainable count
+#   of one model with the full count of another. It should say: "Our classifier has 10,968,602 parameters, of which we trained 402 on a pretrained
+#   base; the language model has 21,018,401, about twice as many, because of its head with 50,001 outputs."" Why: All four lines.
+# - *Half (1 of 2)*: "There are three counts. All parameters are what has to be stored and multiplied, here 10,968,602, also when most of them are
+#   frozen. The trainable parameters are those that the optimiser moves, here 402, so they say how much of the training costs gradients and moments.
+#   The bytes in training are four times the weights, so the classifier with a frozen base needs 175.5 MB. The sentence of the report is wrong because
+#   a frozen model is faster and smaller anyway, so one should write: "Our classifier has 402 parameters and is faster."" Why: The lines on all and on
+#   trainable parameters (1). *Bytes* is wrong: 4 for a frozen number, so 43.9 MB (0.5 lost). The last line is not met: the new sentence repeats the
+#   mistake, with the misconception that fewer trainable numbers make a faster model (0.5 lost).
+# - *No marks (0 of 2)*: "The number of parameters says how good a model is, and the report shows that a small model can be better than a large one.
+#   Its 402 parameters are the right count, since frozen parameters do not count: they cost nothing, neither in memory nor in time. Only the factor is
+#   not exact, because 21,018,401 / 402 is about 52,000. The sentence should therefore say "52,000 times smaller"." Why: No line is met. Two
+#   misconceptions carry the whole answer (the count says how good a model is; frozen parameters cost nothing), and the arithmetic, which is right,
+#   repairs what was not wrong.
 
 # %% [markdown]
 # ## What to remember

@@ -961,13 +961,36 @@ plots.show(axes.figure, alt)
 # %% [markdown] essay="curves_essay" points=3
 # **Rubric** (3 points in all)
 #
-# - *Beginning and end* (1): pretrained is far above from the first epoch (about 0.9 against 0.5 in validation), frozen starts below it and comes close (0.75, then 0.9), scratch stays near chance in validation (about 0.47 to 0.5) and near naive Bayes in the test (56 to 60 %). Numbers of the own run are given.
-# - *The gap* (1): with numbers for all three: from scratch about 50 points (near 100 % in training, near chance in validation), pretrained and frozen 5 to 8 points. Both scratch and pretrained end near 100 % in training, so both know their 300 reviews by heart; what differs is what else they know. From scratch the model
-#   cannot know words that it has never seen with a label. The language model has learned from unlabelled text which words keep company, so that a few labels say which side is which for all of them.
+# - *Beginning and end* (1; half of it without numbers of the own run): pretrained is far above from the first epoch (about 0.9 against 0.5 in validation), frozen starts below it and comes close (0.75, then 0.9), scratch stays near chance in validation and near the dotted line of naive Bayes (0.46 and 0.47 in our run).
+# - *The gap* (0.5): with numbers for all three: from scratch about 50 points (near 100 % in training, near chance in validation), pretrained and frozen 5 to 8 points.
+# - *By heart* (1; half for each part): both scratch and pretrained end near 100 % in training, so both know their 300 reviews by heart. What differs is what else they know: from scratch the model
+#   cannot know words that it has never seen with a label; the language model has learned from unlabelled text which words keep company, so that a few labels say which side is which for all of them.
 # - *Bands* (0.5): where the bands do not touch, the order does not depend on the seed; where they overlap (frozen and pretrained in later epochs), five seeds do not decide. The band is the range of seeds, not of other data: all runs share one training set and one language model.
-# - *Cost or limit* (0.5): any one: frozen trains 130 numbers only, fast, and nearly as good; with more labels the gap shrinks (section 7 or the real reviews); invented text is regular, so the numbers are higher than in life; pretraining has its own cost.
 #
 # **Misconceptions that cost marks**: "scratch is too small, or trained too little" (it fits its training reviews perfectly); "the pretrained model does not learn by heart" (its training accuracy says that it does); "a gap shows that a model is bad"; "the pretrained model has seen the labels"; "a higher mean is always better, whatever the bands"; "validation accuracy is what one reports".
+#
+# **Answers as students write them**
+#
+# - *Full marks (3 of 3)*: "In validation pretrained has 0.92 after the first epoch and 0.92 at the end; frozen starts at 0.74 and ends at 0.91;
+#   scratch stays at 0.46, no better than a coin and than the dotted line of naive Bayes (0.47), and is near it in the test too (56.9 and 59.7 %). At
+#   the end the gap between training and validation is 54 points for scratch (99.9 and 45.6 %), 8 for pretrained (99.9 and 92.3 %) and 5 for frozen
+#   (95.4 and 90.5 %). So scratch *and* pretrained know their 300 reviews by heart. It hurts scratch because the words of the validation reviews never
+#   had a label in training; the pretrained model has read without labels which words keep company, and the label of a few tells it that of all. The
+#   band of pretrained does not touch that of scratch, so this order does not hang on the seed; those of pretrained and frozen overlap in later
+#   epochs, and five seeds do not decide. A band says nothing about other reviews, because all runs share one training set and one language model."
+#   Why: *beginning and end* (1), *the gap* (0.5), *by heart* (1), *bands* (0.5).
+# - *Half (1.5 of 3)*: "Pretrained is at 0.92 from the first epoch to the last, frozen climbs from 0.74 to 0.91, and scratch remains at 0.46, like the
+#   dotted line of naive Bayes, which has 0.47. The gaps at the end are 99.9 against 45.6 % for scratch, 99.9 against 92.3 % for pretrained, and 95.4
+#   against 90.5 % for frozen. The scratch model has learned its training reviews by heart and the pretrained one has not, that is why only scratch is
+#   bad in validation. The mean of pretrained is higher than that of frozen, 92.3 against 90.5 %, so pretrained is better than frozen." Why:
+#   *beginning and end* (1) and *the gap* (0.5). *By heart* is the second misconception: 99.9 % in training says that pretrained knows its reviews as
+#   well, and what it knows besides is missing (1 lost). The last sentence reads means without their bands (0.5 lost).
+# - *No marks (0 of 3)*: "The curves show that pretraining works very well and that training from scratch does not. The scratch model is too small and
+#   was trained for too few epochs; with more of them its curve would rise like the others. The pretrained model has seen the labels of these reviews
+#   in its pretraining, so it knows them at once. There is a gap between training and validation, and a gap always shows a bad model. The bands show
+#   that the results are reliable." Why: No number of the own run, and hence neither *beginning and end* nor *the gap*. Scratch too small (it has 99.9
+#   % in training), labels seen in pretraining (it read without any), a gap shows a bad model: three misconceptions. The sentence on the bands says
+#   nothing of overlap.
 
 # %% [markdown]
 # **Second.** A report says: *"We fine-tuned for 20 epochs and tried eight learning rates and ten seeds. The best model reaches 83.1 % on the test set, against 79.5 % for the same model from scratch (one run, default learning rate). So pretraining gains 3.6 points."* In at most eight lines, in English or in French: **name what is wrong, and say for each point what you would do instead.**
@@ -981,6 +1004,23 @@ plots.show(axes.figure, alt)
 # - *No idea of the noise, or of copies*: 3.6 points may be within what seeds do; say how large the test set is, check for copies between training (or pretraining) text and test, add a simple baseline such as naive Bayes.
 #
 # **Misconceptions that cost marks**: "20 epochs are too many" (not by itself: the choice of the epoch is the problem); "accuracy is the wrong measure"; "the gain is therefore zero" (it is unknown).
+#
+# **Answers as students write them**
+#
+# - *Full marks (2 of 2)*: "First, the epoch, the rate and the seed were chosen by the test set, so 83.1 % is the luckiest of many numbers; I would
+#   choose by validation and look at the test once. Second, the best of ten seeds stands against one run; I would give mean and range of ten seeds for
+#   both. Third, one side had 20 x 8 x 10 = 1,600 tries and the other a single one with the default rate; the model from scratch must get the same
+#   search. Fourth, nobody knows what 3.6 points mean: I would say how large the test set is, look for copies between training and test, and put naive
+#   Bayes into the table." Why: Four points, each with its remedy.
+# - *Half (1 of 2)*: "The best model was picked by its test accuracy, which should have been done on validation reviews, with the test used only once
+#   at the end. It is also unfair that the pretrained model tried eight learning rates and ten seeds, and the one from scratch only the default; both
+#   should have the same search. Besides, 20 epochs are too many, one should stop after 5. And accuracy is the wrong measure; with F1 one would see
+#   that the gain is zero." Why: *test used as validation* and *unequal effort* (1). The two other points are misconceptions (20 epochs, accuracy,
+#   gain of zero) and stand where the lucky seed and the noise should be (1 lost).
+# - *No marks (0 of 2)*: "The report should not say that pretraining gains 3.6 points, because this is too small to be interesting. 20 epochs are too
+#   many, the model has surely overfitted. Accuracy is not a good measure for reviews. Instead one should take a larger model and more data, and then
+#   the gain would be clearer." Why: None of the four points: nothing on the choice by the test, on seeds, on the search or on the noise. What is
+#   named are misconceptions, and the remedies do not belong to them.
 
 # %% [markdown]
 # ## What to remember

@@ -807,6 +807,29 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 # - *Honesty* (0.5): one of: where the left side tells, the causal model is as good; a classifier at the last token has read everything in both models (one layer: the same numbers); on the turning reviews the causal model was better; it learns from every place of a text.
 #
 # **Misconceptions that cost marks**: "more layers let the causal model see the right side"; "the causal model cannot classify reviews that turn"; "different states prove that BERT understands the pronoun"; "all positions are scored"; "`<mask>` hides a word from attention" (it is visible, the *word* is not).
+#
+# **Answers as students write them**
+#
+# - *Full marks (3 of 3)*: "In a causal model the state of a word depends on it and on what stands before, so at *they* the two council sentences,
+#   which differ only afterwards, have exactly the same state: difference 0, in all 48 pairs, for any weights. Reading both sides the states differ in
+#   all of them, which makes a right answer possible, but does not give it. BERT drops the causal mask; then the next word could simply be copied, so
+#   words are hidden and only these are scored. 15 % is a compromise: with more hidden one learns more from each text, but has less left to read. Of
+#   the chosen words 80 % become `<mask>`, 10 % another word and 10 % stay, because `<mask>` never comes in real use and the model has to judge
+#   visible words as well. Where the right side tells, the causal model fills 66 % of our blanks and the masked one 95 %; where the left side tells,
+#   the causal one was not worse at all (99 against 89 %)." Why: *the limit* (1), *BERT's answer* (1), *evidence* (0.5), *honesty* (0.5).
+# - *Half (1.5 of 3)*: "A causal model reads from left to right, so at *they* it cannot know what comes after. In our test the two council sentences
+#   had the same state at this word in all 48 pairs, difference 0 whatever the weights, and with both sides they did not. Different states prove that
+#   BERT understands whom *they* means. BERT hides 15 % of the words so that the others are not copied, and all positions are scored. Where the right
+#   side tells, the causal model had 66 % and the masked one 95 %. So BERT is better in everything." Why: The same state for any weights is right, but
+#   "prove that BERT understands" is a misconception: it makes a right answer possible, no more (0.5 of 1). *BERT's answer*: why words are hidden is
+#   there; scoring all positions is wrong, 15 % is not explained and 80 / 10 / 10 is missing (0.5 of 1). *Evidence* (0.5). *Honesty* is missing (0.5
+#   lost).
+# - *No marks (0 of 3)*: "The causal objective has the limit that it is only causal: it predicts the next word and cannot look into the future. With
+#   more layers it would see some of the right side, because each layer passes information on, but our model had too few. BERT's answer is to be
+#   bidirectional, so it understands the whole sentence. It hides words from the attention with `<mask>`, and 15 % and 80 / 10 / 10 are the values
+#   that worked best. The causal model cannot classify reviews that turn, since the verdict comes late." Why: No line is met: the first and the third
+#   sentence repeat the question in other words, and the council sentences and all numbers are missing. Three misconceptions: more layers show the
+#   right side, `<mask>` hides from attention, the causal model cannot classify reviews that turn (with two layers it had 0.94 and more).
 
 # %% [markdown]
 # In at most ten lines, in English or in French: **a newspaper wants (a) to sort readers' letters into complaints and praise with 300 labelled letters, (b) to have a short answer written to each. For which of the two would you take a masked model, and what would you add to it? Why not for both?** Use numbers of this notebook.
@@ -819,6 +842,26 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 # - *Writing* (1): a masked model trained as BERT was has no "next word", no order, no end, and the number of masks fixes the length; its conditionals need not belong to one distribution over texts. Take a causal model, or an encoder with a decoder (T5, BART).
 #
 # **Misconceptions that cost marks**: "fine-tuning teaches the language"; "the head is trained during pretraining"; "BERT cannot write because it is too small"; "put `<mask>` at the end and it becomes a language model" (section 9 shows what then comes).
+#
+# **Answers as students write them**
+#
+# - *Full marks (2 of 2)*: "For (a) I would take a masked model that has read many texts, though a causal one would do as well: here they end at 93
+#   and 95 %. I add a small new head on the state of one token and train it, with all of the weights, on the 300 letters. Reading has already taught
+#   which words keep company, the labels only say which side is a complaint; from scratch the same 300 give 58 %. For (b) I would not take it. It
+#   fills blanks and has no next word: nothing says in which order to write or when to stop, and the number of `<mask>` fixes the length beforehand;
+#   asked in turn, ours wrote *ce roman est . . il . ma*. For the answers I take a causal model, or an encoder with a decoder such as T5." Why:
+#   *sorting* (0.5), *fine-tuning* (0.5), *writing* (1), with numbers.
+# - *Half (1 of 2)*: "To sort the letters I would take the masked model, because it reads both sides and had 93 % after pretraining. I add a head with
+#   two outputs for one token and train it together with the model on the 300 letters; without pretraining it stays at 58 %, as the labels alone do
+#   not tell which words belong together. For the answers I would take it as well. BERT cannot write only because it is too small. With a larger one
+#   it is enough to put a `<mask>` at the end, fill it, and put the next one." Why: *sorting* and *fine-tuning* (1). *Writing* is lost (1): size is
+#   not the reason, and `<mask>` at the end is what section 9 shows to fail, two misconceptions.
+# - *No marks (0 of 2)*: "For (a) I would take a fresh model, because a pretrained one has read other texts and would confuse them with the letters;
+#   fine-tuning then teaches it the language from the 300 letters. For (b) I would take the masked model. Its head is trained during pretraining, so
+#   nothing has to be added, and with a `<mask>` at the end it becomes a language model. It is not good for both, since each model has been made for
+#   one task only." Why: From scratch 300 labels give 58 %, so *sorting* is not met. *Fine-tuning* is replaced by two misconceptions (it teaches the
+#   language; the head is trained before), and *writing* by a third (`<mask>` at the end), with no word on order, end or length. No number of the
+#   notebook.
 
 # %% [markdown]
 # ## What to remember

@@ -810,6 +810,26 @@ plots.show(figure, plots.describe_matrix(weights, "Weights")
 #
 # **Misconceptions that cost marks**: "the weight is exactly 1" or "exactly 0"; "the query must be equal to the value"; "the mean over many draws is right, so it works"; "a larger scale
 # repairs the swing" (it makes it worse).
+#
+# **Answers as students write them**
+#
+# - *Full marks (2 of 2)*: "(a) The score of key j must be higher than each other one by a large difference, because the softmax depends on
+#   differences only; with n keys the weight is e^s / (e^s + n - 1), so more keys need more. (b) With orthonormal keys k_a and k_b both get the score
+#   s and all others 0, so their weights are equal; but each other key still keeps e^0 = 1 against e^s, so s must be large. (c) The scale also
+#   multiplies the small difference that noise makes between the two scores: with noise 0.2 the best scale was about 3, and at scale 60 even noise of
+#   0.03 spread the outputs by 0.40 along the edge. (d) The score of a is its length times s and that of b is s, so the difference (length - 1) s is
+#   large for nearly every length, and the softmax picks one of the two." Why: (a) to (d), half a point each.
+# - *Half (1 of 2)*: "(a) The score of key j must be larger than all others by several units, so that the softmax gives it nearly all of the weight;
+#   the values do not matter for this. (b) The query has the same product s with both keys and 0 with the others. So both get the same weight, and s
+#   must be large because each of the others still has e^0 = 1. (c) A larger scale is not always better because the mean over many draws is right
+#   anyway. (d) The length of the key changes the output, since a longer key has more weight in the average. With a still larger scale this would be
+#   repaired." Why: (a) and (b) (1). (c) gives a misconception for a reason: a right mean over draws does not make one draw right (0.5 lost). (d) says
+#   nothing of the difference (length - 1) s, and a larger scale makes the swing worse (0.5 lost).
+# - *No marks (0 of 2)*: "(a) To copy v_j the query must be equal to v_j; then its weight is exactly 1 and all others are exactly 0. (b) The query
+#   k_a + k_b contains both keys, therefore the output contains both values, and a large s makes it larger. (c) Noise is always bad, so one should
+#   not use noise. (d) The output swings because the key varies, and it would swing less with a larger scale." Why: (a) asks for the value in place
+#   of a difference of scores and has weights of exactly 1 and 0; (b), (c) and (d) say what happens without a reason, and the end of (d) is the last
+#   misconception. No part earns its half point.
 
 # %% [markdown]
 # **Several heads and three matrices**: (a) Why do two heads hold still that look at one key each, where two heads that both ask for $s(\mu_a + \mu_b)$ do not? (b) In which draws do they still fail, and why? (c) With $K = Q = V = I$, why
@@ -825,6 +845,25 @@ plots.show(figure, plots.describe_matrix(weights, "Weights")
 #
 # **Misconceptions that cost marks**: "two heads always give the average"; "two heads halve the variance because one averages two numbers" (true of independent numbers only); "$V$ decides where to look"; "it
 # works because there are more parameters".
+#
+# **Answers as students write them**
+#
+# - *Full marks (2 of 2)*: "(a) A head that looks at one key only needs its score to be clearly the highest, and it stays so when the key gets longer
+#   or shorter. Two heads with the query s(mu_a + mu_b) need a tie, lose it in the same draws and in the same direction, so their average swings as
+#   one head does. (b) When the length of k_a is near 0 or negative, in about 8 % of the draws: its score is no longer the highest, and the first head
+#   takes the other values. (c) u_d in x_2 raises its score with x_1 to beta^2, but that of token 2 with itself to 2 beta^2, so it still copies
+#   itself; and a copy of x_1 would bring u_d along with u_b. (d) Q turns what a token is into what it looks for, u_a into u_d and u_d into u_c; V
+#   keeps u_b, turns u_c round and drops the rest." Why: (a) to (d), half a point each.
+# - *Half (1 of 2)*: "(a) A head with one key only has to have the highest score there, which a longer or shorter key does not change; two heads that
+#   both ask for mu_a + mu_b swing in the same draws, so nothing is gained by averaging them. (b) They fail in a few draws because of bad luck with
+#   the noise. (c) The added vector raises the score with the other token, but that with itself rises twice as much, to 2 beta^2, so token 2 copies
+#   itself. (d) Q decides what is carried over and V decides where to look." Why: (a) and (c) (1). (b) names neither the length near 0 or below nor
+#   what the head then does (0.5 lost). (d) has the parts of Q and V exchanged, "V decides where to look" being the third misconception (0.5 lost).
+# - *No marks (0 of 2)*: "(a) Two heads halve the variance, because one averages two numbers, so two heads always give the average. (b) They fail
+#   rarely, in those draws in which they do not work. (c) With K = Q = V = I it is not possible since the identity does nothing. (d) With three
+#   matrices there are more parameters, and so the model can do more; Q is for the query and V for the value." Why: (a) would hold for independent
+#   numbers, but heads with the same query swing together, and then the second half of the question has no answer. (b) and (c) repeat the question,
+#   (d) repeats the names and takes parameters for a reason. No part is met.
 
 # %% [markdown]
 # ## What to remember

@@ -945,6 +945,25 @@ plots.show(figure, "Perplexity on reviews not read, mean of three seeds: " + ", 
 #
 # **Misconceptions that cost marks**: "it has too few parameters"; "it was not trained long enough"; "the ReLU loses the information"; "it does not know the positions"; "it cannot look at more than one token"; "no model with synthesizers can do look-up" (two layers, or a bag and a feed-forward part, can
 # here).
+#
+# **Answers as students write them**
+#
+# - *Full marks (2 of 2)*: "(a) The scores of row i are made from x_i alone (and the place j), so the question is never compared with the pairs. Two
+#   sentences with the same question and exchanged pairs get the same weights, though they need different ones, so no width and no training brings
+#   more than one place in eight (0.13). (b) In `named` the place depends on the question's own letter, and that is in x_i: the same question always
+#   wants the same place. (c) After the first block x_i holds something of the pairs, through the values and the residual, so the second one can make
+#   scores that depend on them; ours came to 0.52. (d) It does not ignore them: their values come into the output, which changes when they change.
+#   They only have no say in where it looks." Why: (a) to (d), half a point each.
+# - *Half (1 of 2)*: "(a) A row's scores come from its own token, so the layer cannot know behind which place the right pair stands; if I exchange b18
+#   and d19, its weights stay as they were (0.12 and 0.12) though the answer has moved. (b) In `named` the right place follows from the letter of the
+#   question, which the row does see. (c) Two blocks got further, 0.52 in place of 0.13, because they have twice as many parameters and one block had
+#   too few. (d) It is right that it ignores the others, since each row of scores depends on its own token only." Why: (a) and (b) (1). (c) is the
+#   first misconception: a wider single block does not help, the second block's x_i has read the pairs (0.5 lost). (d) confuses the scores with the
+#   output: the values of the others come in (0.5 lost).
+# - *No marks (0 of 2)*: "(a) One layer of a dense synthesizer has too few parameters for look-up, and 240 steps are not long enough; the ReLU also
+#   loses information. (b) `named` is easier, so the argument does not apply. (c) Two blocks are deeper, and deeper models learn more. (d) Nothing is
+#   wrong with it: the synthesizer cannot look at more than one token." Why: No part is met: (a) and (d) are made of misconceptions (parameters,
+#   training, ReLU, one token), (b) and (c) say that it is so, without saying why. After 1,000 steps the single block is still at 0.13.
 
 # %% [markdown]
 # **Is it worth it?** You may choose the attention of a model that reads texts of up to 4,096 tokens at width 512 with 8 heads. (a) What does the dense synthesizer save against keys and queries, in parameters and in products, and what does it cost? Use your formulas. (b) What happens with a text of 5,000 tokens? (c) Describe one task for which you would choose a synthesizer,
@@ -959,6 +978,25 @@ plots.show(figure, "Perplexity on reviews not read, mean of three seeds: " + ", 
 # - (d) At least one of: equal number of parameters or equal compute, more seeds, more training, several layers, real text, a learning rate chosen for each kind.
 #
 # **Misconceptions that cost marks**: "it is linear in the length" (the square of scores remains); "it needs no attention weights"; "fewer parameters in any case"; "random means that it does not learn".
+#
+# **Answers as students write them**
+#
+# - *Full marks (2 of 2)*: "(a) The dense one saves a D x D layer, D^2 + D or about 263 thousand parameters, and L D^2 products, which at L = 4096 is
+#   only a tenth: (D + L)/(2D + L) = 0.9 of the products remain. It costs DN + AN parameters, about 2.1 million, more than it saves, since N is far
+#   above 505. (b) For the places from 4,096 on there is no column of B, so the text must be cut or the model made and trained anew. (c) I would
+#   choose it where the place follows from the position or the token itself, such as 'look at the previous word'; not for answering questions on a
+#   text, where the place depends on what stands elsewhere. (d) The four models of our run do not have the same number of parameters; I would make
+#   them equal, train longer than three epochs and with more seeds, and choose a learning rate for each." Why: (a) to (d), half a point each.
+# - *Half (1 of 2)*: "(a) The dense synthesizer needs no keys, so it has fewer parameters in any case, and it is linear in the length. (b) With 5,000
+#   tokens there is no column of B for the last 904 places; one has to cut the text, or to make a larger model and train it again. (c) For: a task
+#   where one always looks at the word before, because the place is known without comparing. Against: finding a name again somewhere in the text,
+#   because where it stands is different each time. (d) Key-query had 7.7 and dense 9.3, so nothing must be measured any more: keys and queries are
+#   needed." Why: (b) and (c) with reasons (1). (a) has two misconceptions: at N = 4096 it has more parameters, and the square of scores remains (0.5
+#   lost). (d) measures nothing further, though parameters, epochs and seeds differ or are few (0.5 lost).
+# - *No marks (0 of 2)*: "(a) The synthesizer saves the whole attention, as it needs no attention weights, and it costs a little accuracy. (b) A text
+#   of 5,000 tokens takes longer, but it works as with any other attention. (c) I would choose it for short texts and not for long ones. (d) One would
+#   have to measure whether keys and queries are needed." Why: (a) has no formula and a misconception (it has weights, they are made in another way),
+#   (b) overlooks that B ends at 4,096, (c) gives no task and no reason, (d) restates the question.
 
 # %% [markdown]
 # ## What to remember

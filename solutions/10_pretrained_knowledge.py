@@ -461,6 +461,25 @@ print(pd.DataFrame(told).T)
 # - *The control* (0.5): people never read about are at the level of the baseline with both models; so it is not "better guessing" or "better English", but what was read about *these* people.
 #
 # **Misconceptions that cost marks**: "the model looks the texts up" (it has no access to them); "it has learned the answers in fine-tuning"; "pretraining helps because it gives better embeddings" alone, without facts.
+#
+# **Answers as students write them**
+#
+# - *Full marks (2 of 2)*: "The pretrained model brings along pairs of name and town that it has stored in its weights while it read; when it is
+#   asked, it has no text before it, and the question itself holds no hint. The 100 questions teach it the form, that is, question, town, stop. The
+#   people of `valid` are in none of these questions, so their towns can only come from reading. It gives the right town for 50 % of them, the model
+#   that has not read for 4 %, and Lyon for everybody would be right for 8 %. The third group is the control: of people never read about it gets 3 %
+#   right, below the 8 % of the baseline. So reading has not made it better at guessing towns; it knows something of *these* people." Why: *facts in
+#   the weights* (1), *evidence* (0.5), *the control* (0.5).
+# - *Half (1 of 2)*: "The pretrained model has read sentences about these people and keeps what it has read in its parameters, since at the question
+#   no text is given. This is why it reaches 50 % where the model without reading has 4 % and one town for everybody 8 %. The 100 questions are where
+#   it learns the answers: the more of them, the more towns it knows. The third group has 3 %, which shows that the model should be trained for
+#   longer." Why: That the facts lie in the weights is there, but "learns the answers in the questions" is a misconception, as nobody of `valid` is
+#   asked about in training (0.5 of 1). *Evidence* (0.5). *The control* is misread: more training gives nothing about people who are in no text (0.5
+#   lost).
+# - *No marks (0 of 2)*: "Pretraining helps because it gives the model better embeddings and better English, so it understands the question. When it
+#   is asked for a person, it looks the texts up that it has read and finds the town there. From 100 questions it has learned the answers, and
+#   therefore it can answer similar ones. The third group is there to test the model on more people." Why: Three misconceptions in three sentences
+#   (embeddings without facts, looking texts up, answers learned in fine-tuning), no number, and the third group without its use in the argument.
 
 # %% [markdown]
 # ## 6. How sure is it?
@@ -710,6 +729,25 @@ show_rule(0.9)
 # - *Nobody can say where it comes from*: a fact in the weights has no source, cannot be looked up, corrected or deleted one by one.
 #
 # **Misconceptions that cost marks**: "a bigger model does not make things up"; "a threshold solves it"; two concerns that are the same in other words.
+#
+# **Answers as students write them**
+#
+# - *Full marks (2 of 2)*: "First, a user cannot tell a read answer from an invented one: both are a town, said with the same certainty. The model
+#   says Lyon for Clara Vamonell, about whom it has read nothing, with a confidence of 0.95, while the median of its right answers is 0.6. It would
+#   help to reward 'I do not know' in training, or to fetch the text and show it as the source. Second, a promise that was measured on some people
+#   does not hold for others. The threshold for at most a quarter of wrong answers, chosen on people read about, lets 24 to 52 % of the unknown ones
+#   pass, and 96 % or more of these answers are wrong. Whoever builds on it has to put unknown people into dev and to report each group by itself."
+#   Why: Two different concerns, each with example and remedy (1 + 1).
+# - *Half (1 of 2)*: "A first concern is that one cannot see whether an answer is made up, because it looks like a right one: for Clara Vamonell,
+#   never read about, it says Lyon with a confidence of 0.95, and the truth is Prague. The source should be shown with the answer, and where there is
+#   none, the model should say nothing. A second concern is that users do not know which answers are wrong. For example, Iris Wizogren was not born in
+#   Porto. One should use a bigger model, which does not make things up." Why: The first concern in full (1). The second is the first one in other
+#   words, which is a misconception, so its example does not count for it, and the bigger model is no remedy (1 lost).
+# - *No marks (0 of 2)*: "The model makes up answers, and this is a concern, because some answers are read and others are made up. Another concern is
+#   that made-up answers are not true. Both would vanish with a bigger model, which knows all people and has nothing to make up. Until then a
+#   threshold of 0.9 solves it, because all answers above it are right." Why: Both concerns restate the question and are the same one; no example. "A
+#   threshold solves it" and "a bigger model does not make things up" are misconceptions: above 0.9 the table of section 6 has five answers about
+#   people never read about, all of them wrong.
 
 # %% [markdown]
 # **Essay 2**, at most five lines, in English or in French. **What does the model do, step by step, when it is asked about a name it has never seen, and why does it not stop?** Say why its answer is a town at all, and which towns you expect.
@@ -721,6 +759,20 @@ show_rule(0.9)
 # - *Form and content* (0.5): training has never rewarded anything but a town behind a question, so form and end are right; the town is that of names that look similar (same first name or letters) or a frequent one. "I do not know" was no answer in any text.
 #
 # **Misconceptions that cost marks**: "the name becomes `<oov>`" (characters are known); "it answers at random" (the same question gets the same answer).
+#
+# **Answers as students write them**
+#
+# - *Full marks (1 of 1)*: "It reads the name letter by letter, and it knows each letter; nothing in it asks whether it has seen the whole. The
+#   letters give some hidden state, near to those of similar names, and the head turns any state into probabilities of characters, so it writes the
+#   most probable one, and the next, to the end. In training nothing but a town ever followed a question, and 'I do not know' stood nowhere, so I
+#   expect a town: that of names that look alike, or a frequent one such as Lyon." Why: *mechanism* (0.5) and *form and content* (0.5).
+# - *Half (0.5 of 1)*: "The name becomes `<oov>`, because it is not in the vocabulary, and so the model has nothing to go by. It answers all the same,
+#   since in training a town came after each question and never 'I do not know'. I expect frequent towns, such as Lyon, or those of people with the
+#   same first name." Why: *form and content* (0.5). *Mechanism* is lost by the first misconception: characters are known, so nothing becomes `<oov>`
+#   (0.5 lost).
+# - *No marks (0 of 1)*: "The model sees that it does not know the name and then answers at random. It does not stop because it was not told to stop.
+#   Since it guesses, each time another town may come out, and I expect all towns equally often." Why: Nothing in the model sees that a name is new,
+#   and the same question gets the same answer: the second misconception carries the answer. "It was not told to stop" restates the question.
 
 # %% [markdown]
 # ## What to remember

@@ -871,6 +871,26 @@ for name, share in zip(("surest 40", "middle 40", "least sure 40"), thirds):
 #
 # **Misconceptions that cost marks**: "BLEU 97 means that 97 % of the sentences (or words) are right"; "a beam always raises BLEU"; "the loss on the training pairs shows how well it translates"; "the attention map proves why a word was chosen" (it shows where the model looked). Whoever says that the question cannot be answered, and
 # why, may earn full marks.
+#
+# **Answers as students write them**
+#
+# - *Full marks (3 of 3)*: "Nobody can say, since BLEU depends on its test: our sentences are invented, short and regular, the others' may be news,
+#   and words, capitals and smoothing may be treated in another way. Only the same sentences, cut alike and scored by the same program, compare two
+#   models. BLEU counts runs of one to four words that also stand in *one* reference. So *le chat dort sur le lit* gets 51 because one word is
+#   missing, and *les vieilles chanteuses portent de haches* loses little though it is wrong. I would also ask whether the test was unread: with 500
+#   pairs the same model had 99 on sentences that it had learned from and 24 on unseen ones. Besides the number I would read sentences from the surest
+#   to the least sure and count kinds of error, such as the wrong gender in *nouvelles livres*." Why: *same test* (1), *what it measures* (1),
+#   *honest* (0.5), *besides* (0.5).
+# - *Half (1.5 of 3)*: "The two numbers cannot be compared, because they come from different corpora: ours has short, regular sentences, and it also
+#   depends on how the words are cut and on the program. To compare, both models must translate the same test. BLEU 97 means that 97 % of our words
+#   are right, and 41 that the other model has more than half of its words wrong. To check this I would look at the loss on the training pairs, which
+#   shows how well a model translates. I would also read some translations, because *la chanteuse* for *my children* is worse than *nouvelles
+#   livres*." Why: *same test* (1) and *besides* (0.5). *What it measures* is the first misconception, and n-grams and the one reference are missing
+#   (1 lost); whether the number is honest is replaced by the loss on training pairs, another misconception (0.5 lost).
+# - *No marks (0 of 3)*: "Our model is better, since 97 is more than 41 and BLEU goes up to 100. It means that 97 % of our sentences are right. The
+#   other group should use a beam, which always raises BLEU, and train for more passes. Besides BLEU I would look at the loss on the training pairs,
+#   which shows how well a model translates." Why: "97 is better than 41" earns nothing by the first line. BLEU as a share of right sentences, the
+#   beam that always helps and the training loss are misconceptions, and no line is left.
 
 # %% [markdown]
 # ## What to remember

@@ -573,6 +573,26 @@ pd.DataFrame(compared).astype(float).round(1).T
 # - *The cost*: the remedies are opposite. Against overfitting one takes a smaller model or more dropout; here the optimisation has to be repaired (warm-up, pre-norm, a smaller rate), and one would conclude wrongly that depth does not pay for this task.
 #
 # **Misconceptions that cost marks**: "it overfits because it has the most parameters"; "63.7 % is not bad"; "the dev score is lower than that of the others, so it overfits"; "a gap between training and dev loss is overfitting" (it is needed for it, and does not suffice); "BLEU 0.3154 shows that it has learned"; "dropout 0.1 was too low" (that would need a low training loss).
+#
+# **Answers as students write them**
+#
+# - *Full marks (2 of 2)*: "Who overfits is nearly always right on the training set; this run has after ten epochs a training loss of 2.92 (a
+#   perplexity of 18) and 63.7 % of the training words right, and its loss rose in the second epoch and fell by 3 % in all. In accuracy it has the
+#   smallest gap of the four, 0.4 points against 15. To show overfitting one would need a training loss near 0 and a dev loss that has turned and
+#   rises; the report gives the dev loss of the last epoch only. I would say that the run fails to train, with reserve, as it is one run with one seed
+#   and its accuracy, dev loss and BLEU do not go together. The wrong word costs the wrong remedy: one takes more dropout or a smaller model, when the
+#   optimisation has to be repaired, with warm-up, pre-norm or a smaller rate, and one believes that depth does not pay." Why: All four lines.
+# - *Half (1 of 2)*: "The 6-layer model does not overfit, because even on the training set it gets only 63.7 % of the words right and its loss is 2.92
+#   after ten epochs, hardly less than at the start. Its dev accuracy, 63.3 %, is almost the same, while the others lose 15 points. If it did overfit,
+#   dropout 0.1 was too low, and this would be the evidence that is needed. I would say that it underfits, like each model with a bad score. With the
+#   right word one would have tried warm-up or pre-norm; with the wrong one, one takes a smaller model or more dropout, and these do not help here."
+#   Why: *against it* and *the cost* (1). *What would be needed* names a misconception and neither a low training loss nor a dev loss that turns (0.5
+#   lost); "underfits" counts only with the high training loss as its reason, and how sure one is is missing (0.5 lost).
+# - *No marks (0 of 2)*: "The sentence is wrong because it is not proved, but it is probably true: the model has the most parameters, 72 million, and
+#   large models overfit. Its dev score is lower than that of the others, which is overfitting, and its dev loss (4.8) is far above its training loss
+#   (2.9). Still, 63.7 % is not bad, and BLEU 0.3154 shows that it has learned to translate. I would call it a model that overfits a little, and more
+#   dropout would have helped." Why: Every sentence after the first clause is a misconception (parameters, lower dev score, a gap by itself, 63.7 %,
+#   BLEU), and the remedy is the one that the wrong word leads to. "Not proved" does not say what a proof would need.
 
 # %% [markdown]
 # ## 5. Why a deep post-norm model does not start
@@ -809,6 +829,27 @@ print(f"{chosen['name']}: dev BLEU {chosen['dev_bleu']:.1f}, test BLEU {score_bl
 # - *The next run*, with a reason: for example *deep* with pre-norm or warm-up; a second and third seed of *wide* and *middle*; *wide* with dropout 0.1. It should be able to change the decision.
 #
 # **Misconceptions that cost marks**: "0.3854 is the highest, so wide is best"; "deep models overfit"; choosing by the test score; "more parameters are always better with more epochs"; treating the small-scale BLEU as a forecast of the full-size BLEU.
+#
+# **Answers as students write them**
+#
+# - *Full marks (2 of 2)*: "My rule, fixed before I looked: the smallest setting whose mean dev BLEU is within one standard error of the best mean. In
+#   our table *deep* with pre-norm has 37.5 (30.9 to 42.2 over three seeds) for 596,618 parameters and 28 s, *shallow* with pre-norm 30.6 (27.9 to
+#   33.1) for 134,858 and 9 s. It lies outside one standard error, so the rule takes *deep* with pre-norm; whether 7 points are worth three times the
+#   seconds depends on the use, and the ranges of the seeds overlap. My choice does not rest on the published row *deep*, as that run did not train
+#   and so says nothing about depth, nor on the 37.5 as a forecast: small models and invented sentences do not carry over. With one more run I would
+#   train *deep* with pre-norm at the full width, because if it is not above the published 0.3854 of *wide*, I take a smaller one." Why: All four
+#   lines.
+# - *Half (1 of 2)*: "I decide by dev BLEU alone, and among settings within one standard error of the best mean I take the smallest. By the published
+#   table that is *shallow*: it has 0.3745 and *wide* 0.3854, a gain of 1.1 points for more than twice the parameters and twice the minutes. One run
+#   each cannot tell such values apart, so I would not pay for *wide*. My choice rests on the fact that deep models overfit, as the published row
+#   *deep* shows. The next run I would pay for is *shallow* with the same seed once more, to be sure." Why: *a rule* and *cost against gain* (1). What
+#   it does not rest on is turned round: it rests on the row *deep*, with a misconception (0.5 lost). The next run repeats what is known and cannot
+#   change the decision (0.5 lost).
+# - *No marks (0 of 2)*: "I choose *wide*, because 0.3854 is the highest BLEU of the published table. With more epochs it would be even better, since
+#   more parameters are always better if one trains for longer. *Deep* is no choice, because deep models overfit. My choice does not rest on luck. As
+#   one run more I would train *wide* for longer and take it if its test score is higher." Why: The highest single figure in place of a rule, no cost,
+#   *deep* misread, and a next run that is judged by the test. Four misconceptions; "does not rest on luck" says nothing, with one run for each
+#   setting.
 
 # %% [markdown]
 # ## What to remember
