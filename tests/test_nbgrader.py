@@ -138,7 +138,7 @@ def test_a_check_tagged_to_be_skipped_is_run_all_the_same(rows: dict[str, Row]) 
 
 
 def test_an_answer_under_another_name_is_told(rows: dict[str, Row]) -> None:
-    assert "causal_mask 0/3: not attempted yet" in rows["undefined"].why
+    assert "causal_mask 0/3: stopped with an error" in rows["undefined"].why
 
 
 def test_hostile_submissions_win_nothing_and_stop_nobody(rows: dict[str, Row]) -> None:
