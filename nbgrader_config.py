@@ -2,9 +2,10 @@
 
 import os
 
+from nbconvert.preprocessors import ClearMetadataPreprocessor
 from nbgrader import preprocessors
 
-from grading.autograder.preprocessors import MendCells
+from grading.autograder.preprocessors import MendCells, SandboxedExecute, TakeAnswers
 
 c = get_config()  # noqa: F821 - nbgrader defines it when it reads this file
 
@@ -23,10 +24,9 @@ c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedb
 c.ClearSolutions.code_stub = {"python": 'raise NotImplementedError("Replace this line by your answer")'}
 c.ClearSolutions.text_stub = "*Your answer here: double-click, and replace this line.*"
 
-c.Execute.timeout = 60  # seconds for one cell; an endless loop costs its own cell only
-c.Execute.iopub_timeout = 60  # seconds for what a cell has printed to arrive; a busy machine needs more than 4
-c.Execute.skip_cells_with_tag = "experiment"  # training runs and plots: no mark depends on them
+# `nbgrader autograde` and formgrader's button run students' code in the sandbox of `python -m grading autograde`.
 c.Autograde.sanitize_preprocessors = [
+    TakeAnswers,
     preprocessors.ClearOutput,
     preprocessors.DeduplicateIds,
     preprocessors.OverwriteKernelspec,
@@ -34,6 +34,23 @@ c.Autograde.sanitize_preprocessors = [
     MendCells,
     preprocessors.CheckCellMetadata,
 ]
+c.Autograde.autograde_preprocessors = [
+    SandboxedExecute,
+    preprocessors.IgnorePattern,
+    ClearMetadataPreprocessor,
+    preprocessors.LimitOutput,
+    preprocessors.SaveAutoGrades,
+    preprocessors.AssignLatePenalties,
+    preprocessors.CheckCellMetadata,
+]
+# Where no sandbox can be made, or for submissions that you would run yourself: students' code then runs with your
+# rights, in a plain kernel, within the limits below it.
+c.SandboxedExecute.unprotected = False
+c.Execute.timeout = 60  # seconds for one cell; an endless loop costs its own cell only
+c.Execute.iopub_timeout = 60  # seconds for what a cell has printed to arrive; a busy machine needs more than 4
+c.Execute.skip_cells_with_tag = "experiment"  # training runs and plots: no mark depends on them
+# Points off for late work, by nbgrader's plugin or one of your own; due dates and extensions are in the gradebook.
+c.LateSubmissionPlugin.penalty_method = "none"  # "zero" takes everything off
 # Our own page: nbgrader's shows hidden tests, runs what students wrote as HTML, and needs a network for formulas.
 c.GenerateFeedback.exporter_class = "grading.pages.exporter.FeedbackExporter"
 c.GenerateFeedback.preprocessors = ["grading.pages.exporter.Grades"]

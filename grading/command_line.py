@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     demo = add(
         "demo",
         "grading.classroom.demo:command",
-        "build a small class under gradebook/ and grade it with plain nbgrader",
+        "build a small class under gradebook/ and grade it with nbgrader's own commands",
         "--folder /tmp/class",
     )
     demo.add_argument("--folder", default=None, help="course folder to build in (default: this one)")
@@ -75,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     grade = add(
         "grade",
         "grading.classroom.plain_grading:command",
-        "autograde one assignment with plain nbgrader, print marks and reasons",
+        "grade one assignment with nbgrader's own commands, print marks and reasons",
         "01_causal_mask",
     )
     grade.add_argument("assignment", help="its full name: 01_causal_mask")
@@ -141,7 +141,7 @@ def _parser() -> argparse.ArgumentParser:
 
     for command in (autograde, regrade, feedback):
         command.add_argument("--student", action="append", default=[], help="only this student; may be repeated")
-    for command in (autograde, regrade):
+    for command in (demo, grade, autograde, regrade):
         command.add_argument("--unsafe", action="store_true", help="grade even where no sandbox can be made")
     for command in (collect, grade, autograde, regrade, feedback, report, export):
         command.add_argument("--course", type=Path, default=None, help="course folder (default: this one)")

@@ -45,7 +45,9 @@ SECONDS = {
     "test_stand_in_device.py": 45,
     "test_corpora.py": 30,
     "test_oddities.py": 30,
-    "test_nbgrader.py": 30,
+    "test_nbgrader.py": 120,
+    "test_late.py": 90,
+    "test_separate.py": 45,
     "test_autograde.py": 30,
 }
 LONG = 25

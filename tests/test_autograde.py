@@ -247,7 +247,7 @@ def test_the_command_line_prints_json(
 ) -> None:
     from grading.__main__ import main
 
-    monkeypatch.setattr(autograde, "environment_key", lambda name: "fixed")
+    monkeypatch.setattr(fingerprint, "environment_key", lambda name: "fixed")
     main(["autograde", ASSIGNMENT, "--student", "chloe_empty", "--json", "--course", str(course)])
     (told,) = json.loads(capsys.readouterr().out)
     assert told["student"] == "chloe_empty"

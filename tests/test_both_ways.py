@@ -1,7 +1,7 @@
 """The whole bank, graded in a sandbox and in this process: the same verdicts, whichever way a class is graded.
 
-Plain nbgrader's way is the examiner in the notebook's own process, which is what `InProcess` stands for here;
-`test_nbgrader.py` and `benchmarks/autograde.py` compare with nbgrader itself on whole classes.
+A plain kernel, where code runs unprotected, has the examiner in the notebook's own process, which is what `InProcess`
+stands for here; `test_nbgrader.py` and `benchmarks/autograde.py` compare with nbgrader itself on whole classes.
 """
 
 from collections import defaultdict

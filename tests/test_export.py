@@ -46,6 +46,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 check.auto_score, check.needs_manual_grade = 2.25, False
                 essay.needs_manual_grade = student == "bob"
                 essay.manual_score = None if student == "bob" else 1.5
+                if assignment == "02_x":
+                    check.notebook.late_submission_penalty = 0.75
         book.db.commit()
     return tmp_path
 
@@ -70,15 +72,16 @@ def test_a_line_for_each_student_and_assignment(course: Path, capsys: pytest.Cap
         "assignment",
         "mark",
         "points",
+        "late_penalty",
         "still_to_read",
         "received_utc",
     ]
     assert rows == [
-        ["ada", "Lovelace", "Ada", A, "3.75", "5", "0", ""],
-        ["ada", "Lovelace", "Ada", "02_x", "3.75", "5", "0", ""],
-        ["bob", '\'=cmd|"/c calc"!A1', "Bob", A, "2.25", "5", "1", ""],
-        ["yan", "", "", A, "", "5", "0", ""],
-        ["zoe", "", "Zoë", A, "", "5", "0", ""],
+        ["ada", "Lovelace", "Ada", A, "3.75", "5", "0", "0", ""],
+        ["ada", "Lovelace", "Ada", "02_x", "3", "5", "0.75", "0", ""],
+        ["bob", '\'=cmd|"/c calc"!A1', "Bob", A, "2.25", "5", "0", "1", ""],
+        ["yan", "", "", A, "", "5", "0", "0", ""],
+        ["zoe", "", "Zoë", A, "", "5", "0", "0", ""],
     ]
 
 
@@ -86,7 +89,7 @@ def test_canvas(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     titles, points, ada, bob, _, zoe = exported(course, "canvas", capsys)
     assert titles == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", A, "02_x"]
     assert points == ["    Points Possible", "", "", "", "", "5", "5"]
-    assert ada == ["Lovelace, Ada", "", "", "ada", "", "3.75", "3.75"]
+    assert ada == ["Lovelace, Ada", "", "", "ada", "", "3.75", "3"]
     assert bob[0].startswith("'=cmd")
     assert zoe[-2:] == ["", ""]  # no mark is no zero
 
@@ -97,7 +100,7 @@ def test_the_rosters_columns_tell_the_site_who_is_who(course: Path, capsys: pyte
         "id,lms_user_id,first name,last name,email,id number\nada,7,Ada,King,ada@x.org,u7\n", encoding="utf-8"
     )
     assert exported(course, "canvas", capsys)[2][:4] == ["King, Ada", "7", "u7", "ada@x.org"]
-    assert exported(course, "moodle", capsys)[1] == ["Ada", "King", "u7", "ada", "ada@x.org", "3.75", "3.75"]
+    assert exported(course, "moodle", capsys)[1] == ["Ada", "King", "u7", "ada", "ada@x.org", "3.75", "3"]
 
 
 def test_a_roster_of_canvas_itself(course: Path) -> None:
@@ -112,7 +115,7 @@ def test_a_roster_of_canvas_itself(course: Path) -> None:
 def test_moodle(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     titles, ada, *_ = exported(course, "moodle", capsys)
     assert titles == ["First name", "Last name", "ID number", "Username", "Email address", A, "02_x"]
-    assert ada == ["Ada", "Lovelace", "ada", "ada", "", "3.75", "3.75"]
+    assert ada == ["Ada", "Lovelace", "ada", "ada", "", "3.75", "3"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Plain nbgrader on real submissions: release, autograde, feedback, and what broken work costs."""
+"""nbgrader's own commands on real submissions: release, autograde, feedback, and what broken work costs."""
 
 import json
 import os
@@ -12,33 +12,66 @@ import pytest
 from nbformat import NotebookNode
 
 from grading.authoring import bank, build
+from grading.autograder import run as autograde
+from grading.autograder.outcome import UNCHANGED
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
 from grading.classroom.plain_grading import Row
 from grading.course import Course
 from grading.errors import CourseError
 from grading.pages import report
-from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, oddities, perfect
+from tests.hostile import cells
+from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, oddities, perfect, released
+
+pytestmark = pytest.mark.sandbox
+
+LOOK_AROUND = """
+import os, pathlib
+for folder in ({course!r}, "/tmp", os.path.expanduser("~"), "."):
+    try:
+        pathlib.Path(folder, "canary-{name}").write_text("was here")
+    except OSError:
+        pass
+def causal_mask(size):
+    return pathlib.Path({course!r}, "solutions", "01_causal_mask", "01_causal_mask.ipynb").read_text()
+"""
+FORGED = ("check_cells_tagged", "outputs_of_full_marks", "schema_of_the_past", "checks_replaced", "all_cells_twice")
+
+
+def submit(course: Path, student: str, notebook: NotebookNode) -> Path:
+    folder = course / "gradebook" / "submitted" / student / ASSIGNMENT
+    folder.mkdir(parents=True)
+    (folder / f"{ASSIGNMENT}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    return folder
+
+
+def odd_class(course: Path) -> None:
+    """Writes the demo class with odd submissions and hostile ones more."""
+    demo.make(course)
+    for student, notebook in oddities().items():
+        submit(course, student, notebook)
+    ending, looking = perfect(), perfect()
+    cell(ending, "causal_mask").source = "import os\nos._exit(1)"
+    submit(course, "20260112", ending)
+    (submit(course, "no_time", perfect()) / "timestamp.txt").write_text("as soon as possible")
+    cell(looking, "causal_mask").source = LOOK_AROUND.format(course=str(course), name="sandboxed")
+    folder = submit(course, "looking", looking)
+    (course / "secret.txt").write_text("for the instructor only")
+    (folder / "notes.txt").symlink_to(course / "secret.txt")
+    for name in FORGED:
+        (case,) = (case for case in cells.CASES if case.name == name)
+        forged = released()
+        assert case.change is not None
+        case.change(forged)
+        submit(course, name, forged)
 
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
-    """The demo class with some odd submissions more, graded by plain nbgrader."""
+    """The demo class with odd and hostile submissions more, graded by nbgrader's own commands."""
     course = tmp_path_factory.mktemp("course")
-    demo.make(course)
-    for student, notebook in oddities().items():
-        folder = course / "gradebook" / "submitted" / student / ASSIGNMENT
-        folder.mkdir(parents=True)
-        nbformat.write(notebook, folder / f"{ASSIGNMENT}.ipynb")
-    for student, notebook in (("20260112", perfect()), ("no_time", perfect())):
-        folder = course / "gradebook" / "submitted" / student / ASSIGNMENT
-        folder.mkdir(parents=True)
-        if student == "no_time":
-            (folder / "timestamp.txt").write_text("as soon as possible")
-        else:
-            cell(notebook, "causal_mask").source = "import os\nos._exit(1)"
-        nbformat.write(notebook, folder / f"{ASSIGNMENT}.ipynb")
-    graded = classroom.grade(Course(course), ASSIGNMENT, say=False, cell_seconds=15)
+    odd_class(course)
+    graded = classroom.grade(Course(course), ASSIGNMENT, say=False)
     made = {row.student: row for row in graded}
     made["course"] = Row(str(course), None, 0, "")
     return made
@@ -83,8 +116,11 @@ def test_an_endless_loop_costs_its_exercise_only(rows: dict[str, Row]) -> None:
     assert "causal_mask 0/3" in rows["looping"].why
 
 
-def test_each_missing_mark_has_the_reason_of_its_own_student(rows: dict[str, Row]) -> None:
-    assert rows["20260112"].why == "could not be graded: its code ended the kernel"
+def test_code_that_ends_its_process_costs_its_exercise_only(rows: dict[str, Row]) -> None:
+    assert rows["20260112"].mark == AUTOMATIC - 3
+
+
+def test_a_missing_mark_has_the_reason_of_its_own_student(rows: dict[str, Row]) -> None:
     assert rows["no_time"].why.startswith("could not be graded: nbgrader says: ")
     assert "as soon as possible" in rows["no_time"].why
 
@@ -102,7 +138,52 @@ def test_a_check_tagged_to_be_skipped_is_run_all_the_same(rows: dict[str, Row]) 
 
 
 def test_an_answer_under_another_name_is_told(rows: dict[str, Row]) -> None:
-    assert "causal_mask 0/3: its cell was not run or failed" in rows["undefined"].why
+    assert "causal_mask 0/3: stopped with an error" in rows["undefined"].why
+
+
+def test_hostile_submissions_win_nothing_and_stop_nobody(rows: dict[str, Row]) -> None:
+    assert {name: rows[name].mark for name in FORGED} == dict.fromkeys(FORGED, 0.0)
+    assert rows["looking"].mark == AUTOMATIC - 3
+
+
+def test_no_code_of_a_student_has_run_outside_the_sandbox(rows: dict[str, Row]) -> None:
+    course = course_of(rows)
+    places = [course, Path("/tmp"), Path.home(), course / "gradebook" / "autograded" / "looking" / ASSIGNMENT]
+    assert [place for place in places if (place / "canary-sandboxed").exists()] == []
+    assert [path.name for path in places[-1].iterdir()] == [f"{ASSIGNMENT}.ipynb"]  # nothing through the link
+
+
+def told(course: Path) -> dict[str, tuple[dict[str, tuple[float | None, bool]], Any, str]]:
+    """Returns for each student the marks of all cells, what was recorded of the verdicts, and what was put right."""
+    made = {}
+    with Course(course).gradebook() as book:
+        for one in book.assignment_submissions(ASSIGNMENT):
+            path = Course(course).autograded(one.student_id, ASSIGNMENT)
+            if path.exists():
+                (part,) = one.notebooks
+                marks = {grade.name: (grade.auto_score, grade.needs_manual_grade) for grade in part.grades}
+                graded = nbformat.read(path, as_version=4)
+                for verdict in graded.metadata["grading"]["verdicts"].values():
+                    del verdict["seconds"]
+                made[one.student_id] = (marks, graded.metadata["grading"], graded.cells[0].source)
+    return made
+
+
+def test_our_own_command_gives_the_same_marks_and_says_the_same(rows: dict[str, Row], tmp_path: Path) -> None:
+    course = tmp_path / "course"
+    shutil.copytree(course_of(rows), course, symlinks=True)
+    shutil.rmtree(course / "gradebook" / "autograded")
+    (course / "gradebook" / "gradebook.db").unlink()
+    autograde.run(autograde.Settings(Course(course), workers=1, progress=False))
+    theirs, ours = told(course_of(rows)), told(course)
+    del ours["no_time"]  # nbgrader itself cannot read its time
+    assert set(theirs) == set(ours) >= {*FORGED, *oddities(), "looking", "20260112", "fatou_endless_loop"}
+    assert theirs == ours
+
+
+def test_what_nbgrader_has_graded_is_not_graded_again(rows: dict[str, Row]) -> None:
+    settings = autograde.Settings(Course(course_of(rows)), students=["ada_perfect", "looking"], progress=False)
+    assert {one.state for one in autograde.run(settings)} == {UNCHANGED}
 
 
 def test_feedback_shows_check_points_and_hint_and_no_hidden_value(rows: dict[str, Row]) -> None:
@@ -119,6 +200,7 @@ def test_a_class_graded_by_plain_nbgrader_gets_a_report(rows: dict[str, Row]) ->
     assert graded["ada_perfect"].share == 1
     assert graded["denis_mistaken"].verdicts["causal_mask"].mistake == "the diagonal is blocked too"
     assert graded["fatou_endless_loop"].verdicts["causal_mask"].outcome == "late"
+    assert graded["ada_perfect"].seconds["causal_mask"] > 0
     earned = {student: sum(verdict.earned for verdict in one.verdicts.values()) for student, one in graded.items()}
     assert earned == pytest.approx({student: rows[student].mark for student in graded})
 
@@ -207,6 +289,32 @@ def test_validate_passes_a_right_notebook_and_shows_the_hint_of_a_wrong_one(
     failed = validate(notebook, tmp_path / "wrong.ipynb", monkeypatch)["failed"]
     assert len(failed) == 1
     assert "This looks like: the diagonal is blocked too" in failed[0]["error"]
+
+
+# --- plain kernels, for those who say so ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def unprotected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
+    """A few of these submissions, graded in plain kernels."""
+    course = tmp_path_factory.mktemp("unprotected")
+    odd_class(course)
+    wanted = {"ada_perfect", "denis_mistaken", "copied", "tagged", "undefined", "20260112"}
+    for folder in Course(course).submissions.iterdir():
+        if folder.name not in wanted:
+            shutil.rmtree(folder)
+    return {row.student: row for row in classroom.grade(Course(course), ASSIGNMENT, say=False, unsafe=True)}
+
+
+def test_plain_kernels_give_honest_work_the_same_marks(unprotected: dict[str, Row], rows: dict[str, Row]) -> None:
+    honest = ("ada_perfect", "denis_mistaken", "copied", "tagged")
+    assert {name: unprotected[name].mark for name in honest} == {name: rows[name].mark for name in honest}
+    assert unprotected["denis_mistaken"].why == rows["denis_mistaken"].why
+
+
+def test_plain_kernels_say_what_stopped(unprotected: dict[str, Row]) -> None:
+    assert unprotected["20260112"].why == "could not be graded: its code ended the kernel"
+    assert "causal_mask 0/3: its cell was not run or failed" in unprotected["undefined"].why
 
 
 def test_a_notebook_of_an_older_release_is_graded_by_the_present_checks() -> None:

@@ -11,11 +11,11 @@ from grading.autograder import regrade, reporting
 from grading.autograder import run as autograde
 from grading.autograder.graded_notebook import merge_exercise
 from grading.autograder.outcome import FAILED, Outcome
-from grading.classroom import demo
+from grading.classroom import demo, export
 from grading.course import Course
 from grading.errors import CourseError
 from grading.pages import report
-from tests.submissions import ASSIGNMENT, AUTOMATIC, perfect, released
+from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect, released
 
 STUDENTS = ["ada_perfect", "denis_mistaken"]
 
@@ -81,8 +81,39 @@ def test_a_student_is_graded_anew_and_manual_marks_stay(course: Path) -> None:
     assert sum(score or 0 for score in found.values()) == AUTOMATIC + 1.5
     with book(course) as opened:
         assert opened.find_comment("mask_essay", ASSIGNMENT, ASSIGNMENT, "ada_perfect").comment == "Good."
+        assert not opened.find_grade("mask_essay", ASSIGNMENT, ASSIGNMENT, "ada_perfect").needs_manual_grade
+    assert {mark.student: mark.unread for mark in export.marks(Course(course))[0]}["ada_perfect"] == 0
     log = sorted((course / "gradebook" / "logs").glob("regrade-*.log"))[-1].read_text(encoding="utf-8")
     assert "01_causal_mask ada_perfect: graded 15.5" in log
+
+
+@pytest.mark.sandbox
+def test_an_essay_that_has_changed_is_to_be_read_again(course: Path) -> None:
+    changed = perfect()
+    cell(changed, "mask_essay").source += " And more."
+    submitted(course, "ada_perfect").write_text(nbformat.writes(changed), encoding="utf-8")
+    assert regrade.run(Course(course), ASSIGNMENT, ["ada_perfect"]) == 0
+    with book(course) as opened:
+        grade = opened.find_grade("mask_essay", ASSIGNMENT, ASSIGNMENT, "ada_perfect")
+        assert (grade.manual_score, grade.needs_manual_grade) == (1.5, True)
+
+
+@pytest.mark.sandbox
+def test_a_mark_of_a_person_is_looked_at_again_when_what_it_is_for_has_changed(course: Path) -> None:
+    """A person may set another mark than the check; it is asked again only when answer or verdict are new."""
+    path = submitted(course, "denis_mistaken")
+    before = path.read_text(encoding="utf-8")
+    where = ("causal_mask_check", ASSIGNMENT, ASSIGNMENT, "denis_mistaken")
+    with book(course) as opened:
+        grade = opened.find_grade(*where)
+        grade.manual_score, grade.needs_manual_grade = 2.0, False
+        opened.db.commit()
+    for text, asked in ((before, False), (nbformat.writes(perfect()), True)):
+        path.write_text(text, encoding="utf-8")
+        assert regrade.run(Course(course), ASSIGNMENT, ["denis_mistaken"]) == 0
+        with book(course) as opened:
+            grade = opened.find_grade(*where)
+            assert (grade.manual_score, grade.needs_manual_grade) == (2.0, asked)
 
 
 def test_unknown_names_are_refused(tmp_path: Path) -> None:

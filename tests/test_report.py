@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -11,6 +12,7 @@ import pytest
 from nbformat import NotebookNode
 
 from grading.autograder.preprocessors import MendCells
+from grading.classroom.export import Mark
 from grading.course import ROOT, Course
 from grading.errors import CourseError
 from grading.pages import report
@@ -18,6 +20,8 @@ from grading.pages.anonymise import anonymise
 from grading.pages.report import Mistake, Submission
 from grading.verdicts import RecordedVerdict
 from helpers.checking import verdict as examiners
+
+MARK = Mark("ada", "01_causal_mask", 3.0, 5.0, 1, "")
 
 
 def verdict(earned: float, mistake: str = "", outcome: str = "") -> RecordedVerdict:
@@ -77,11 +81,14 @@ def test_the_page_needs_no_network_names_nobody_and_escapes() -> None:
 
 
 def test_what_stands_first_is_what_most_got_wrong() -> None:
-    page = report.make_page("01_causal_mask", students(), ungraded=3, unread=2)
+    page = report.make_page(
+        "01_causal_mask", students(), ungraded=3, marks=[MARK, MARK, replace(MARK, unread=0, penalty=2.0)]
+    )
     first = page.index("<strong>50%</strong> in weights")
     assert first < page.index("<strong>40%</strong> in mask") < page.index("<h2>Marks</h2>")
     assert "Handed in without a mark: 3" in page
     assert "With an essay still to be read: 2." in page
+    assert "Handed in late, with points taken off: 1." in page
 
 
 def test_examples_name_nobody_and_stay_python() -> None:

@@ -39,3 +39,8 @@ def environment_key(assignment: str) -> str:
     versions = [importlib.metadata.version(name) for name in ("torch", "numpy", "sympy")]
     parts = [path.read_bytes() for path in sources(assignment)] + [" ".join(versions).encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def submission_key(answers: str, assignment: str, student: str) -> str:
+    """Returns the fingerprint of all that a submission's verdicts depend on; `answers` is that of its answers."""
+    return hashlib.sha256(f"{answers}|{environment_key(assignment)}|{student}".encode()).hexdigest()

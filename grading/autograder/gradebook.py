@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import json
 import os
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import nbformat
 from nbformat import NotebookNode
 from sqlalchemy.exc import SAWarning
 
+from grading.autograder.penalties import LatePenalties
 from grading.autograder.submission import Master
-from grading.cells import grade_id, kind
+from grading.cells import cells_of, exercise_of, grade_id, kind, text
 from grading.course import Course
 from grading.errors import CourseError
 from grading.files import locked
@@ -36,31 +40,42 @@ def only_run(course: Course) -> contextlib.AbstractContextManager[None]:
     return locked(folder / ".grading.lock", told)
 
 
+def knows(course: Course, master: Master) -> bool:
+    """Says whether the gradebook has an assignment with the very cells of the master."""
+    from nbgrader.api import MissingEntry
+
+    def stored() -> dict[str, str] | None:
+        with course.gradebook() as book:
+            try:
+                notebook = book.find_notebook(master.assignment, master.assignment)
+            except MissingEntry:
+                return None
+            return {cell.name: cell.source for cell in notebook.source_cells}
+
+    found = _patiently(stored)
+    wanted = [cell for cell in master.notebook.cells if kind(cell)]
+    return found is not None and all(found.get(grade_id(cell)) == cell.source for cell in wanted)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What the gradebook holds of a submission: its mark, from which a penalty for lateness has been taken off."""
+
+    score: float
+    penalty: float
+    changed: bool = True
+
+
 class Writer:
     """Writes marks into nbgrader's gradebook with one connection, one transaction for each submission."""
 
-    def __init__(self, course: Course) -> None:
-        self.course = course
+    def __init__(self, course: Course, penalties: LatePenalties) -> None:
+        self.course, self._penalties = course, penalties
         self._gradebook = _patiently(course.gradebook)
 
     def close(self) -> None:
         """Ends the connection."""
         self._gradebook.close()
-
-    def knows(self, assignment: str, master: Master) -> bool:
-        """Says whether the gradebook has the assignment with the very cells of the master."""
-        return _patiently(lambda: self._knows(assignment, master), self._rollback)
-
-    def _knows(self, assignment: str, master: Master) -> bool:
-        from nbgrader.api import MissingEntry
-
-        try:
-            notebook = self._gradebook.find_notebook(assignment, assignment)
-        except MissingEntry:
-            return False
-        stored = {cell.name: cell.source for cell in notebook.source_cells}
-        wanted = [cell for cell in master.notebook.cells if kind(cell)]
-        return all(stored.get(grade_id(cell)) == cell.source for cell in wanted)
 
     def write(
         self,
@@ -70,25 +85,69 @@ class Writer:
         received: datetime.datetime | None,
         *,
         only: str = "",
-    ) -> float:
-        """Writes one submission's marks, or the mark of `only` one exercise, and its notebook; returns its score.
+    ) -> Written:
+        """Writes one submission's marks, or the mark of `only` one exercise, and its notebook; returns its mark.
 
         The notebook's file comes last and holds the fingerprint: a run that is killed in between grades it again.
+
+        Raises:
+            PenaltyError: when the course's late-penalty plugin stops; then nothing was written.
         """
         path = self.course.autograded(student, assignment)
         temporary = path.with_name(f".{path.name}.half")
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_text(nbformat.v4.writes(notebook), encoding="utf-8")
-        score = _patiently(lambda: self._transaction(assignment, student, notebook, received, only), self._rollback)
+        try:
+            written = _patiently(
+                lambda: self._transaction(assignment, student, notebook, received, only), self._rollback
+            )
+        except CourseError:
+            self._rollback()
+            temporary.unlink()
+            raise
         os.replace(temporary, path)
-        return score
+        return written
+
+    def count_lateness(self, assignment: str, student: str, received: datetime.datetime | None) -> Written | None:
+        """Takes points off for lateness where answers are as they were: as time, due date and extension now say.
+
+        Returns what the gradebook holds of a submission, and whether the penalty has changed; None when it is unknown.
+
+        Raises:
+            PenaltyError: when the course's late-penalty plugin stops; then nothing was written.
+        """
+        try:
+            return _patiently(lambda: self._lateness(assignment, student, received), self._rollback)
+        except CourseError:
+            self._rollback()
+            raise
+
+    def _lateness(self, assignment: str, student: str, received: datetime.datetime | None) -> Written | None:
+        submission = self._find(assignment, student)
+        if submission is None:
+            return None
+        moment = submission.timestamp if received is None else received.replace(tzinfo=None)
+        before = float(submission.late_submission_penalty)
+        if moment == submission.timestamp and not before and not submission.total_seconds_late:
+            return Written(float(submission.score), 0.0, changed=False)
+        submission.timestamp = moment
+        written = self._finish(submission)
+        return replace(written, changed=written.penalty != before)
+
+    def _find(self, assignment: str, student: str) -> Any:
+        from nbgrader.api import MissingEntry
+
+        try:
+            return self._gradebook.find_submission(assignment, student)
+        except MissingEntry:
+            return None
 
     def _rollback(self) -> None:
         self._gradebook.db.rollback()
 
     def _transaction(
         self, assignment: str, student: str, notebook: NotebookNode, received: datetime.datetime | None, only: str
-    ) -> float:
+    ) -> Written:
         from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution
 
         book, session = self._gradebook, self._gradebook.db
@@ -101,6 +160,8 @@ class Writer:
                 submission = book.update_or_create_submission(assignment, student, **extra)
         finally:
             book.db = session
+        read_before = _answers(self.course.autograded(student, assignment))
+        now = _answers_of(notebook)
         cells = {grade_id(cell): cell for cell in notebook.cells if "nbgrader" in cell.metadata}
         if only:
             cells = {name: cell for name, cell in cells.items() if name == f"{only}_check"}
@@ -109,19 +170,44 @@ class Writer:
                 for grade in part.grades:
                     cell = cells.get(grade.name)
                     if cell is not None and is_grade(cell):
-                        grade.auto_score = determine_grade(cell)[0]
-                        grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+                        before, grade.auto_score = grade.auto_score, determine_grade(cell)[0]
+                        name = exercise_of(cell)
+                        same = grade.auto_score == before and read_before.get(name) == now.get(name)
+                        if grade.manual_score is None:
+                            grade.needs_manual_grade = grade.auto_score is None
+                        elif not same:  # a person has read something else
+                            grade.needs_manual_grade = True
                 for comment in part.comments:
                     cell = cells.get(comment.name)
                     if cell is not None and is_solution(cell):
                         untouched = cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
                         comment.auto_comment = "No response." if untouched else None
+        return self._finish(submission)
+
+    def _finish(self, submission: Any) -> Written:
+        """Ends a transaction with the points that lateness costs, counted from the mark as it now is."""
+        session = self._gradebook.db
         session.flush()
-        session.refresh(submission, ["score"])
-        score = float(submission.score)
+        for part in submission.notebooks:
+            session.refresh(part, ["score"])
+        penalty = self._penalties.assign(submission)
+        score = float(sum(part.score for part in submission.notebooks))
         session.commit()
         session.expunge_all()  # else each flush looks at every submission that was written before
-        return score
+        return Written(max(0.0, score - penalty), penalty)
+
+
+def _answers_of(notebook: Any) -> dict[str, str]:
+    """Returns the answers in a graded notebook, by exercise or essay."""
+    return {grade_id(cell): text(cell) for cell in cells_of(notebook) or [] if kind(cell) in ("solution", "essay")}
+
+
+def _answers(path: Path) -> dict[str, str]:
+    """Returns the answers in the file of a graded notebook; none where there is no such file, or it is damaged."""
+    try:
+        return _answers_of(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError):
+        return {}
 
 
 class _Flushing:

@@ -9,7 +9,10 @@ GRADED, UNCHANGED, FAILED = "graded", "unchanged", "could not be graded"
 
 @dataclass
 class Outcome:
-    """What a run did with one submission: `state` is GRADED, UNCHANGED or FAILED."""
+    """What a run did with one submission: `state` is GRADED, UNCHANGED or FAILED.
+
+    `score` is the mark, None where the run has set none; `penalty` are the points that lateness has taken off it.
+    """
 
     student: str
     assignment: str
@@ -18,3 +21,10 @@ class Outcome:
     reason: str = ""
     put_right: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+    penalty: float = 0.0
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know of it, as sentences."""
+        late = f"handed in late: {self.penalty:g} points taken off" if self.penalty else ""
+        return [note for note in (self.reason, late, *self.put_right) if note]

@@ -1,15 +1,118 @@
-"""Steps of our own in plain nbgrader's autograding."""
+"""Steps of our own in nbgrader's autograding: `nbgrader_config.py` puts them among those of nbgrader.
+
+With them `nbgrader autograde` and formgrader's button run students' code in the sandbox, as `python -m grading
+autograde` does. What nbgrader does before and after stays its own: cells from its database, limits, marks, penalties.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import Execute, NbGraderPreprocessor
+from traitlets import Bool
+
+from grading.autograder.separate import NoSandboxError, separate_grader
+from grading.cells import grade_id, kind
+from grading.course import Course
+from grading.errors import CourseError
+
+INSTEAD = (
+    "Nothing was graded; `c.SandboxedExecute.unprotected = True` in nbgrader_config.py runs students' code with your "
+    "rights, without protection."
+)
+
+
+def _asked(step: str, resources: Any) -> NotebookNode:
+    """Returns what the engine makes of the submission that nbgrader is at."""
+    told = resources["nbgrader"]
+    if told["notebook"] != told["assignment"]:
+        raise CourseError(
+            f"{told['notebook']}.ipynb is no notebook of this course; expected {told['assignment']}.ipynb."
+        )
+    try:  # nbgrader works in the course folder
+        return separate_grader(Path.cwd()).ask(step, told["assignment"], told["student"])
+    except NoSandboxError as problem:
+        raise CourseError(f"{problem} {INSTEAD}") from None
+
+
+class SandboxedExecute(Execute):  # type: ignore[misc]  # nbgrader has no types
+    """Runs the answers in the sandbox, and puts the verdicts where nbgrader looks for them: in the checks' outputs.
+
+    Stands in the place of nbgrader's `Execute`, whose settings (`c.Execute.timeout`) count when it is `unprotected`.
+    """
+
+    unprotected = Bool(
+        default_value=False,
+        help="Run students' code in a plain kernel, with the rights of whoever grades: it can read solutions and other "
+        "submissions, write marks, and reach the network. For submissions that you would run yourself.",
+    ).tag(config=True)
+
+    def __call__(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        """Runs this step; `--no-execute` would leave checks without outputs, which nbgrader takes for full marks."""
+        if not self.enabled and not self.unprotected:
+            raise CourseError(f"without running the answers there are no verdicts: leave out --no-execute. {INSTEAD}")
+        done: tuple[NotebookNode, Any] = super().__call__(nb, resources)
+        return done
+
+    def preprocess(self, nb: NotebookNode, resources: Any, km: Any = None) -> tuple[NotebookNode, Any]:
+        """Returns the notebook with the verdicts.
+
+        Raises:
+            CourseError: when the submission cannot be graded, or no sandbox can be made.
+        """
+        if self.unprotected:
+            self.log.warning("NOT PROTECTED: students' code runs with your rights.")
+            plain: tuple[NotebookNode, Any] = super().preprocess(nb, resources, km)
+            return plain
+        graded = _asked("grade", resources)
+        for line in separate_grader(Path.cwd()).protections:
+            self.log.info("protected: %s", line)
+        found = {grade_id(cell): cell for cell in graded.cells if grade_id(cell)}
+        for cell in nb.cells:
+            same = found.get(grade_id(cell))
+            if kind(cell) == "check" and (same is None or not same.outputs):
+                raise CourseError(
+                    f"there is no verdict for the check {grade_id(cell)!r}; generate the assignment again."
+                )
+            if same is not None and cell.cell_type == "code":
+                cell.outputs, cell.execution_count = same.outputs, same.execution_count
+        nb.cells[:0] = [cell for cell in graded.cells if cell.id == "put-right"]
+        nb.metadata["grading"] = graded.metadata["grading"]
+        return nb, resources
+
+
+class TakeAnswers(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
+    """Takes the answers out of a submission, and nothing else: the first step, before anything looks at the notebook.
+
+    What nbgrader then mends and copies is the notebook of the course. Its own steps would stop the whole run at one
+    submission with forged metadata. Where code runs unprotected, the student's own notebook goes on as it is.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        """Returns the notebook of the course with the student's answers.
+
+        Raises:
+            CourseError: when no answers can be taken from the submission, or no sandbox can be made.
+        """
+        if SandboxedExecute(config=self.config).unprotected:
+            return nb, resources
+        self._remove_copies_of_links(resources["nbgrader"])
+        return _asked("rebuild", resources), resources
+
+    def _remove_copies_of_links(self, told: dict[str, str]) -> None:
+        """Removes what nbgrader has copied through links: a link can lead to any file that the instructor may read."""
+        course = Course(Path.cwd())
+        submitted = course.submitted(told["student"], told["assignment"])
+        copies = course.autograded(told["student"], told["assignment"]).parent
+        for link in [path for path in submitted.rglob("*") if path.is_symlink()]:
+            self.log.warning("%s is a link; what it leads to was not kept", link)
+            (copies / link.relative_to(submitted)).unlink(missing_ok=True)
 
 
 class MendCells(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
-    """Mends what would lose honest work, or win marks without any.
+    """Mends what would lose honest work, or win marks without any, where code runs unprotected.
 
     A copied cell is left by nbgrader with empty metadata, and the whole run then stops: here it becomes a plain
     cell. A check cell with a tag that skips it would have no output, which nbgrader takes for full marks: graded

@@ -47,7 +47,9 @@ def run(
     for one in sorted(outcomes, key=lambda one: one.student):
         old = f"{before[one.student]:g}" if one.student in before else ""
         now = "" if one.score is None else f"{one.score:g}"
-        print(f"{one.student:<{wide}}  {old:>6}  {now:>6}  {printable(one.reason, reporting.LONGEST)}".rstrip())
+        print(
+            f"{one.student:<{wide}}  {old:>6}  {now:>6}  {printable('; '.join(one.notes), reporting.LONGEST)}".rstrip()
+        )
     changed = sum(one.score is not None and before.get(one.student) != one.score for one in outcomes)
     print(f"\n{changed} of {len(outcomes)} marks changed. Write the feedback again:", end=" ")
     print(f"python -m grading feedback {assignment}")
@@ -68,6 +70,7 @@ def _scores(course: Course, assignment: str) -> dict[str, float]:
         return {}
     with course.gradebook() as book:
         try:
-            return {one.student_id: float(one.score) for one in book.assignment_submissions(assignment)}
+            submissions = book.assignment_submissions(assignment)
+            return {one.student_id: max(0.0, one.score - one.late_submission_penalty) for one in submissions}
         except MissingEntry:
             return {}

@@ -60,7 +60,7 @@ class Log:
     def outcome(self, one: Outcome) -> None:
         """Writes what became of a submission."""
         mark = "" if one.score is None else f" {one.score:g}"
-        notes = _notes(one)
+        notes = "; ".join(one.notes)
         parts = ", ".join(f"{part} {seconds:.3f} s" for part, seconds in one.seconds.items())
         self.say(f"{one.assignment} {one.student}: {one.state}{mark}{f' ({notes})' if notes else ''} {parts}")
 
@@ -84,10 +84,6 @@ def strays(course: Course) -> list[Outcome]:
     ]
 
 
-def _notes(one: Outcome) -> str:
-    return "; ".join(filter(None, [one.reason, *one.put_right]))
-
-
 def table(outcomes: Sequence[Outcome]) -> str:
     """Returns a line for each submission: assignment, student, what was done, mark, time, notes."""
     lines = []
@@ -99,7 +95,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
     for one in sorted(outcomes, key=lambda one: (one.assignment, one.student)):
         mark = "" if one.score is None else f"{one.score:g}"
         took = f"{sum(one.seconds.values()):.2f} s" if one.seconds else ""
-        notes = printable(_notes(one), LONGEST)
+        notes = printable("; ".join(one.notes), LONGEST)
         left = f"{one.assignment:<{long}}  {one.student:<{wide}}  {one.state:<{len(FAILED)}}"
         lines.append(f"{left}  {mark:>6}  {took:>7}  {notes}".rstrip())
     return "\n".join(lines)

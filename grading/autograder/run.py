@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,12 +14,13 @@ from tqdm import tqdm
 
 from grading import exercise as exercises
 from grading.autograder import pool
-from grading.autograder.fingerprint import environment_key
+from grading.autograder.fingerprint import submission_key
 from grading.autograder.grade_submission import Budget, Graded
-from grading.autograder.gradebook import Writer, only_run
+from grading.autograder.gradebook import Writer, Written, knows, only_run
 from grading.autograder.graded_notebook import graded_notebook, load_master, merge_exercise, recorded_key
 from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.outcome import FAILED, GRADED, UNCHANGED, Outcome
+from grading.autograder.penalties import LatePenalties, PenaltyError
 from grading.autograder.pool import Job
 from grading.autograder.preparation import chosen, start_fork_server
 from grading.autograder.submission import Master, UnreadableError, read
@@ -69,8 +69,9 @@ def run(
     with ExitStack() as stack:
         fork_server = fork_server or stack.enter_context(start_fork_server(unsafe=settings.unsafe))
         stack.enter_context(only_run(course))
+        penalties = LatePenalties(course)  # settings that are wrong are told before anything is graded
         masters = {name: _prepare(course, name) for name in dict.fromkeys(name for name, _ in found)}
-        writer = stack.enter_context(closing(Writer(course)))
+        writer = stack.enter_context(closing(Writer(course, penalties)))
         torch.set_num_threads(1)  # a fork of a process that has used two threads would hang
         for name in masters:
             exercises.load(name)  # takes seconds: once here, and not in each worker
@@ -84,11 +85,8 @@ def run(
 def _prepare(course: Course, assignment: str) -> Master:
     """Returns the master, once nbgrader's gradebook knows its cells."""
     master = load_master(course, assignment)
-    known = False
-    if course.database.exists() and course.database.stat().st_size > 0:  # a full disk may leave an empty file
-        with closing(Writer(course)) as writer:
-            known = writer.knows(assignment, master)
-    if not known:
+    made = course.database.exists() and course.database.stat().st_size > 0  # a full disk may leave an empty file
+    if not (made and knows(course, master)):
         done = nbgrader(course.root, "generate_assignment", assignment, "--force")
         if done.returncode:
             raise CourseError(f"nbgrader cannot take {assignment} into the gradebook: {done.stderr[-300:]}")
@@ -101,7 +99,7 @@ def _grade_all(
     """Yields what became of each submission: first of those that need no grading, then of the others as they come."""
     jobs = list[Job]()
     for name, folder in found:
-        job = _job(settings, folder, context.masters[name])
+        job = _job(settings, folder, context.masters[name], writer)
         if isinstance(job, Outcome):
             yield job
         else:
@@ -121,17 +119,29 @@ def _grade_all(
             yield outcome
 
 
-def _job(settings: Settings, folder: Path, master: Master) -> Job | Outcome:
+def _job(settings: Settings, folder: Path, master: Master, writer: Writer) -> Job | Outcome:
     """Returns a submission as a job, or what became of it when it needs or allows no grading."""
     name, student = master.assignment, folder.parent.name
     try:
         work = read(folder, master)
     except UnreadableError as problem:
         return Outcome(student, name, FAILED, reason=str(problem))
-    key = hashlib.sha256(f"{work.digest()}|{environment_key(name)}|{student}".encode()).hexdigest()
+    key = submission_key(work.digest(), name, student)
     if not settings.force and recorded_key(settings.course.autograded(student, name)) == key:
-        return Outcome(student, name, UNCHANGED)
+        try:
+            held = writer.count_lateness(name, student, settings.course.received(student, name))
+        except PenaltyError as problem:
+            return Outcome(student, name, FAILED, reason=str(problem))
+        if held is not None:
+            return _unchanged(student, name, held)
     return Job(name, student, work, key)
+
+
+def _unchanged(student: str, name: str, held: Written) -> Outcome:
+    """Returns the outcome of a submission with its old answers, and its mark where lateness now counts otherwise."""
+    if not held.changed:
+        return Outcome(student, name, UNCHANGED)
+    return Outcome(student, name, UNCHANGED, held.score, "its lateness was counted anew", penalty=held.penalty)
 
 
 def _write(writer: Writer, masters: Mapping[str, Master], job: Job, graded: Graded, exercise: str) -> Outcome:
@@ -141,6 +151,9 @@ def _write(writer: Writer, masters: Mapping[str, Master], job: Job, graded: Grad
     notebook = graded_notebook(masters[name], job.work, graded, job.key)
     kept = merge_exercise(course.autograded(student, name), notebook, exercise) if exercise else None
     received = course.received(student, name)
-    score = writer.write(name, student, kept or notebook, received, only=exercise if kept else "")
+    try:
+        written = writer.write(name, student, kept or notebook, received, only=exercise if kept else "")
+    except PenaltyError as problem:
+        return Outcome(student, name, FAILED, reason=str(problem))
     graded.seconds["gradebook and files"] = time.perf_counter() - start
-    return Outcome(student, name, GRADED, score, put_right=graded.put_right, seconds=graded.seconds)
+    return Outcome(student, name, GRADED, written.score, "", graded.put_right, graded.seconds, written.penalty)

@@ -100,7 +100,7 @@ def _name(student: str) -> tuple[str, str]:
 
 
 def command(options: argparse.Namespace) -> int:
-    """Makes the class, grades it with plain nbgrader, and prints the table. The broken submissions have no mark."""
+    """Makes the class, grades it with nbgrader's own commands, and prints the table. What is broken has no mark."""
     course = Path(options.folder).resolve() if options.folder else ROOT
     try:
         course.mkdir(parents=True, exist_ok=True)
@@ -109,7 +109,7 @@ def command(options: argparse.Namespace) -> int:
         raise CourseError(f"the class could not be written: {problem}") from problem
     students = [folder.parent.name for folder in Course(course).submitted_folders(ASSIGNMENT)]
     plain_grading.name_students(Course(course), {student: _name(student) for student in students})
-    plain_grading.print_table(plain_grading.grade(Course(course), ASSIGNMENT))
+    plain_grading.print_table(plain_grading.grade(Course(course), ASSIGNMENT, unsafe=options.unsafe))
     print(
         f"\nFeedback pages: {Course(course).class_folder / 'feedback'}."
         + (" The same class in the browser: make formgrader." if course == ROOT else "")

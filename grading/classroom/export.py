@@ -22,7 +22,8 @@ from grading.files import write_whole
 class Mark:
     """The mark of one student in one assignment, as nbgrader's gradebook has it.
 
-    `score` is None where there is no mark; `unread` are the answers that a person still has to read.
+    `score` is None where there is no mark; `unread` are the answers that a person still has to read; `penalty` are the
+    points that lateness has taken off the mark.
     """
 
     student: str
@@ -31,6 +32,7 @@ class Mark:
     points: float
     unread: int
     received: str
+    penalty: float = 0.0
 
 
 def harmless(value: str) -> str:
@@ -75,7 +77,8 @@ def _recorded(book: Any, assignment: str, points: float) -> Iterator[Mark]:
         automatic = [grade for grade in grades if grade.cell.cell_type != "markdown"]
         has_mark = all(grade.auto_score is not None or grade.manual_score is not None for grade in automatic)
         unread = sum(grade.needs_manual_grade and grade.cell.cell_type == "markdown" for grade in grades)
-        score = max(0.0, float(submission.score) - float(submission.late_submission_penalty or 0))
+        penalty = float(submission.late_submission_penalty)
+        score = max(0.0, float(submission.score) - penalty)
         received = f"{submission.timestamp:%Y-%m-%d %H:%M:%S} UTC" if submission.timestamp else ""
         yield Mark(
             submission.student_id,
@@ -84,6 +87,7 @@ def _recorded(book: Any, assignment: str, points: float) -> Iterator[Mark]:
             points,
             unread if has_mark else 0,
             received,
+            penalty if has_mark else 0.0,
         )
 
 
@@ -103,12 +107,14 @@ def rows(kind: str, found: Sequence[Mark], people: dict[str, Person], listed: Ro
 
 
 def _plain_rows(found: Sequence[Mark], people: dict[str, Person]) -> list[list[str]]:
-    titles = ["student", "last_name", "first_name", "assignment", "mark", "points", "still_to_read", "received_utc"]
+    titles = ["student", "last_name", "first_name", "assignment", "mark", "points", "late_penalty", "still_to_read"]
+    titles.append("received_utc")
     lines = []
     for mark in found:
         person = people[mark.student]
-        values = [number(mark.score), number(mark.points), str(mark.unread), mark.received.removesuffix(" UTC")]
-        lines.append([mark.student, person.last, person.first, mark.assignment, *values])
+        values = [number(mark.score), number(mark.points), number(mark.penalty), str(mark.unread)]
+        when = mark.received.removesuffix(" UTC")
+        lines.append([mark.student, person.last, person.first, mark.assignment, *values, when])
     return [titles, *lines]
 
 
@@ -188,6 +194,8 @@ def command(options: argparse.Namespace) -> int:
         print(f"{len(found)} marks of {len({mark.student for mark in found})} students: {path}", file=sys.stderr)
     unread = sum(mark.unread > 0 for mark in found)
     none = sum(mark.score is None for mark in found)
+    if late := sum(mark.penalty > 0 for mark in found):
+        print(f"handed in late, with points taken off: {late}", file=sys.stderr)
     if unread:
         print(f"not final, an essay is still to be read (make formgrader): {unread}", file=sys.stderr)
     if none:

@@ -1,4 +1,4 @@
-"""Grade a class with plain nbgrader, and say for each student the mark and why."""
+"""Grade a class with nbgrader's own commands, and say for each student the mark and why."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ def name_students(course: Course, names: Mapping[str, tuple[str, str]]) -> None:
             gradebook.update_or_create_student(student, first_name=first, last_name=last)
 
 
-def grade(course: Course, assignment: str, *, say: bool = True, cell_seconds: int | None = None) -> list[Row]:
+def grade(course: Course, assignment: str, *, say: bool = True, unsafe: bool = False) -> list[Row]:
     """Autogrades all submissions of an assignment, writes feedback, and returns the table.
 
     A student whose submission then has no mark is graded by an nbgrader alone, so that what it reports is of that one.
+    With `unsafe` students' code runs in a plain kernel, with the rights of whoever grades.
 
     Raises:
         CourseError: when grading cannot start. A broken submission costs that student only.
@@ -48,7 +49,7 @@ def grade(course: Course, assignment: str, *, say: bool = True, cell_seconds: in
     reported = {}
     for step in (
         ("generate_assignment", assignment, "--force"),
-        ("autograde", assignment, *([f"--Execute.timeout={cell_seconds}"] if cell_seconds else [])),
+        ("autograde", assignment, *(["--SandboxedExecute.unprotected=True"] if unsafe else [])),
         ("generate_feedback", assignment, "--force"),
     ):
         if say:
@@ -81,10 +82,12 @@ def row(course: Course, assignment: str, student: str, reported: str = "") -> Ro
             reason = _why_not(course.submitted(student, assignment), assignment, reported)
             return Row(student, None, points, f"could not be graded: {reason}")
         try:
-            score = float(gradebook.find_submission(assignment, student).score)
+            submission = gradebook.find_submission(assignment, student)
+            score, penalty = float(submission.score), float(submission.late_submission_penalty)
         except MissingEntry:
             return Row(student, None, points, "could not be graded: nbgrader has no entry for it; grade again")
-    return Row(student, score, points, "; ".join(reasons(graded)) or "all checks passed")
+    late = [f"handed in late: {penalty:g} of {score:g} points taken off"] if penalty else []
+    return Row(student, max(0.0, score - penalty), points, "; ".join([*late, *reasons(graded)]) or "all checks passed")
 
 
 def _why_not(folder: Path, assignment: str, reported: str) -> str:
@@ -111,7 +114,7 @@ def _told(reported: str) -> str:
     _, traceback, rest = reported.partition("Traceback (most recent call last):\n")
     error = re.search(r"^(?: {4})?([\w.]+(?:Error|Exception|Entry)\b.*)", rest, re.MULTILINE)  # the log indents by 4
     if traceback and error:
-        return error[1][:200]
+        return error[1].removeprefix(f"{CourseError.__module__}.{CourseError.__name__}: ")[:400]
     lines = [line for line in reported.splitlines() if "ERROR" in line]
     return re.sub(r"^\[.*?\]\s*", "", lines[-1])[:200] if lines else "no reason given; see its log"
 
@@ -165,7 +168,7 @@ def print_table(rows: Sequence[Row]) -> None:
 def command(options: argparse.Namespace) -> int:
     """Grades an assignment and prints the table; returns 0 only when every submission has a mark."""
     course = Course((options.course or ROOT).resolve())
-    rows = grade(course, options.assignment)
+    rows = grade(course, options.assignment, unsafe=options.unsafe)
     print_table(rows)
     missing = [entry.student for entry in rows if entry.mark is None]
     feedback = course.class_folder / "feedback"

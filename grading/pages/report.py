@@ -190,7 +190,12 @@ def count_tenths(shares: Sequence[float]) -> list[int]:
 
 
 def make_page(
-    assignment: str, submissions: Sequence[Submission], *, ungraded: int = 0, unreadable: int = 0, unread: int = 0
+    assignment: str,
+    submissions: Sequence[Submission],
+    *,
+    ungraded: int = 0,
+    unreadable: int = 0,
+    marks: Sequence[export.Mark] = (),
 ) -> str:
     """Returns the report as one HTML page that needs nothing from outside and names nobody.
 
@@ -199,7 +204,7 @@ def make_page(
         submissions: the graded ones, at least one.
         ungraded: how many were handed in and have no mark.
         unreadable: how many were graded and hold no verdict that can be read.
-        unread: how many have answers that a person has not read.
+        marks: what the gradebook says of them: which are late, and which a person has still to read.
     """
     from grading.pages.rendering import render  # only now: what is mistyped is answered at once
 
@@ -214,7 +219,8 @@ def make_page(
         middle=statistics.median(shares),
         ungraded=ungraded,
         unreadable=unreadable,
-        unread=unread,
+        unread=sum(mark.unread > 0 for mark in marks),
+        late=sum(mark.penalty > 0 for mark in marks),
         first_look=sorted(made, key=lambda pair: -pair[0].count)[:3],
         tenths=count_tenths(shares),
         exercises=exercises,
@@ -249,7 +255,7 @@ def write_report(course: Course, assignment: str) -> Path:
         submissions,
         ungraded=len(handed_in - graded),
         unreadable=len(graded) - len(submissions),
-        unread=sum(mark.unread > 0 for mark in marks),
+        marks=marks,
     )
     path = course.class_folder / f"report_{assignment}.html"
     write_whole(path, text)

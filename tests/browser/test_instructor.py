@@ -7,14 +7,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlparse
 
+import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import FrameLocator, Locator, Page, expect
 
+from grading import cells
 from grading.authoring import bank
 from grading.classroom import plain_grading as classroom
 from grading.course import Course
-from tests.browser.lab import Server, Witness, follow, hard_to_read, open_formgrader
+from grading.verdicts import read_verdict
+from tests.browser.lab import RUN_SECONDS, Server, Witness, follow, hard_to_read, open_formgrader
 
 ASSIGNMENT = "01_causal_mask"
 # nbgrader's own pages fetch the program that draws formulas from there; without it the formulas are
@@ -112,6 +115,56 @@ def test_an_essay_is_marked_by_hand(page: Page, instructor_lab: Server, graded_c
         where = ("mask_essay", ASSIGNMENT, ASSIGNMENT, student)
         assert gradebook.find_grade(*where).manual_score == 1.5
         assert gradebook.find_comment(*where).comment == "Say more on generation."
+
+
+HOSTILE = """import pathlib, subprocess
+seen = []
+for place in ({course!r}, {course!r} + "/solutions/01_causal_mask", "/tmp", "."):
+    try:
+        pathlib.Path(place, "canary-button").write_text("was here")
+        seen += pathlib.Path(place).iterdir()
+    except OSError as problem:
+        seen.append(problem)
+def causal_mask(size):
+    raise RuntimeError(f"looked around: {{len(seen)}}")
+"""
+
+
+def test_the_autograde_button_runs_hostile_code_in_the_sandbox(
+    page: Page, instructor_lab: Server, graded_course: Path
+) -> None:
+    course, student = Course(graded_course), "zoe_hostile"
+    notebook = nbformat.read(course.submitted("ada_perfect", ASSIGNMENT) / f"{ASSIGNMENT}.ipynb", as_version=4)
+    (own,) = (one for one in notebook.cells if cells.grade_id(one) == "causal_mask")
+    own.source = HOSTILE.format(course=str(graded_course))
+    folder = course.submitted(student, ASSIGNMENT)
+    folder.mkdir(parents=True)
+    nbformat.write(notebook, folder / f"{ASSIGNMENT}.ipynb")
+
+    formgrader = open_formgrader(page, instructor_lab)
+    open_submissions(formgrader)
+    expect(row(formgrader, student).locator(".status")).to_have_text("needs autograding")
+    address = re.compile(rf"/formgrader/api/submission/{ASSIGNMENT}/{student}/autograde")
+    with page.expect_response(address, timeout=RUN_SECONDS * 1000) as done:
+        row(formgrader, student).locator(".autograde a").click()
+    expect(formgrader.locator(".modal-title")).to_have_text("Success")
+    answer = done.value.json()
+    assert answer["success"], answer
+    assert "protected: a user id of its own, no privileges, system calls filtered" in answer["log"]
+    formgrader.locator(".modal-footer button").click()
+    expect(row(formgrader, student).locator(".score")).to_have_text("11 / 16")
+    expect(row(formgrader, student).locator(".status")).to_have_text("needs manual grading")
+
+    graded = course.autograded(student, ASSIGNMENT)
+    (verdict,) = (
+        read_verdict(one)
+        for one in nbformat.read(graded, as_version=4).cells
+        if cells.grade_id(one) == "causal_mask_check"
+    )
+    assert verdict is not None
+    assert verdict.outcome == "crashed"
+    places = (graded_course, course.solution(ASSIGNMENT).parent, Path("/tmp"), graded.parent)
+    assert [place for place in places if (place / "canary-button").exists()] == []
 
 
 def test_feedback_names_the_mistakes(page: Page, graded_course: Path) -> None:

@@ -1,0 +1,69 @@
+"""Read and grade one submission where nbgrader writes the marks: what `run` does to each of a class, and no more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from grading import exercise as exercises
+from grading.autograder import pool
+from grading.autograder.fingerprint import submission_key
+from grading.autograder.grade_submission import Budget, Graded
+from grading.autograder.gradebook import knows
+from grading.autograder.graded_notebook import graded_notebook, load_master
+from grading.autograder.submission import Master, UnreadableError, read, rebuilt
+from grading.course import Course
+from grading.errors import CourseError
+from grading.sandbox.fork_server import ForkServer
+
+
+class OneByOne:
+    """Grades submissions of a course, one when it is asked for."""
+
+    def __init__(self, course: Course, fork_server: ForkServer) -> None:
+        self._course, self._fork_server = course, fork_server
+        self._masters: dict[str, Master] = {}
+        torch.set_num_threads(1)  # a fork of a process that has used two threads would hang
+
+    def answer(self, step: str, assignment: str, student: str) -> dict[str, Any]:
+        """Returns a `notebook` for the step, "rebuild" or "grade", or why it is `refused`; never raises."""
+        try:
+            return {
+                "notebook": self._rebuild(assignment, student)
+                if step == "rebuild"
+                else self._grade(assignment, student)
+            }
+        except (CourseError, UnreadableError) as problem:
+            return {"refused": str(problem)}
+        except Exception as problem:  # noqa: BLE001 - whatever it is: it is told, and the next one is graded
+            return {"refused": f"the examiner stopped with {type(problem).__name__}: {problem}"[:300]}
+
+    def _rebuild(self, assignment: str, student: str) -> dict[str, Any]:
+        """Returns the notebook of the course with the student's answers in it.
+
+        Raises:
+            CourseError: when the gradebook does not have the assignment as `solutions/` has it now.
+            UnreadableError: when no answers can be taken from the submission.
+        """
+        master = self._masters[assignment] = load_master(self._course, assignment)
+        if not knows(self._course, master):
+            raise CourseError(
+                f"the gradebook does not have {assignment} as solutions/ has it now; run `nbgrader generate_assignment "
+                f"{assignment} --force`, then grade again."
+            )
+        return dict(rebuilt(master, read(self._course.submitted(student, assignment), master)))
+
+    def _grade(self, assignment: str, student: str) -> dict[str, Any]:
+        """Returns that notebook with the verdicts as outputs of its checks."""
+        if assignment not in self._masters:
+            self._masters[assignment] = load_master(self._course, assignment)
+        master = self._masters[assignment]
+        work = read(self._course.submitted(student, assignment), master)
+        exercises.load(assignment)  # takes seconds: once here, and not in each worker
+        job = pool.Job(assignment, student, work, submission_key(work.digest(), assignment, student))
+        context = pool.Context(self._fork_server, {assignment: master}, Budget())
+        ((_, graded),) = pool.grade_all([job], 1, context)
+        if not isinstance(graded, Graded):
+            raise CourseError(graded)
+        return dict(graded_notebook(master, work, graded, job.key))

@@ -1,0 +1,129 @@
+"""The engine of `python -m grading autograde` for nbgrader's own commands, in a process of its own.
+
+nbgrader's process may be a Jupyter server, which lives for weeks and has threads: nothing is forked from it, PyTorch is
+not imported into it, and an exercise that was changed meanwhile counts. The process is trusted, as nbgrader's is; those
+of students are its children, locked in as ever. It ends when nobody has asked it anything for a while.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from grading.course import ROOT
+from grading.errors import CourseError
+
+# Where this Python finds modules, this course before any other that is installed.
+_START = (
+    "import json, runpy, sys; sys.path[:] = json.loads(sys.argv.pop(1)); "
+    "runpy.run_module('grading.autograder.separate_process', run_name='__main__')"
+)
+
+
+class NoSandboxError(CourseError):
+    """This machine cannot lock students' code in; the message says what is missing."""
+
+
+class SeparateGrader:
+    """A process that reads and grades one submission of a course after another; started when it is first needed."""
+
+    def __init__(self, course: Path) -> None:
+        self._course = course
+        self._connection: Connection | None = None
+        self.protections: list[str] = []
+
+    def ask(self, step: str, assignment: str, student: str) -> NotebookNode:
+        """Returns a notebook made of a submission: for "rebuild" without outputs, for "grade" with the verdicts.
+
+        Raises:
+            NoSandboxError: when no sandbox can be made.
+            CourseError: when the submission cannot be read or graded.
+        """
+        request = json.dumps({"step": step, "assignment": assignment, "student": student}).encode()
+        for again in (False, True):  # one that has waited too long has ended
+            try:
+                reply = self._answer(request)
+                break
+            except (EOFError, OSError) as problem:
+                self.close()
+                if again:
+                    raise CourseError(f"the grading process has ended ({problem}); grade again.") from problem
+            except BaseException:  # Ctrl-C: what it would say next is no answer to the next request
+                self.close()
+                raise
+        if "refused" in reply:
+            raise CourseError(reply["refused"])
+        notebook: NotebookNode = nbformat.from_dict(reply["notebook"])
+        return notebook
+
+    def _answer(self, request: bytes) -> dict[str, Any]:
+        if self._connection is not None and self._sources != _newest_source():
+            self.close()
+        if self._connection is None:
+            self._start()
+        assert self._connection is not None
+        self._connection.send_bytes(request)
+        reply: dict[str, Any] = json.loads(self._connection.recv_bytes())
+        return reply
+
+    def _start(self) -> None:
+        """Starts the process, and waits until it has said how students' code is locked in."""
+        if sys.platform.startswith("win"):
+            raise NoSandboxError("Windows cannot lock students' code in.")
+        self._sources = _newest_source()
+        ours, theirs = socket.socketpair()
+        places = json.dumps([str(ROOT), *(folder for folder in sys.path if os.path.isabs(folder))])
+        environment = {name: value for name, value in os.environ.items() if name != "NBGRADER_EXECUTION"}
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _START, places, str(theirs.fileno()), str(self._course)],
+            pass_fds=[theirs.fileno()],
+            env=environment | {"OMP_NUM_THREADS": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for nbgrader, which then ends this process
+        )
+        theirs.close()
+        self._connection = Connection(ours.detach())
+        told = json.loads(self._connection.recv_bytes())
+        if "refused" in told:
+            self.close()
+            raise NoSandboxError(told["refused"])
+        self.protections = told["protections"]
+
+    def close(self) -> None:
+        """Ends the process; its children end with it."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(2)  # it ends by itself, unless it is at work
+            self._process.kill()
+            self._process.wait()
+
+
+def _newest_source() -> int:
+    """Returns when a program of this course was last changed (ns): a process with an older one is not asked again."""
+    files = (path for folder in ("grading", "helpers") for path in (ROOT / folder).rglob("*.py"))
+    return max(path.stat().st_mtime_ns for path in files)
+
+
+_graders: dict[Path, SeparateGrader] = {}
+
+
+def separate_grader(course: Path) -> SeparateGrader:
+    """Returns the grader of a course folder, the same in the whole life of this process."""
+    if course not in _graders:
+        _graders[course] = SeparateGrader(course)
+        atexit.register(_graders[course].close)
+    return _graders[course]
