@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
-from grading import contracts
+from grading import contracts, reading_time
 from grading.errors import CourseError
 from grading.exercises import FOLDER as FOLDER
 from grading.exercises import definitions as definitions
@@ -176,7 +176,8 @@ class _Results(Mapping[str, Any]):
     def reply(self, name: str) -> Reply:
         """Returns the reply of a known mistake."""
         if name not in self._replies:
-            self._replies[name] = InProcess(self._mistakes[name].answer, clock="cpu").ask(self._ask, 5)
+            with reading_time.paused():  # a known mistake runs in the examiner, and is not the student's
+                self._replies[name] = InProcess(self._mistakes[name].answer, clock="cpu").ask(self._ask, 5)
         return self._replies[name]
 
     def __getitem__(self, name: str) -> Any:

@@ -42,7 +42,7 @@ from tests.hostile import replies
 from tests.hostile.case import Case, World
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect, released
 
-CLASSES = ("cells", "files", "pages", "processes", "reading", "replies", "verdict", "writing")
+CLASSES = ("cells", "costs", "files", "pages", "processes", "reading", "replies", "verdict", "writing")
 CASES = [case for name in CLASSES for case in importlib.import_module(f"tests.hostile.{name}").CASES]
 RIGHT = "def attention_weights(scores, mask):\n    return torch.softmax(scores + mask, dim=-1)"
 PR_SET_CHILD_SUBREAPER = 36
@@ -198,7 +198,8 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Ran:
 def costly(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     limits = {"memory": 400 << 20, "cpu": 2, "wall": 20, "processes": 20, "disk": 8 << 20, "file_size": 4 << 20}
     cases = [case for case in CASES if case.costly]
-    return _ran(tmp_path_factory.mktemp("costly"), cases, limits, {"cell": 0.5, "exercise": 0.5, "notebook": 3})
+    budget = {"cell": 0.5, "exercise": 0.5, "notebook": 3, "reading": 1.5, "idle": 4, "wall": 40}
+    return _ran(tmp_path_factory.mktemp("costly"), cases, limits, budget)
 
 
 @pytest.fixture(params=["quick", "costly"])

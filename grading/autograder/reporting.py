@@ -85,7 +85,7 @@ def strays(course: Course) -> list[Outcome]:
 
 
 def _notes(one: Outcome) -> str:
-    return "; ".join(filter(None, [one.reason, *one.put_right]))
+    return "; ".join(filter(None, [one.reason, *one.put_right, *(f"LOOK AT IT: {odd}" for odd in one.odd)]))
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
@@ -117,6 +117,10 @@ def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
     for one in outcomes:
         if one.state == FAILED:
             lines.append(f"  no mark: {one.student} {one.assignment}: {printable(one.reason, LONGEST)}")
+    for one in outcomes:
+        if one.odd:
+            told = printable("; ".join(one.odd), LONGEST)
+            lines.append(f"  look at: {one.student} {one.assignment}: {told}")
     if any("damaged" in one.reason for one in outcomes):
         lines.append("  A damaged file can often be saved: python -m grading doctor FILE")
     return "\n".join(lines)

@@ -143,4 +143,4 @@ def _write(writer: Writer, masters: Mapping[str, Master], job: Job, graded: Grad
     received = course.received(student, name)
     score = writer.write(name, student, kept or notebook, received, only=exercise if kept else "")
     graded.seconds["gradebook and files"] = time.perf_counter() - start
-    return Outcome(student, name, GRADED, score, put_right=graded.put_right, seconds=graded.seconds)
+    return Outcome(student, name, GRADED, score, put_right=graded.put_right, odd=graded.odd, seconds=graded.seconds)

@@ -114,6 +114,7 @@ def _memory() -> int:
 def at_work(supervisor: int) -> tuple[int, bool] | None:
     """Returns what the processes of a sandbox have used (ticks), and whether one of them can go on; None if unknown.
 
+    Children that have ended, and were waited for, count with the process that has waited.
     Called from outside, with the process that `enter` has left as supervisor; the two supervisors do not count.
     """
     children = dict[int, list[tuple[int, int, bool]]]()  # of each process: pid, ticks, whether it can go on
@@ -121,7 +122,7 @@ def at_work(supervisor: int) -> tuple[int, bool] | None:
         for process in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
                 fields = _stat(process)
-                entry = int(process.name), sum(map(int, fields[11:13])), fields[0] in (b"R", b"D")
+                entry = int(process.name), sum(map(int, fields[11:15])), fields[0] in (b"R", b"D")
                 children.setdefault(int(fields[1]), []).append(entry)
     except OSError:
         return None
