@@ -9,7 +9,7 @@ import importlib
 import inspect
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -121,11 +121,14 @@ class Exercise:
         """
         return self._examples(
             [
-                (*public.cases, *self._cases(stage, stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}"))))
+                (*public.cases, *(replace(case, hidden=True) for case in self._cases(stage, self._drawn(stage, seed))))
                 for stage, public in zip(self.stages, self._public.stages, strict=False)
             ],
             self._public,
         )
+
+    def _drawn(self, stage: Stage, seed: str) -> Sequence[Ask]:
+        return stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}"))
 
     def _examples(self, cases: Sequence[tuple[Case, ...]], public: Examples | None = None) -> Examples:
         stages = [

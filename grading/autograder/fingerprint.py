@@ -20,7 +20,9 @@ GRADING = (
     "contracts.py",
     "exercise.py",
     "names.py",
+    "reading_time.py",
     "autograder/grade_submission.py",
+    "autograder/seeds.py",
     "autograder/submission.py",
 )
 

@@ -1,4 +1,4 @@
-"""Grade one submission: a pure function of the answers, the exercises and the student's name."""
+"""Grade one submission: a pure function of the answers, the exercises and the seed of its questions."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def grade(  # noqa: PLR0913 - the whole of what a mark depends on
     master: Master,
     work: Work,
     exercises: Mapping[str, Exercise],
-    student: str,
+    seed: str,
     budget: Budget = Budget(),
     heard: Callable[[Pace], None] = lambda pace: None,
 ) -> Graded:
@@ -91,7 +91,7 @@ def grade(  # noqa: PLR0913 - the whole of what a mark depends on
     """
     patience = Patience(budget.wall, budget.idle, heard)
     grading = _Grading(
-        students, master, work, exercises, student, budget, patience, Allowance(READ_IN_ALL * budget.reading)
+        students, master, work, exercises, seed, budget, patience, Allowance(READ_IN_ALL * budget.reading)
     )
     graded = grading.run(budget.notebook * (1 + len(exercises)))
     lost = [name for name, verdict in graded.verdicts.items() if verdict.outcome != "right" and name in work.answers]
@@ -117,7 +117,7 @@ class _Grading:
     _master: Master
     _work: Work
     _exercises: Mapping[str, Exercise]
-    _student: str
+    _seed: str
     _budget: Budget
     _patience: Patience
     _reading: Allowance
@@ -142,18 +142,18 @@ class _Grading:
         """Returns the verdict on one answer. One that ends the process earns nothing; the others get a new process."""
         graded = self._graded
         if self._over():
-            return replace(examine(exercise, DeadAnswer(USED_UP), self._student, 0.1), earned=0.0)
+            return replace(examine(exercise, DeadAnswer(USED_UP), self._seed, 0.1), earned=0.0)
         answer = self._process.answer(exercise.name)
         before = answer.spent()
         try:
             seconds = min(self._budget.exercise, max(graded.left, 0.1))
             reading = self._reading.limited(self._budget.reading)
-            verdict = examine(exercise, answer, self._student, seconds, reading)
+            verdict = examine(exercise, answer, self._seed, seconds, reading)
         except TooDear:
             graded.dear = True
             self._patience.note(f"the replies to {exercise.name} cost too much to read")
             answer.dead = TOO_DEAR
-            verdict = examine(exercise, DeadAnswer(TOO_DEAR), self._student, 0.1)
+            verdict = examine(exercise, DeadAnswer(TOO_DEAR), self._seed, 0.1)
         graded.spent[exercise.name] = answer.spent() - before
         if not answer.dead:
             return verdict

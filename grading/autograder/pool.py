@@ -35,12 +35,16 @@ WORKER_BYTES = 2 << 30  # of memory that a worker may take; the student's proces
 
 @dataclass(eq=False)
 class Job:
-    """One submission that is to be graded; `key` is the fingerprint of all that its mark depends on."""
+    """One submission that is to be graded: `key` is the fingerprint of all that its mark depends on.
+
+    Its questions are drawn from `seed`.
+    """
 
     assignment: str
     student: str
     work: Work
     key: str
+    seed: str
     deaths: int = 0  # of workers that were at it
 
     def after_death(self) -> str | None:
@@ -73,7 +77,7 @@ class _Worker:
         self.job, self.pace = job, Pace.WORKS
         self._since, self._cpu = time.monotonic(), self._used()
         with contextlib.suppress(BrokenPipeError):  # it has just died, which `result` finds
-            self.pipe.send((job.assignment, job.student, job.work))
+            self.pipe.send((job.assignment, job.seed, job.work))
 
     def result(self) -> Graded | str | Pace | None:
         """Returns what became of its job, a sentence when the examiner stopped; None when the process has died.
@@ -122,12 +126,12 @@ def _work(pipe: Connection, run: int, context: Context) -> None:
     torch.set_num_threads(1)
     students: ForkServerClient | None = None
     while True:
-        assignment, student, work = pipe.recv()
+        assignment, seed, work = pipe.recv()
         for again in (False, True):  # a server that has ended is started again, once
             try:
                 students = students or ForkServerClient(context.fork_server)
                 known = exercises.load(assignment)
-                pipe.send(grade(students, context.masters[assignment], work, known, student, context.budget, pipe.send))
+                pipe.send(grade(students, context.masters[assignment], work, known, seed, context.budget, pipe.send))
                 break
             except Exception as problem:  # noqa: BLE001 - whatever it is: it is told, and the next one is graded
                 if again or not isinstance(problem, ChannelError):

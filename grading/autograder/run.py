@@ -23,6 +23,7 @@ from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.outcome import FAILED, GRADED, UNCHANGED, Outcome
 from grading.autograder.pool import Job
 from grading.autograder.preparation import chosen, start_fork_server
+from grading.autograder.seeds import secret_of, seed_of
 from grading.autograder.submission import Master, UnreadableError, read
 from grading.course import Course
 from grading.errors import CourseError
@@ -85,7 +86,9 @@ def _prepare(course: Course, assignment: str) -> Master:
     """Returns the master, once nbgrader's gradebook knows its cells."""
     master = load_master(course, assignment)
     known = False
-    if course.database.exists() and course.database.stat().st_size > 0:  # a full disk may leave an empty file
+    if not course.database.exists():
+        course.gradebook().close()  # whole or not at all; nbgrader's own command may be killed halfway
+    elif course.database.stat().st_size > 0:  # a full disk may leave an empty file
         with closing(Writer(course)) as writer:
             known = writer.knows(assignment, master)
     if not known:
@@ -99,9 +102,9 @@ def _grade_all(
     settings: Settings, found: Sequence[tuple[str, Path]], context: pool.Context, writer: Writer
 ) -> Iterator[Outcome]:
     """Yields what became of each submission: first of those that need no grading, then of the others as they come."""
-    jobs = list[Job]()
+    jobs, secret = list[Job](), secret_of(settings.course)
     for name, folder in found:
-        job = _job(settings, folder, context.masters[name])
+        job = _job(settings, folder, context.masters[name], secret)
         if isinstance(job, Outcome):
             yield job
         else:
@@ -121,17 +124,18 @@ def _grade_all(
             yield outcome
 
 
-def _job(settings: Settings, folder: Path, master: Master) -> Job | Outcome:
+def _job(settings: Settings, folder: Path, master: Master, secret: bytes) -> Job | Outcome:
     """Returns a submission as a job, or what became of it when it needs or allows no grading."""
     name, student = master.assignment, folder.parent.name
     try:
         work = read(folder, master)
     except UnreadableError as problem:
         return Outcome(student, name, FAILED, reason=str(problem))
-    key = hashlib.sha256(f"{work.digest()}|{environment_key(name)}|{student}".encode()).hexdigest()
+    seed = seed_of(secret, student, work.digest())
+    key = hashlib.sha256(f"{work.digest()}|{environment_key(name)}|{student}|{seed}".encode()).hexdigest()
     if not settings.force and recorded_key(settings.course.autograded(student, name)) == key:
         return Outcome(student, name, UNCHANGED)
-    return Job(name, student, work, key)
+    return Job(name, student, work, key, seed)
 
 
 def _write(writer: Writer, masters: Mapping[str, Master], job: Job, graded: Graded, exercise: str) -> Outcome:

@@ -20,7 +20,7 @@ from grading.sandbox.fork_server import ForkServer, Message
 from grading.sandbox.limits import Limits
 from grading.sandbox.supervision import at_work
 from helpers.checking import plain
-from helpers.checking.answers import Ask, Reply
+from helpers.checking.answers import UNREADABLE, Ask, Reply
 from helpers.checking.serve import (
     GENUINE,
     GENUINE_OF_A_CELL,
@@ -28,6 +28,8 @@ from helpers.checking.serve import (
     NoMessage,
     ProcessEnded,
     decode_reply,
+    in_own_words,
+    in_the_words_of_the_course,
     receive,
     send,
 )
@@ -188,7 +190,7 @@ class Student:
         if set(reply) != GENUINE_OF_A_CELL:
             self.patience.note("a reply to a cell is not one that the course's own code sends")
         error = reply.get("error")
-        return plain.clean(error[:400]) if isinstance(error, str) and reply.get("ok") is not True else ""
+        return plain.spoken(error[:400]) if isinstance(error, str) and reply.get("ok") is not True else ""
 
     def answer(self, name: str) -> RemoteAnswer:
         """Returns the answer with this name, to be asked."""
@@ -245,25 +247,32 @@ class RemoteAnswer:
 
     def __init__(self, student: Student, name: str) -> None:
         self._student, self._name, self.dead, self.ended = student, name, "", False
+        self._made_up: Reply | None = None  # a reply that no genuine process sends: then no more questions are asked
 
     def ask(self, question: Ask, seconds: float) -> Reply:
         """Returns the reply to one question, after at most about `seconds` of processor time."""
         if self.dead:
             return Reply("late", error=self.dead)
+        if self._made_up is not None:
+            return self._made_up
         request = {"ask": self._name, "question": question.encode(), "seconds": seconds}
         start = time.monotonic()
         try:
             data = self._student._talk(request, SLOWEST * seconds)
             if set(data) != GENUINE:
                 self._note("it has other parts")
-            return decode_reply(data)
+            reply = decode_reply(data)
+            if not in_the_words_of_the_course(reply):
+                self._note("it says what no check says")
+            return in_own_words(reply)
         except ChannelError as problem:
             self.ended = isinstance(problem, ProcessEnded)
             self.dead = f"{problem} after {time.monotonic() - start:.0f} s"
             return Reply("late", error=self.dead)
         except plain.NotPlain as problem:  # a genuine reply was read once where it was made
             self._note(str(problem))
-            return Reply("unreadable", error=f"the result cannot be read: {problem}")
+            self._made_up = Reply("unreadable", error=f"{UNREADABLE}{problem}")
+            return self._made_up
 
     def _note(self, reason: str) -> None:
         self._student.patience.note(f"a reply to {self._name} is not one that the course's own code sends: {reason}")

@@ -243,6 +243,11 @@ def clean(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
+def spoken(text: str) -> str:
+    """Returns what somebody else says as one line without signs that cannot be seen, which could feign other lines."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in clean(text)).split())
+
+
 def is_simple(value: Any) -> bool:
     """Says whether a value can be an entry of a set and be compared with `==`."""
     if isinstance(value, tuple):
@@ -309,7 +314,7 @@ def _decode_dict(data: dict[str, Any], depth: int, budget: _Budget) -> dict[Any,
 def _decode_other(data: dict[str, Any], depth: int, budget: _Budget) -> Other:
     if not isinstance(data["other"], str):
         raise NotPlain("the name of a type is damaged")
-    return Other(clean(data["other"][:80]), clean(str(data.get("text", ""))[:200]))
+    return Other(spoken(data["other"][:80]), spoken(str(data.get("text", ""))[:200]))
 
 
 _DECODERS: dict[str, Callable[[dict[str, Any], int, _Budget], Any]] = {

@@ -10,16 +10,18 @@ from __future__ import annotations
 import builtins
 import json
 import pdb
+import re
 import socket
 import struct
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 
 from helpers.checking import plain
-from helpers.checking.answers import Ask, InProcess, Reply
+from helpers.checking.answers import LATE, NOT_ATTEMPTED, UNREADABLE, Ask, InProcess, Reply
 from helpers.checking.limits import TooSlow, output_kept, time_limit
 
 MAX_MESSAGE = 45 << 20  # bytes: the largest value that is plain, a tensor, written as text
@@ -147,7 +149,24 @@ OUTCOMES = ("value", "not attempted", "crashed", "late", "unreadable")
 
 
 def _text(value: Any, longest: int) -> str:
-    return plain.clean(value[:longest]) if isinstance(value, str) else ""
+    return plain.spoken(value[:longest]) if isinstance(value, str) else ""
+
+
+def in_the_words_of_the_course(reply: Reply) -> bool:
+    """Says whether a reply without a value and an exception says what `InProcess` says in this place."""
+    if reply.outcome == "late":
+        return bool(re.fullmatch(LATE, reply.error))
+    if reply.outcome == "unreadable":
+        return reply.error.startswith(UNREADABLE)
+    return reply.outcome != "not attempted" or reply.error == NOT_ATTEMPTED
+
+
+def in_own_words(reply: Reply) -> Reply:
+    """Returns a reply in which nothing that the answer has made up stands as if the examiner said it."""
+    if in_the_words_of_the_course(reply):
+        return reply
+    outcome = "unreadable" if reply.outcome == "not attempted" else reply.outcome
+    return replace(reply, outcome=outcome, error=f"the answer said: {reply.error!r}")
 
 
 def make_shell() -> Any:
