@@ -36,6 +36,7 @@ from grading.autograder.submission import read
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
 from grading.course import ROOT, Course
+from grading.verdicts import read_verdict
 from helpers.checking import plain
 from helpers.checking.answers import Ask, Reply
 from helpers.checking.judging import judge
@@ -45,7 +46,7 @@ from tests.hostile import replies
 from tests.hostile.case import Case, World
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect, released
 
-CLASSES = ("cells", "costs", "files", "pages", "processes", "reading", "replies", "verdict", "writing")
+CLASSES = ("cells", "costs", "files", "pages", "processes", "reading", "replies", "verdict", "voices", "writing")
 CASES = [case for name in CLASSES for case in importlib.import_module(f"tests.hostile.{name}").CASES]
 RIGHT = "def attention_weights(scores, mask):\n    return torch.softmax(scores + mask, dim=-1)"
 PR_SET_CHILD_SUBREAPER = 36
@@ -213,7 +214,7 @@ def ran(request: pytest.FixtureRequest) -> Ran:
 
 def test_there_are_enough_cases() -> None:
     names = [case.name for case in CASES]
-    assert len(set(names)) == len(names) >= 60
+    assert len(set(names)) == len(names) >= 300
 
 
 @pytest.mark.sandbox
@@ -260,6 +261,23 @@ def test_no_hidden_value_is_in_what_was_graded(quick: Ran) -> None:
         values = re.findall(r'"base64": "([^"]{20,60})', encoded)
         assert len(values) > 10
         assert not [value for value in values if value in text]
+
+
+@pytest.mark.sandbox
+def test_no_student_speaks_in_the_voice_of_the_examiner(quick: Ran) -> None:
+    """What an answer says of itself is one line that says so; what it was asked in secret it cannot tell."""
+    cases = [case for case in importlib.import_module("tests.hostile.voices").CASES if not case.costly]
+    for case in cases:
+        path = quick.world.course / "gradebook" / "autograded" / case.name / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+        told = read_verdict(cell(nbformat.read(path, as_version=4), "causal_mask_check"))
+        assert told is not None
+        for text in (told.headline, told.hint, *(line.text for line in told.lines)):
+            assert text.isprintable(), case.name
+            before, feigned, _ = text.partition("FEIGNED")
+            said = ("the answer said: '", "the result cannot be read: ", "an error called '", "got a ")
+            assert not feigned or any(words in before for words in said), (case.name, text)
+        if case.name.startswith(("voice_", "made_up")) and not case.name.endswith(("symbols", "kind_of_value")):
+            assert quick.outcomes[case.name]["odd"], case.name
 
 
 @pytest.mark.sandbox

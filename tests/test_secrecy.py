@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import stat
@@ -26,7 +27,7 @@ from grading.examiner import examine
 from grading.pages.anonymise import EXAMPLE_LINES, anonymise
 from grading.sandbox.student_process import ForkServerClient
 from helpers.checking.answers import Ask, Reply
-from helpers.checking.serve import decode_reply, in_own_words, in_the_words_of_the_course
+from helpers.checking.serve import decode_reply, encode_reply, in_own_words, in_the_words_of_the_course
 from tests.sandboxed import inside
 
 NOTEBOOK = "01_causal_mask"
@@ -213,6 +214,10 @@ def test_what_an_answer_says_is_one_line_and_says_who_said_it(outcome: str, text
     for said in (reply.error, *reply.error_types, reply.place, reply.printed):
         assert said.isprintable()
         assert "  " not in said
+    own = in_own_words(reply)
+    if outcome == "crashed":
+        assert own.error_types[0].startswith("an error called '")
+        assert own.place == ""
     if outcome != "crashed":
         assert not in_the_words_of_the_course(reply)
         assert in_own_words(reply).error.startswith("the answer said: '")
@@ -224,6 +229,8 @@ GENUINE = [
     Reply("not attempted", error="nothing to check yet: this cell is still to be written"),
     Reply("unreadable", error="the result cannot be read: the value is too large (more than 20000 items or 32 MB)"),
     Reply("crashed", error="ValueError: 3", error_types=("ValueError",)),
+    Reply("crashed", error="E: 3", error_types=("E", "Exception"), place=" (line 2 of the cell: raise E(3))"),
+    Reply("crashed", error="E: 3", error_types=("E", "Exception"), place=" (line 2 of the cell)"),
     Reply("value", 3),
 ]
 
@@ -232,6 +239,7 @@ GENUINE = [
 def test_what_a_check_says_stays_as_it_is(reply: Reply) -> None:
     assert in_the_words_of_the_course(reply)
     assert in_own_words(reply) == reply
+    assert decode_reply(json.loads(json.dumps(encode_reply(reply)))) == reply
 
 
 # --- the sandbox ------------------------------------------------------------------------------------------------------

@@ -96,9 +96,8 @@ def grade(  # noqa: PLR0913 - the whole of what a mark depends on
     graded = grading.run(budget.notebook * (1 + len(exercises)))
     lost = [name for name, verdict in graded.verdicts.items() if verdict.outcome != "right" and name in work.answers]
     spoiled = [name for name in lost if work.further_names() & {name, *used([work.answers[name]])}]
-    if (
-        spoiled and not graded.dear
-    ):  # a further cell may have given a name another meaning, after the answer was checked
+    if spoiled and not graded.dear:
+        # A further cell may have given a name another meaning, after the answer was checked.
         alone = grading.run(graded.left, everything=False)
         for name in spoiled:
             if alone.verdicts[name].earned > graded.verdicts[name].earned:
@@ -173,7 +172,7 @@ class _Grading:
         graded = self._graded
         while True:
             start = time.perf_counter()
-            process = self._students.student()
+            process = self._students.student(self._patience)
             self._add("fork", start)
             start = time.perf_counter()
             for index, (name, source) in enumerate(self._cells):

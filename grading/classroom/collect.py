@@ -19,16 +19,8 @@ from pathlib import Path
 from grading import assignments
 from grading.classroom import roster
 from grading.classroom.deliveries import UTC, Item, RefusedError, read_delivery
-from grading.classroom.placing import (
-    MARKER,
-    Arrived,
-    Numbers,
-    Unknown,
-    finish_interrupted,
-    only_collector,
-    place,
-    stamp,
-)
+from grading.classroom.numbers import Numbers
+from grading.classroom.placing import MARKER, Arrived, Unknown, finish_interrupted, only_collector, place, stamp
 from grading.classroom.plain_grading import name_students
 from grading.classroom.recognition import Class, site_numbers
 from grading.classroom.roster import Roster

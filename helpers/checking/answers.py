@@ -25,6 +25,7 @@ STUB = "Replace this line by your answer"  # what the unanswered cells of a rele
 # What replies without a value or an exception say, so that whoever gets them knows them from what an answer makes up.
 NOT_ATTEMPTED = "nothing to check yet: this cell is still to be written"
 LATE = r"it was stopped after \d+\.\d s; is there a loop that never ends\?"  # a pattern
+PLACE = r" \(line \d+ of the cell(: .*)?\)"  # a pattern
 UNREADABLE = "the result cannot be read: "  # how it begins
 
 

@@ -21,7 +21,7 @@ from io import StringIO
 from typing import Any
 
 from helpers.checking import plain
-from helpers.checking.answers import LATE, NOT_ATTEMPTED, UNREADABLE, Ask, InProcess, Reply
+from helpers.checking.answers import LATE, NOT_ATTEMPTED, PLACE, UNREADABLE, Ask, InProcess, Reply
 from helpers.checking.limits import TooSlow, output_kept, time_limit
 
 MAX_MESSAGE = 45 << 20  # bytes: the largest value that is plain, a tensor, written as text
@@ -132,12 +132,13 @@ def decode_reply(data: Any) -> Reply:
         raise plain.NotPlain("the reply is not of the asked form")
     if crashed and not (isinstance(names, list) and names):
         raise plain.NotPlain("the reply is not of the asked form")
+    place = _text(data.get("place"), 200)
     return Reply(
         data["outcome"],
         plain.decode(data.get("value")),
         _text(data.get("error"), 500),
         tuple(_text(name, 80) for name in names[:20]) if isinstance(names, list) else (),
-        _text(data.get("place"), 200),
+        place and f" {place}",
         _text(data.get("printed"), 500),
         data.get("changed_inputs") is True,
     )
@@ -153,16 +154,22 @@ def _text(value: Any, longest: int) -> str:
 
 
 def in_the_words_of_the_course(reply: Reply) -> bool:
-    """Says whether a reply without a value and an exception says what `InProcess` says in this place."""
+    """Says whether a reply without a value says what `InProcess` says in this place."""
     if reply.outcome == "late":
         return bool(re.fullmatch(LATE, reply.error))
     if reply.outcome == "unreadable":
         return reply.error.startswith(UNREADABLE)
+    if reply.outcome == "crashed":
+        return not reply.place or bool(re.fullmatch(PLACE, reply.place))
     return reply.outcome != "not attempted" or reply.error == NOT_ATTEMPTED
 
 
 def in_own_words(reply: Reply) -> Reply:
     """Returns a reply in which nothing that the answer has made up stands as if the examiner said it."""
+    if reply.outcome == "crashed":  # a class may have any name, and the words of the message are told to nobody
+        kinds = tuple(name if name.isidentifier() else f"an error called {name!r}" for name in reply.error_types)
+        place = reply.place if in_the_words_of_the_course(reply) else ""
+        return replace(reply, error_types=kinds, place=place)
     if in_the_words_of_the_course(reply):
         return reply
     outcome = "unreadable" if reply.outcome == "not attempted" else reply.outcome
