@@ -222,7 +222,8 @@ def stages(exercise: Exercise, main: Sequence[StageCases], public: Examples | No
             continue
         asks = () if public and circumstance.name == LARGE else circumstance.asks(exercise, calls)  # they are fixed
         made = [(ask, exercise.reply(ask).value) for ask in asks]
-        cases = [Case(ask, wanted) for ask, wanted in made if _says_something(ask, wanted)]
+        hidden = public is not None
+        cases = [Case(ask, wanted, hidden=hidden) for ask, wanted in made if _says_something(ask, wanted)]
         if cases := [*asked_before.get(circumstance.name, ()), *cases]:
             found.append(
                 StageCases(

@@ -8,6 +8,7 @@ import os
 import re
 import sqlite3
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -127,10 +128,20 @@ class Course:
             )
 
     def gradebook(self) -> Any:
-        """Returns nbgrader's gradebook, opened: a context manager that closes it."""
+        """Returns nbgrader's gradebook, opened: a context manager that closes it.
+
+        A new one is made under another name: whenever this process is killed, there is a whole one or none.
+        """
         from nbgrader.api import Gradebook
 
         with programs_on_path():  # nbgrader calls alembic by name when it makes the gradebook
+            if not self.database.exists():
+                self.class_folder.mkdir(parents=True, exist_ok=True)
+                with tempfile.TemporaryDirectory(dir=self.class_folder, prefix=".gradebook-") as folder:
+                    made = Path(folder, self.database.name)
+                    Gradebook(f"sqlite:///{made}", COURSE_ID).close()
+                    with contextlib.suppress(FileExistsError):  # another process has made one meanwhile
+                        os.link(made, self.database)
             return Gradebook(f"sqlite:///{self.database}", COURSE_ID)
 
 

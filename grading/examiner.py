@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,20 @@ from helpers.checking.verdict import MIME, Verdict
 SECONDS = 10.0  # for one exercise, however many questions it asks
 
 
-def examine(exercise: Exercise, answer: Answer, seed: str, seconds: float = SECONDS) -> Verdict:
-    """Returns the verdict on an answer, asked questions drawn from `seed`; tells nothing of hidden inputs."""
-    return judge(exercise.drawn_examples(seed), answer, seconds, hidden=True)
+def examine(
+    exercise: Exercise,
+    answer: Answer,
+    seed: str,
+    seconds: float = SECONDS,
+    reading: contextlib.AbstractContextManager[None] | None = None,
+) -> Verdict:
+    """Returns the verdict on an answer, asked questions drawn from `seed`; tells nothing of hidden inputs.
+
+    The replies are read and compared within `reading`, which may limit what that costs (`grading.reading_time`).
+    """
+    examples = exercise.drawn_examples(seed)
+    with reading or contextlib.nullcontext():
+        return judge(examples, answer, seconds, hidden=True)
 
 
 def mark(notebook: str, name: str, answer: Any) -> float:

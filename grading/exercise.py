@@ -9,11 +9,11 @@ import importlib
 import inspect
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
 
-from grading import contracts
+from grading import contracts, reading_time
 from grading.errors import CourseError
 from grading.exercises import FOLDER as FOLDER
 from grading.exercises import definitions as definitions
@@ -124,11 +124,14 @@ class Exercise:
         """
         return self._examples(
             [
-                (*public.cases, *self._cases(stage, stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}"))))
+                (*public.cases, *(replace(case, hidden=True) for case in self._cases(stage, self._drawn(stage, seed))))
                 for stage, public in zip(self.stages, self._public.stages, strict=False)
             ],
             self._public,
         )
+
+    def _drawn(self, stage: Stage, seed: str) -> Sequence[Ask]:
+        return stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}"))
 
     def _examples(self, cases: Sequence[tuple[Case, ...]], public: Examples | None = None) -> Examples:
         stages = [
@@ -179,7 +182,8 @@ class _Results(Mapping[str, Any]):
     def reply(self, name: str) -> Reply:
         """Returns the reply of a known mistake."""
         if name not in self._replies:
-            self._replies[name] = InProcess(self._mistakes[name].answer, clock="cpu").ask(self._ask, 5)
+            with reading_time.paused():  # a known mistake runs in the examiner, and is not the student's
+                self._replies[name] = InProcess(self._mistakes[name].answer, clock="cpu").ask(self._ask, 5)
         return self._replies[name]
 
     def __getitem__(self, name: str) -> Any:

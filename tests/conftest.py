@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Before anything imports matplotlib: tests draw into memory, on machines without a screen too.
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Every run of the tests draws the same questions; see `grading.autograder.seeds`.
+os.environ["COURSE_SECRET"] = "what the questions of the tests are drawn from"
 
 # Seconds that a group of tests takes on one core, where they are many: what takes longest is begun first, so that no
 # process ends alone, and `--quick` leaves it out. The bank is made of small groups and has its turn between these
@@ -37,6 +39,9 @@ SECONDS = {
     "test_hostile.py": 170,
     "test_build.py": 160,
     "test_effects.py": 120,
+    "test_hold_up.py": 60,
+    "test_sandbox.py": 90,
+    "test_secrecy.py": 60,
     "02_positional_encoding.ipynb": 115,
     "corrupt_span": 110,
     "07_bert_contrast.ipynb": 80,

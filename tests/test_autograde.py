@@ -18,10 +18,11 @@ from nbformat import NotebookNode
 from grading import sandbox
 from grading.autograder import fingerprint, pool
 from grading.autograder import run as autograde
-from grading.autograder.grade_submission import Budget, Graded
+from grading.autograder.grade_submission import Graded
 from grading.autograder.gradebook import only_run
 from grading.autograder.graded_notebook import recorded_key
 from grading.autograder.outcome import Outcome
+from grading.autograder.seeds import secret_of, seed_of
 from grading.autograder.submission import Master, Work
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
@@ -216,12 +217,10 @@ def test_a_worker_without_bounds_costs_its_own_submission_only(tmp_path: Path, m
     demo.make(tmp_path)
     honest_grade = pool.grade
 
-    def greedy(
-        students: ForkServerClient, master: Master, work: Work, known: dict, student: str, budget: Budget
-    ) -> Graded:
-        if student == "chloe_empty":
+    def greedy(students: ForkServerClient, master: Master, work: Work, known: dict, seed: str, *rest: Any) -> Graded:
+        if seed == seed_of(secret_of(Course(tmp_path)), "chloe_empty", work.digest()):
             torch.ones(pool.WORKER_BYTES // 2)  # four bytes each: twice what it may take
-        return honest_grade(students, master, work, known, student, budget)
+        return honest_grade(students, master, work, known, seed, *rest)
 
     monkeypatch.setattr(pool, "grade", greedy)
     wanted = ["ada_perfect", "blaise_half_done", "chloe_empty"]

@@ -458,6 +458,50 @@ def test_a_run_that_was_killed_is_finished_by_the_next(course: Path, tmp_path: P
     assert [path.name for path in student.iterdir()] == [A]
 
 
+def moodle(name: str, number: int) -> str:
+    return f"{name}_{number}_assignsubmission_file_/{A}.ipynb"
+
+
+@pytest.mark.parametrize("name", ["Honest Zoe", "honest zoe", "HONEST ZOË"])
+def test_a_later_delivery_under_anothers_name_replaces_nothing(course: Path, tmp_path: Path, name: str) -> None:
+    first = make_zip(tmp_path / "first.zip", {moodle("Honest Zoe", 101): content("hers")})
+    assert len(collect.collect(Course(course), first).placed) == 1
+    before = there(course)
+    second = make_zip(tmp_path / "second.zip", {moodle(name, 202): content("another's")})
+    found = collect.collect(Course(course), second)
+    assert {key: there(course)[key] for key in before} == before
+    if found.unknown:
+        ((_, reason),) = found.unknown
+        assert "as number 101 of the site" in reason
+        assert "from number 202" in reason
+    else:  # to the course it is another name
+        assert len(there(course)) == 2
+
+
+def test_the_same_person_may_hand_in_again(course: Path, tmp_path: Path) -> None:
+    for text in ("first", "second"):
+        path = make_zip(tmp_path / f"{text}.zip", {moodle("Honest Zoe", 101): content(text)})
+        assert collect.collect(Course(course), path).unknown == []
+    folder = tmp_path / "by hand"
+    make_folder(folder, {f"honest_zoe_{A}.ipynb": content("third")})
+    assert collect.collect(Course(course), folder).unknown == []  # a file without a number says nothing against it
+
+
+def test_with_a_roster_the_roster_decides(course: Path, tmp_path: Path) -> None:
+    write_roster(course, NBGRADER_ROSTER)
+    for number in (9, 10):
+        path = make_zip(tmp_path / f"{number}.zip", {moodle("René Descartes", number): content(str(number))})
+        assert collect.collect(Course(course), path).unknown == []
+
+
+def test_a_damaged_file_of_numbers_is_told(course: Path, tmp_path: Path) -> None:
+    path = make_zip(tmp_path / "x.zip", {moodle("Honest Zoe", 101): content()})
+    collect.collect(Course(course), path)
+    (course / "gradebook" / "site_numbers.json").write_text("{ half")
+    with pytest.raises(CourseError, match="Delete it"):
+        collect.collect(Course(course), path)
+
+
 def test_two_collectors_do_not_meet(course: Path, tmp_path: Path) -> None:
     with (
         placing.only_collector(Course(course)),

@@ -30,9 +30,13 @@ import nbformat
 import pytest
 
 from grading import exercise
+from grading.autograder.graded_notebook import load_master
+from grading.autograder.seeds import secret_of, seed_of
+from grading.autograder.submission import read
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
-from grading.course import ROOT
+from grading.course import ROOT, Course
+from grading.verdicts import read_verdict
 from helpers.checking import plain
 from helpers.checking.answers import Ask, Reply
 from helpers.checking.judging import judge
@@ -42,7 +46,7 @@ from tests.hostile import replies
 from tests.hostile.case import Case, World
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect, released
 
-CLASSES = ("cells", "files", "pages", "processes", "reading", "replies", "verdict", "writing")
+CLASSES = ("cells", "costs", "files", "pages", "processes", "reading", "replies", "verdict", "voices", "writing")
 CASES = [case for name in CLASSES for case in importlib.import_module(f"tests.hostile.{name}").CASES]
 RIGHT = "def attention_weights(scores, mask):\n    return torch.softmax(scores + mask, dim=-1)"
 PR_SET_CHILD_SUBREAPER = 36
@@ -198,7 +202,8 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Ran:
 def costly(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     limits = {"memory": 400 << 20, "cpu": 2, "wall": 20, "processes": 20, "disk": 8 << 20, "file_size": 4 << 20}
     cases = [case for case in CASES if case.costly]
-    return _ran(tmp_path_factory.mktemp("costly"), cases, limits, {"cell": 0.5, "exercise": 1.5, "notebook": 5})
+    budget = {"cell": 0.5, "exercise": 1.5, "notebook": 5, "reading": 1.5, "idle": 4, "wall": 40}
+    return _ran(tmp_path_factory.mktemp("costly"), cases, limits, budget)
 
 
 @pytest.fixture(params=["quick", "costly"])
@@ -209,7 +214,7 @@ def ran(request: pytest.FixtureRequest) -> Ran:
 
 def test_there_are_enough_cases() -> None:
     names = [case.name for case in CASES]
-    assert len(set(names)) == len(names) >= 60
+    assert len(set(names)) == len(names) >= 300
 
 
 @pytest.mark.sandbox
@@ -243,17 +248,36 @@ def test_no_canary_is_anywhere(ran: Ran) -> None:
 
 @pytest.mark.sandbox
 def test_no_hidden_value_is_in_what_was_graded(quick: Ran) -> None:
-    defined = exercise.load(ASSIGNMENT)
+    defined, master = exercise.load(ASSIGNMENT), load_master(Course(quick.world.course), ASSIGNMENT)
     for case in CASES:
         path = quick.world.course / "gradebook" / "autograded" / case.name / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
         if case.costly or not path.exists():
             continue
         text = path.read_text(encoding="utf-8")
-        drawn = defined["attention_weights"].drawn_examples(case.name).stages
+        work = read(quick.world.course / "gradebook" / "submitted" / case.name / ASSIGNMENT, master)
+        seed = seed_of(secret_of(Course(quick.world.course)), case.name, work.digest())
+        drawn = defined["attention_weights"].drawn_examples(seed).stages
         encoded = json.dumps([plain.encode(one.wanted) for stage in drawn for one in stage.cases])
         values = re.findall(r'"base64": "([^"]{20,60})', encoded)
         assert len(values) > 10
         assert not [value for value in values if value in text]
+
+
+@pytest.mark.sandbox
+def test_no_student_speaks_in_the_voice_of_the_examiner(quick: Ran) -> None:
+    """What an answer says of itself is one line that says so; what it was asked in secret it cannot tell."""
+    cases = [case for case in importlib.import_module("tests.hostile.voices").CASES if not case.costly]
+    for case in cases:
+        path = quick.world.course / "gradebook" / "autograded" / case.name / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+        told = read_verdict(cell(nbformat.read(path, as_version=4), "causal_mask_check"))
+        assert told is not None
+        for text in (told.headline, told.hint, *(line.text for line in told.lines)):
+            assert text.isprintable(), case.name
+            before, feigned, _ = text.partition("FEIGNED")
+            said = ("the answer said: '", "the result cannot be read: ", "an error called '", "got a ")
+            assert not feigned or any(words in before for words in said), (case.name, text)
+        if case.name.startswith(("voice_", "made_up")) and not case.name.endswith(("symbols", "kind_of_value")):
+            assert quick.outcomes[case.name]["odd"], case.name
 
 
 @pytest.mark.sandbox

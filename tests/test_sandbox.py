@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from grading import exercise
 from grading.authoring import bank
 from grading.examiner import examine
 from grading.sandbox import kernel, namespaces, student_process
-from grading.sandbox.student_process import ForkServerClient
+from grading.sandbox.student_process import ForkServerClient, Pace, Patience
 from helpers.checking.answers import Ask
 from helpers.checking.serve import ChannelError
 from tests.sandboxed import inside
@@ -302,6 +303,125 @@ def test_who_works_is_waited_for(students: ForkServerClient, body: str, monkeypa
     assert student.run(f"import os, time\n{child}def works():\n    {body}\n    return 1", 5) == ""
     reply = student.answer("works").ask(Ask(), 20)
     assert (reply.outcome, reply.value) == ("value", 1)
+    student.close()
+
+
+LAZY = """
+import os, time
+def lazy(hurry=0.01):
+    while True:
+        time.sleep(0.5)
+        end = time.process_time() + hurry
+        while time.process_time() < end: pass
+def drips():
+    os.write(3, b"\\0\\0\\1\\0")
+    while True:
+        time.sleep(0.5)
+        os.write(3, b"[")
+def has_lazy_children():
+    while True:
+        if os.fork() == 0:
+            time.sleep(0.5)
+            os._exit(0)
+        os.wait()
+def rings():
+    import signal
+    signal.signal(signal.SIGALRM, lambda *told: None)
+    signal.setitimer(signal.ITIMER_REAL, 0.3, 0.3)
+    while True: signal.pause()
+def takes_no_more_questions():
+    os.write(3, b"\\0\\0\\0\\2{}")
+    time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("name", ["lazy", "drips", "has_lazy_children", "rings"])
+def test_who_hardly_works_is_not_waited_for(
+    students: ForkServerClient, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(student_process, "STANDSTILL", 4.0)
+    student, start = students.student(), time.monotonic()
+    assert student.run(LAZY, 5) == ""
+    reply = student.answer(name).ask(Ask(), 600)
+    assert (reply.outcome, "does nothing" in reply.error) == ("late", True)
+    assert time.monotonic() - start < 600
+    student.close()
+
+
+def test_a_cell_that_hardly_works_is_not_waited_for(
+    students: ForkServerClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(student_process, "WAITING", 4.0)
+    student = students.student()
+    with pytest.raises(ChannelError, match="does nothing"):
+        student.run(f"{LAZY}\nlazy()", 600)
+
+
+def test_who_takes_no_question_is_not_waited_for(students: ForkServerClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(student_process, "STANDSTILL", 2.0)
+    student = students.student()
+    assert student.run(LAZY, 5) == ""
+    assert student.answer("takes_no_more_questions").ask(Ask(), 600).outcome == "unreadable"
+    reply = student.answer("lazy").ask(Ask((torch.zeros(2_000_000),)), 600)  # more than a socket holds
+    assert (reply.outcome, "does nothing" in reply.error) == ("late", True)
+
+
+def test_what_comes_before_it_was_asked_is_no_reply(students: ForkServerClient) -> None:
+    patience = Patience()
+    student = students.student(patience)
+    assert student.run(LAZY, 5) == ""
+    forged = b"[b'', os.write(3, b'\\0\\0\\0\\2{}' * 9)][0]"
+    assert student.run(f"def early():\n    return {forged.decode()}", 5) == ""
+    assert student.answer("early").ask(Ask(), 5).outcome == "unreadable"
+    reply = student.answer("early").ask(Ask(), 5)
+    assert (reply.outcome, "before it was asked" in reply.error) == ("late", True)
+    assert any("course's own code" in told for told in patience.odd)
+    assert any("before it was asked" in told for told in patience.odd)
+
+
+def test_the_processes_of_a_submission_share_their_patience(
+    students: ForkServerClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(student_process, "STANDSTILL", 30.0)
+    monkeypatch.setattr(student_process, "NOTICED", 1.0)
+    told: list[Pace] = []
+    patience = Patience(idle=4.0, wall=600.0, heard=told.append)
+    for _ in range(2):
+        student = students.student(patience)
+        assert student.run(LAZY + "\ndef works():\n    return 1", 5) == ""
+        assert student.answer("works").ask(Ask(), 5).value == 1  # who works is waited for
+        reply = student.answer("lazy").ask(Ask(), 600)
+        assert (reply.outcome, "have done so too" in reply.error) == ("late", True)
+    assert patience.idle < 0 < patience.wall < 600
+    assert (told[:2], told[-1]) == ([Pace.WAITS, Pace.WORKS], Pace.WORKS)
+
+
+def test_a_submission_is_waited_for_only_so_long(students: ForkServerClient) -> None:
+    patience = Patience(wall=3.0)
+    student = students.student(patience)
+    assert student.run("def works():\n    while True: pass", 5) == ""
+    reply = student.answer("works").ask(Ask(), 600)
+    assert (reply.outcome, "no reply in time" in reply.error) == ("late", True)
+    assert patience.wall <= 0
+
+
+def test_genuine_replies_are_nothing_odd(students: ForkServerClient) -> None:
+    """Whatever an honest function returns or raises."""
+    patience = Patience()
+    student = students.student(patience)
+    values = [
+        "None", "1", "1.5", "float('nan')", "'x'", "b'x'", "[1, (2, {3})]", "{frozenset({1}): 2}", "{(1, (2,)): {4}}",
+        "torch.ones(3).bool()", "sympy.oo", "sympy.nan", "sympy.zoo", "sympy.Float('1e-900')", "sympy.E ** 99",
+        "sympy.Integer(10) ** 500", "object()", "iter([])", "numpy.float32(1)", "10 ** 400", "{1: 2}.items()",
+        "{frozenset({1})}", "{None}", "{(None,)}", "set(range(5000))", "'x' * 10**6", "[0] * 10**6", "1 / 0", "len(1)",
+        "exit(1)", "print('x' * 10**6)", "torch.zeros(10**8)", "sympy.Matrix([1])", "sympy.true", "sympy.I",
+        "{True: 1, None: 2, (1, None): 3}", "'\\ud800'", "sympy.Float('1.5e300', 60)", "sympy.Float(2) ** -1000",
+    ]  # fmt: skip
+    assert student.run("import numpy, sympy, torch", 5) == ""
+    for number, value in enumerate(values):
+        assert student.run(f"def value_{number}():\n    return {value}", 5) == ""
+        student.answer(f"value_{number}").ask(Ask(), 5)
+        assert patience.odd == [], value
     student.close()
 
 

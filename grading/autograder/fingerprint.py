@@ -20,7 +20,9 @@ GRADING = (
     "contracts.py",
     "exercise.py",
     "names.py",
+    "reading_time.py",
     "autograder/grade_submission.py",
+    "autograder/seeds.py",
     "autograder/submission.py",
 )
 
@@ -41,6 +43,6 @@ def environment_key(assignment: str) -> str:
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
-def submission_key(answers: str, assignment: str, student: str) -> str:
+def submission_key(answers: str, assignment: str, student: str, seed: str) -> str:
     """Returns the fingerprint of all that a submission's verdicts depend on; `answers` is that of its answers."""
-    return hashlib.sha256(f"{answers}|{environment_key(assignment)}|{student}".encode()).hexdigest()
+    return hashlib.sha256(f"{answers}|{environment_key(assignment)}|{student}|{seed}".encode()).hexdigest()

@@ -1,11 +1,11 @@
-"""Grade one submission: a pure function of the answers, the exercises and the student's name."""
+"""Grade one submission: a pure function of the answers, the exercises and the seed of its questions."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from grading.autograder.submission import Master, Work, plan
@@ -13,7 +13,8 @@ from grading.cells import exercise_of
 from grading.examiner import examine
 from grading.exercise import Exercise
 from grading.names import used
-from grading.sandbox.student_process import ForkServerClient, Student
+from grading.reading_time import Allowance, TooDear
+from grading.sandbox.student_process import ForkServerClient, Pace, Patience, Student
 from helpers.checking.answers import Ask, Reply
 from helpers.checking.serve import ChannelError, ProcessEnded
 from helpers.checking.verdict import Verdict
@@ -21,24 +22,33 @@ from helpers.checking.verdict import Verdict
 
 @dataclass(frozen=True)
 class Budget:
-    """Processor seconds that grading may take: for one cell, for one exercise's questions, and for a notebook.
+    """What grading may take: processor seconds for one cell, for one exercise's questions, and for a notebook.
 
-    A notebook gets `notebook` seconds for each of its exercises, and once more for the rest.
+    A notebook gets `notebook` seconds for each of its exercises, and once more for the rest. To read and compare the
+    replies to one exercise's questions may take the examiner `reading` seconds, and `READ_IN_ALL` times as long for all
+    together. `wall` are seconds by the clock on the wall in which a submission's processes are waited for, whatever
+    they do, and `idle` those of them in which they do nothing.
     """
 
     cell: float = 20.0
     exercise: float = 10.0
     notebook: float = 30.0
+    reading: float = 4.0
+    wall: float = 180.0
+    idle: float = 60.0
 
 
 USED_UP = "the time for this notebook was used up"
+TOO_DEAR = "its replies cost too much to read"
+READ_IN_ALL = 2
 
 
 @dataclass
 class Graded:
     """The verdicts on one submission, the errors of its cells, and where the time went.
 
-    `seconds` are by part of the work; `spent` is the processor time of each exercise's answers.
+    `seconds` are by part of the work; `spent` is the processor time of each exercise's answers. `odd` says in sentences
+    for whoever looks after the class what an honest submission does not do; `dear` whether reading was broken off.
     """
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
@@ -47,6 +57,8 @@ class Graded:
     seconds: dict[str, float] = field(default_factory=dict)
     spent: dict[str, float] = field(default_factory=dict)
     left: float = math.inf  # of the notebook's time
+    odd: list[str] = field(default_factory=list)
+    dear: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,20 +81,30 @@ def grade(  # noqa: PLR0913 - the whole of what a mark depends on
     master: Master,
     work: Work,
     exercises: Mapping[str, Exercise],
-    student: str,
+    seed: str,
     budget: Budget = Budget(),
+    heard: Callable[[Pace], None] = lambda pace: None,
 ) -> Graded:
-    """Returns the verdicts on a submission; never raises for anything that a submission can do."""
-    grading = _Grading(students, master, work, exercises, student, budget)
+    """Returns the verdicts on a submission; never raises for anything that a submission can do.
+
+    `heard` is told when the submission's process stands still for a moment, and when it does so no longer.
+    """
+    patience = Patience(budget.wall, budget.idle, heard)
+    grading = _Grading(
+        students, master, work, exercises, seed, budget, patience, Allowance(READ_IN_ALL * budget.reading)
+    )
     graded = grading.run(budget.notebook * (1 + len(exercises)))
     lost = [name for name, verdict in graded.verdicts.items() if verdict.outcome != "right" and name in work.answers]
     spoiled = [name for name in lost if work.further_names() & {name, *used([work.answers[name]])}]
-    if spoiled:  # a further cell may have given a name another meaning, after the answer was checked
+    if spoiled and not graded.dear:
+        # A further cell may have given a name another meaning, after the answer was checked.
         alone = grading.run(graded.left, everything=False)
         for name in spoiled:
             if alone.verdicts[name].earned > graded.verdicts[name].earned:
                 graded.verdicts[name] = alone.verdicts[name]
                 graded.put_right.append(f"a further cell changes what {name} uses; it was marked without it")
+        graded.dear |= alone.dear
+    graded.odd = patience.odd
     return graded
 
 
@@ -94,8 +116,10 @@ class _Grading:
     _master: Master
     _work: Work
     _exercises: Mapping[str, Exercise]
-    _student: str
+    _seed: str
     _budget: Budget
+    _patience: Patience
+    _reading: Allowance
 
     def run(self, seconds: float, *, everything: bool = True) -> Graded:
         """Returns the verdicts, after about `seconds` at most; without `everything` only the answers are run."""
@@ -116,40 +140,54 @@ class _Grading:
     def _verdict(self, exercise: Exercise, *, again: bool = False) -> Verdict:
         """Returns the verdict on one answer. One that ends the process earns nothing; the others get a new process."""
         graded = self._graded
-        if graded.left <= 0:
-            return replace(examine(exercise, DeadAnswer(USED_UP), self._student, 0.1), earned=0.0)
+        if self._over():
+            return replace(examine(exercise, DeadAnswer(USED_UP), self._seed, 0.1), earned=0.0)
         answer = self._process.answer(exercise.name)
         before = answer.spent()
-        verdict = examine(exercise, answer, self._student, min(self._budget.exercise, max(graded.left, 0.1)))
+        try:
+            seconds = min(self._budget.exercise, max(graded.left, 0.1))
+            reading = self._reading.limited(self._budget.reading)
+            verdict = examine(exercise, answer, self._seed, seconds, reading)
+        except TooDear:
+            graded.dear = True
+            self._patience.note(f"the replies to {exercise.name} cost too much to read")
+            answer.dead = TOO_DEAR
+            verdict = examine(exercise, DeadAnswer(TOO_DEAR), self._seed, 0.1)
         graded.spent[exercise.name] = answer.spent() - before
         if not answer.dead:
             return verdict
         graded.left -= self._process.close()
-        if graded.left > 0:
+        if not self._over():
             self._process = self._started()
         if answer.ended and not again:  # somebody else may have ended it, for want of memory perhaps
             return self._verdict(exercise, again=True)
         return replace(verdict, earned=0.0)
+
+    def _over(self) -> bool:
+        """Says whether the time for this submission was used up."""
+        return self._graded.left <= 0 or self._patience.wall <= 0
 
     def _started(self) -> Student:
         """Returns a process in which all cells have run, but those that block or twice end it, while there is time."""
         graded = self._graded
         while True:
             start = time.perf_counter()
-            process = self._students.student()
+            process = self._students.student(self._patience)
             self._add("fork", start)
             start = time.perf_counter()
             for index, (name, source) in enumerate(self._cells):
                 if self._culprits[index] >= 2:
                     continue
-                if process.used() > graded.left:
+                if process.used() > graded.left or self._patience.wall <= 0:
                     graded.errors[name] = USED_UP
                     continue
                 try:
-                    error = process.run(source, self._budget.cell)
-                except ChannelError as problem:
+                    with self._reading.limited(self._budget.reading):
+                        error = process.run(source, self._budget.cell)
+                except (ChannelError, TooDear) as problem:
+                    graded.dear |= isinstance(problem, TooDear)
                     self._culprits[index] += 1 if isinstance(problem, ProcessEnded) else 2
-                    graded.errors[name] = f"the cell ended its process: {problem}"
+                    graded.errors[name] = f"the cell ended its process: {problem or TOO_DEAR}"
                     break
                 if error:
                     graded.errors[name] = error

@@ -12,6 +12,7 @@ from grading.autograder.fingerprint import submission_key
 from grading.autograder.grade_submission import Budget, Graded
 from grading.autograder.gradebook import knows
 from grading.autograder.graded_notebook import graded_notebook, load_master
+from grading.autograder.seeds import secret_of, seed_of
 from grading.autograder.submission import Master, UnreadableError, read, rebuilt
 from grading.course import Course
 from grading.errors import CourseError
@@ -61,7 +62,8 @@ class OneByOne:
         master = self._masters[assignment]
         work = read(self._course.submitted(student, assignment), master)
         exercises.load(assignment)  # takes seconds: once here, and not in each worker
-        job = pool.Job(assignment, student, work, submission_key(work.digest(), assignment, student))
+        seed = seed_of(secret_of(self._course), student, work.digest())
+        job = pool.Job(assignment, student, work, submission_key(work.digest(), assignment, student, seed), seed)
         context = pool.Context(self._fork_server, {assignment: master}, Budget())
         ((_, graded),) = pool.grade_all([job], 1, context)
         if not isinstance(graded, Graded):

@@ -12,6 +12,7 @@ class Outcome:
     """What a run did with one submission: `state` is GRADED, UNCHANGED or FAILED.
 
     `score` is the mark, None where the run has set none; `penalty` are the points that lateness has taken off it.
+    `odd` are sentences on what an honest submission does not do: a person should look at it.
     """
 
     student: str
@@ -20,6 +21,7 @@ class Outcome:
     score: float | None = None
     reason: str = ""
     put_right: list[str] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     penalty: float = 0.0
 
@@ -27,4 +29,5 @@ class Outcome:
     def notes(self) -> list[str]:
         """What a person should know of it, as sentences."""
         late = f"handed in late: {self.penalty:g} points taken off" if self.penalty else ""
-        return [note for note in (self.reason, late, *self.put_right) if note]
+        look = [f"LOOK AT IT: {odd}" for odd in self.odd]
+        return [note for note in (self.reason, late, *self.put_right, *look) if note]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import time
 from collections import deque
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 
 import torch
 
@@ -18,22 +20,37 @@ from grading import sandbox
 from grading.autograder.grade_submission import Budget, Graded, grade
 from grading.autograder.submission import Master, Work
 from grading.sandbox.fork_server import ForkServer
-from grading.sandbox.student_process import ForkServerClient
+from grading.sandbox.student_process import ForkServerClient, Pace
 from helpers.checking.serve import ChannelError
 
 TRIES = 3  # a submission whose worker dies this often could not be graded
+LOOK = 2.0  # seconds between two looks at how long the workers have been at it
+# A worker whose submission costs the examiner more than this is ended with it. What is read is limited in
+# `grade_submission`, so this is for what no alarm stops: a library's function that runs for minutes.
+EXAMINER_SECONDS = 120.0  # of a processor
+AT_LEAST = 600.0  # seconds by the clock on the wall that a submission always has, however busy the machine is
+MORE = 2  # workers for each one, while those whose students' processes stand still wait
 WORKER_BYTES = 2 << 30  # of memory that a worker may take; the student's processes have a limit of their own
 
 
 @dataclass(eq=False)
 class Job:
-    """One submission that is to be graded; `key` is the fingerprint of all that its mark depends on."""
+    """One submission that is to be graded: `key` is the fingerprint of all that its mark depends on.
+
+    Its questions are drawn from `seed`.
+    """
 
     assignment: str
     student: str
     work: Work
     key: str
+    seed: str
     deaths: int = 0  # of workers that were at it
+
+    def after_death(self) -> str | None:
+        """Counts the death of a worker that was at it; returns why it is not tried again, None when it is."""
+        self.deaths += 1
+        return None if self.deaths < TRIES else f"its worker died {TRIES} times"
 
 
 @dataclass(frozen=True)
@@ -57,17 +74,42 @@ class _Worker:
 
     def start(self, job: Job) -> None:
         """Gives it a job."""
-        self.job = job
+        self.job, self.pace = job, Pace.WORKS
+        self._since, self._cpu = time.monotonic(), self._used()
         with contextlib.suppress(BrokenPipeError):  # it has just died, which `result` finds
-            self.pipe.send((job.assignment, job.student, job.work))
+            self.pipe.send((job.assignment, job.seed, job.work))
 
-    def result(self) -> Graded | str | None:
-        """Returns what became of its job, a sentence when the examiner stopped; None when the process has died."""
+    def result(self) -> Graded | str | Pace | None:
+        """Returns what became of its job, a sentence when the examiner stopped; None when the process has died.
+
+        A pace is no result: the student's process stands still now, or does so no longer.
+        """
         try:
-            result: Graded | str = self.pipe.recv()
+            result: Graded | str | Pace = self.pipe.recv()
         except (EOFError, OSError):
             return None
         return result
+
+    @staticmethod
+    def is_fit(result: Graded | str | None) -> bool:
+        """Says whether a worker with this result can grade on."""
+        return isinstance(result, str) or (result is not None and not result.dear)
+
+    def overdue(self, wall: float) -> str:
+        """Returns "" or why its job must be broken off: it has taken `wall` seconds, or too much of a processor."""
+        if self._used() - self._cpu > EXAMINER_SECONDS:
+            return f"its replies cost the examiner more than {EXAMINER_SECONDS:.0f} s to read; look at the submission"
+        if time.monotonic() - self._since > wall:
+            return f"it was not graded after {wall:.0f} s; grade it again by itself, and look at the submission"
+        return ""
+
+    def _used(self) -> float:
+        """Returns the processor seconds of the process; 0 where nobody tells."""
+        try:
+            fields = Path(f"/proc/{self._process.pid}/stat").read_bytes().rpartition(b")")[2].split()
+        except OSError:  # it has just ended, or this is not Linux
+            return 0.0
+        return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
     def end(self) -> None:
         """Ends the process, whatever it is doing."""
@@ -84,12 +126,12 @@ def _work(pipe: Connection, run: int, context: Context) -> None:
     torch.set_num_threads(1)
     students: ForkServerClient | None = None
     while True:
-        assignment, student, work = pipe.recv()
+        assignment, seed, work = pipe.recv()
         for again in (False, True):  # a server that has ended is started again, once
             try:
                 students = students or ForkServerClient(context.fork_server)
                 known = exercises.load(assignment)
-                pipe.send(grade(students, context.masters[assignment], work, known, student, context.budget))
+                pipe.send(grade(students, context.masters[assignment], work, known, seed, context.budget, pipe.send))
                 break
             except Exception as problem:  # noqa: BLE001 - whatever it is: it is told, and the next one is graded
                 if again or not isinstance(problem, ChannelError):
@@ -106,28 +148,32 @@ def grade_all(jobs: Iterable[Job], workers: int, context: Context) -> Generator[
     Whatever ends this generator, Ctrl-C or a gradebook that cannot be written, ends the workers at once.
     """
     waiting, idle, busy = deque(jobs), list[_Worker](), list[_Worker]()
+    wall = AT_LEAST + 2 * context.budget.wall
 
     def start_waiting() -> None:
-        while waiting and len(busy) < workers:
+        while waiting and sum(one.pace is Pace.WORKS for one in busy) < workers and len(busy) < workers * (1 + MORE):
             busy.append(idle.pop() if idle else _Worker(context))
             busy[-1].start(waiting.popleft())
 
     try:
         start_waiting()
         while busy:
-            ready = wait([worker.pipe for worker in busy])
-            for worker in [worker for worker in busy if worker.pipe in ready]:
+            ready = wait([worker.pipe for worker in busy], LOOK)
+            for worker in list(busy):
+                result = worker.result() if worker.pipe in ready else worker.overdue(wall) or worker.pace
+                if isinstance(result, Pace):
+                    worker.pace = result
+                    start_waiting()
+                    continue
                 busy.remove(worker)
-                job, result = worker.job, worker.result()
-                if result is None:
-                    worker.end()
-                    job.deaths += 1
-                    if job.deaths < TRIES:
-                        waiting.append(job)
-                    else:
-                        result = f"its worker died {TRIES} times"
-                else:
+                job = worker.job
+                if worker.pipe in ready and worker.is_fit(result):
                     idle.append(worker)
+                else:  # it has died, or was broken off in the middle of something
+                    worker.end()
+                if result is None:
+                    result = job.after_death()
+                    waiting.extend([job] if result is None else [])
                 start_waiting()
                 if result is not None:
                     yield job, result

@@ -52,7 +52,7 @@ class Log:
             return
         try:
             now = datetime.datetime.now(datetime.timezone.utc)
-            self._file.write(f"{now:%Y-%m-%d %H:%M:%S} {one_line(text, 10 * LONGEST)}\n")
+            self._file.write(f"{now:%Y-%m-%d %H:%M:%S} {printable(one_line(text, 10 * LONGEST), 10 * LONGEST)}\n")
         except OSError as problem:
             print(f"the log file ends here: {problem}", file=sys.stderr)
             self._file = None
@@ -84,11 +84,15 @@ def strays(course: Course) -> list[Outcome]:
     ]
 
 
+def _whose(one: Outcome) -> str:
+    return printable(f"{one.student} {one.assignment}")
+
+
 def table(outcomes: Sequence[Outcome]) -> str:
     """Returns a line for each submission: assignment, student, what was done, mark, time, notes."""
     lines = []
-    wide = max([7, *(len(one.student) for one in outcomes)])
-    long = max([10, *(len(one.assignment) for one in outcomes)])
+    wide = max([7, *(len(printable(one.student)) for one in outcomes)])
+    long = max([10, *(len(printable(one.assignment)) for one in outcomes)])
     if outcomes:
         left = f"{'assignment':<{long}}  {'student':<{wide}}  {'':<{len(FAILED)}}"
         lines.append(f"{left}  {'mark':>6}  {'time':>7}  notes")
@@ -96,7 +100,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
         mark = "" if one.score is None else f"{one.score:g}"
         took = f"{sum(one.seconds.values()):.2f} s" if one.seconds else ""
         notes = printable("; ".join(one.notes), LONGEST)
-        left = f"{one.assignment:<{long}}  {one.student:<{wide}}  {one.state:<{len(FAILED)}}"
+        left = f"{printable(one.assignment):<{long}}  {printable(one.student):<{wide}}  {one.state:<{len(FAILED)}}"
         lines.append(f"{left}  {mark:>6}  {took:>7}  {notes}".rstrip())
     return "\n".join(lines)
 
@@ -112,7 +116,13 @@ def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
     ]
     for one in outcomes:
         if one.state == FAILED:
-            lines.append(f"  no mark: {one.student} {one.assignment}: {printable(one.reason, LONGEST)}")
+            lines.append(
+                f"  no mark: {printable(one.student)} {printable(one.assignment)}: {printable(one.reason, LONGEST)}"
+            )
+    for one in outcomes:
+        if one.odd:
+            told = printable("; ".join(one.odd), LONGEST)
+            lines.append(f"  look at: {_whose(one)}: {told}")
     if any("damaged" in one.reason for one in outcomes):
         lines.append("  A damaged file can often be saved: python -m grading doctor FILE")
     return "\n".join(lines)

@@ -23,6 +23,7 @@ from grading.autograder.outcome import FAILED, GRADED, UNCHANGED, Outcome
 from grading.autograder.penalties import LatePenalties, PenaltyError
 from grading.autograder.pool import Job
 from grading.autograder.preparation import chosen, start_fork_server
+from grading.autograder.seeds import secret_of, seed_of
 from grading.autograder.submission import Master, UnreadableError, read
 from grading.course import Course
 from grading.errors import CourseError
@@ -85,7 +86,9 @@ def run(
 def _prepare(course: Course, assignment: str) -> Master:
     """Returns the master, once nbgrader's gradebook knows its cells."""
     master = load_master(course, assignment)
-    made = course.database.exists() and course.database.stat().st_size > 0  # a full disk may leave an empty file
+    if not course.database.exists():
+        course.gradebook().close()  # whole or not at all; nbgrader's own command may be killed halfway
+    made = course.database.stat().st_size > 0  # a full disk may leave an empty file
     if not (made and knows(course, master)):
         done = nbgrader(course.root, "generate_assignment", assignment, "--force")
         if done.returncode:
@@ -97,9 +100,9 @@ def _grade_all(
     settings: Settings, found: Sequence[tuple[str, Path]], context: pool.Context, writer: Writer
 ) -> Iterator[Outcome]:
     """Yields what became of each submission: first of those that need no grading, then of the others as they come."""
-    jobs = list[Job]()
+    jobs, secret = list[Job](), secret_of(settings.course)
     for name, folder in found:
-        job = _job(settings, folder, context.masters[name], writer)
+        job = _job(settings, folder, context.masters[name], writer, secret)
         if isinstance(job, Outcome):
             yield job
         else:
@@ -119,14 +122,15 @@ def _grade_all(
             yield outcome
 
 
-def _job(settings: Settings, folder: Path, master: Master, writer: Writer) -> Job | Outcome:
+def _job(settings: Settings, folder: Path, master: Master, writer: Writer, secret: bytes) -> Job | Outcome:
     """Returns a submission as a job, or what became of it when it needs or allows no grading."""
     name, student = master.assignment, folder.parent.name
     try:
         work = read(folder, master)
     except UnreadableError as problem:
         return Outcome(student, name, FAILED, reason=str(problem))
-    key = submission_key(work.digest(), name, student)
+    seed = seed_of(secret, student, work.digest())
+    key = submission_key(work.digest(), name, student, seed)
     if not settings.force and recorded_key(settings.course.autograded(student, name)) == key:
         try:
             held = writer.count_lateness(name, student, settings.course.received(student, name))
@@ -134,7 +138,7 @@ def _job(settings: Settings, folder: Path, master: Master, writer: Writer) -> Jo
             return Outcome(student, name, FAILED, reason=str(problem))
         if held is not None:
             return _unchanged(student, name, held)
-    return Job(name, student, work, key)
+    return Job(name, student, work, key, seed)
 
 
 def _unchanged(student: str, name: str, held: Written) -> Outcome:
@@ -156,4 +160,6 @@ def _write(writer: Writer, masters: Mapping[str, Master], job: Job, graded: Grad
     except PenaltyError as problem:
         return Outcome(student, name, FAILED, reason=str(problem))
     graded.seconds["gradebook and files"] = time.perf_counter() - start
-    return Outcome(student, name, GRADED, written.score, "", graded.put_right, graded.seconds, written.penalty)
+    return Outcome(
+        student, name, GRADED, written.score, "", graded.put_right, graded.odd, graded.seconds, written.penalty
+    )

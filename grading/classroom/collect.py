@@ -19,6 +19,7 @@ from pathlib import Path
 from grading import assignments
 from grading.classroom import roster
 from grading.classroom.deliveries import UTC, Item, RefusedError, read_delivery
+from grading.classroom.numbers import Numbers
 from grading.classroom.placing import MARKER, Arrived, Unknown, finish_interrupted, only_collector, place, stamp
 from grading.classroom.plain_grading import name_students
 from grading.classroom.recognition import Class, site_numbers
@@ -74,16 +75,21 @@ def collect(
         finish_interrupted(course.submissions)
         delivery = read_delivery(path, time, opened)
         found = Collected(refused=delivery.refused, skipped=delivery.skipped)
-        unknown = Unknown(course)
+        unknown, numbers = Unknown(course), Numbers(course)
         try:
             for arrived in _recognise(Class(course.root, people, known, assignment), delivery.items, unknown):
+                if not people and (strange := numbers.strange(arrived)):
+                    unknown.add(arrived.item, strange)
+                    continue
                 try:
                     done = place(course, arrived, arrived.item.read())
                 except RefusedError as problem:
                     found.refused.append((arrived.item.name, str(problem)))
                 else:
                     found.placed.append((arrived.student, arrived.assignment, stamp(arrived.item.time), done))
+                    numbers.remember(arrived)
         finally:
+            numbers.close()
             found.unknown, found.unknown_folder = unknown.entries, unknown.close()
     if found.placed:
         (course.class_folder / MARKER).unlink(missing_ok=True)  # else `make demo` would replace real work

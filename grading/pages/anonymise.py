@@ -8,6 +8,7 @@ import tokenize
 from collections.abc import Iterable, Sequence
 
 EXAMPLE_LINES = 14
+MAX_SIGNS = 20_000  # of a source that are looked at: some of the first lines are shown, however long it is
 
 
 def anonymise(source: str, names: Iterable[str]) -> str:
@@ -15,6 +16,8 @@ def anonymise(source: str, names: Iterable[str]) -> str:
 
     Comments, docstrings and long texts go; what is left of the author's id and names becomes "student".
     """
+    if len(source) > MAX_SIGNS:
+        source = source[:MAX_SIGNS].rpartition("\n")[0]
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
         source = _join(tokens, _blank_texts(tokens))

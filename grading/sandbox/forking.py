@@ -32,14 +32,16 @@ CHANNEL, LOG = 3, 4  # file descriptors of a student's process, until it is lock
 def policy(limits: sandbox.Limits) -> sandbox.Policy:
     """Returns what students' processes may see: the system, Python, the helpers, the embedded corpora.
 
-    The course is hidden wherever it lies: in a folder of the system, or installed beside the libraries.
+    The course is hidden wherever it lies: in a folder of the system, or installed beside the libraries. The public
+    questions with their results are hidden too: who knows them could answer without reading the inputs.
     """
     system = sandbox.readable_system()
     mine = [ROOT / name for name in SHOWN if (ROOT / name).is_dir()]
     within = any(folder in ROOT.parents for folder in system) and ROOT.name not in PACKAGES
     course = [ROOT] if within else []
     installed = [Path(folder) / "grading" for folder in sys.path if folder]
-    return sandbox.Policy([*system, *mine], [*course, *installed], limits=limits)
+    examples = [ROOT / "helpers" / "check_examples"]  # `check` does not look at them here
+    return sandbox.Policy([*system, *mine], [*course, *installed, *examples], limits=limits)
 
 
 @dataclass(frozen=True)

@@ -6,22 +6,40 @@ import array
 import contextlib
 import math
 import os
+import select
 import signal
 import socket
 import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 from grading.sandbox.fork_server import ForkServer, Message
 from grading.sandbox.limits import Limits
 from grading.sandbox.supervision import at_work
 from helpers.checking import plain
-from helpers.checking.answers import Ask, Reply
-from helpers.checking.serve import ChannelError, ProcessEnded, decode_reply, receive, send
+from helpers.checking.answers import UNREADABLE, Ask, Reply
+from helpers.checking.serve import (
+    GENUINE,
+    GENUINE_OF_A_CELL,
+    ChannelError,
+    NoMessage,
+    ProcessEnded,
+    decode_reply,
+    in_own_words,
+    in_the_words_of_the_course,
+    receive,
+    send,
+)
 
 SLOWEST = 8.0  # a reply may take this many times its processor time, on a busy machine
-STANDSTILL = 10.0  # seconds in which an asked process does nothing at all: then no reply will come
+STANDSTILL = 10.0  # seconds in which an asked process does next to nothing: then no reply will come
 WAITING = 30.0  # the same for a cell, which may honestly wait: for a server that does not answer, or in a `sleep`
+AT_WORK = 0.05  # the share of such a time that a process must use of a processor, or want to use
 IDLE = 4.0  # a process that waits uses up a notebook's time too, this many times more slowly
+NOTICED = 3.0  # seconds of standstill after which others may work in its place
 
 
 class ForkServerClient:
@@ -53,7 +71,7 @@ class ForkServerClient:
         if self._own:
             self._own.close()
 
-    def student(self) -> Student:
+    def student(self, patience: Patience | None = None) -> Student:
         """Returns a fresh process, as if a notebook's kernel had just started."""
         ours, theirs = socket.socketpair()
         try:
@@ -64,7 +82,7 @@ class ForkServerClient:
             raise
         except OSError as problem:
             raise ChannelError("the fork server has ended") from problem
-        return Student(ours, pid)
+        return Student(ours, pid, patience or Patience())
 
 
 def _exactly(channel: socket.socket, size: int) -> bytes:
@@ -77,11 +95,40 @@ def _exactly(channel: socket.socket, size: int) -> bytes:
     return data
 
 
+class Pace(Enum):
+    """What a process that was asked something does: it works, or it stands still."""
+
+    WORKS = "works"
+    WAITS = "waits"
+
+
+@dataclass
+class Patience:
+    """How long the processes of one submission may still be waited for, in seconds by the clock on the wall.
+
+    Args:
+        wall: for all replies together.
+        idle: for all replies together, while the asked process does nothing.
+        heard: is told when a process has stood still for a moment, and when it works again or is no longer waited for.
+        odd: what has come that the course's own code does not send, in one sentence each.
+    """
+
+    wall: float = math.inf
+    idle: float = math.inf
+    heard: Callable[[Pace], None] = lambda pace: None
+    odd: list[str] = field(default_factory=list)
+
+    def note(self, sentence: str) -> None:
+        """Keeps one sentence for whoever looks after the class, once."""
+        if sentence not in self.odd:
+            self.odd.append(sentence)
+
+
 class Student:
     """One student's process. After any `ChannelError` it is dead."""
 
-    def __init__(self, channel: socket.socket, pid: int) -> None:
-        self._channel, self.pid, self.cpu = channel, pid, 0.0
+    def __init__(self, channel: socket.socket, pid: int, patience: Patience) -> None:
+        self._channel, self.pid, self.patience, self.cpu = channel, pid, patience, 0.0
         self._start, self._ended = time.monotonic(), 0.0
 
     def used(self) -> float:
@@ -102,23 +149,36 @@ class Student:
         return self.used()
 
     def _talk(self, message: Any, seconds: float, standstill: float = STANDSTILL) -> dict[str, Any]:
-        start, seconds = time.monotonic(), max(0.1, seconds)
+        """Returns the reply to a message; raises ChannelError, and ends the process, when there is none in time."""
+        start, most = time.monotonic(), max(0.1, min(seconds, self.patience.wall))
+        watch = _Standstill(self.pid, standstill, self.patience)
         try:
-            self._channel.settimeout(seconds)
-            send(self._channel, message)
-            reply = receive(self._channel, seconds, _Standstill(self.pid, standstill).look)
+            self._refuse_early_replies()
+            send(self._channel, message, most, watch.look)
+            reply = receive(self._channel, most, watch.look)
+            if not isinstance(reply, dict):
+                raise NoMessage("it has sent a reply that is not of the asked form")
         except OSError as problem:
             self.close()
+            if isinstance(problem, NoMessage):
+                self.patience.note(f"{problem}, which no process does that is not made to")
             if isinstance(problem, ChannelError):
                 raise
             raise ProcessEnded("its process has ended") from problem
-        if not isinstance(reply, dict):
-            self.close()
-            raise ChannelError("its reply is not of the asked form")
-        spent, took = reply.get("cpu"), time.monotonic() - start
+        finally:
+            took = time.monotonic() - start
+            self.patience.wall -= took
+            watch.end()
+        spent = reply.get("cpu")
         told = spent if isinstance(spent, float) and math.isfinite(spent) else 0.0
-        self.cpu += min(max(told, took / SLOWEST), seconds)
+        self.cpu += min(max(told, took / SLOWEST), max(0.1, seconds))
         return reply
+
+    def _refuse_early_replies(self) -> None:
+        """Raises NoMessage when the process has sent something before it was asked."""
+        ready, _, _ = select.select([self._channel], [], [], 0)
+        if ready and self._channel.recv(1, socket.MSG_PEEK):
+            raise NoMessage("it has sent a reply before it was asked")
 
     def run(self, source: str, seconds: float) -> str:
         """Runs a cell; returns "" or the error in one sentence.
@@ -127,8 +187,10 @@ class Student:
             ChannelError: when the cell ended the process, or took too long.
         """
         reply = self._talk({"cell": source, "seconds": seconds}, SLOWEST * seconds, WAITING)
+        if set(reply) != GENUINE_OF_A_CELL:
+            self.patience.note("a reply to a cell is not one that the course's own code sends")
         error = reply.get("error")
-        return plain.clean(error[:400]) if isinstance(error, str) and reply.get("ok") is not True else ""
+        return plain.spoken(error[:400]) if isinstance(error, str) and reply.get("ok") is not True else ""
 
     def answer(self, name: str) -> RemoteAnswer:
         """Returns the answer with this name, to be asked."""
@@ -136,18 +198,48 @@ class Student:
 
 
 class _Standstill:
-    """Notices that a process which was asked something sleeps, so that nobody waits for it as for one that works."""
+    """Notices that a process which was asked something hardly works, so that nobody waits for it as for one that does.
 
-    def __init__(self, pid: int, seconds: float) -> None:
-        self._pid, self._seconds, self._since, self._before = pid, seconds, time.monotonic(), -1
+    Of the last `seconds` its processes must have used, or waited for, a processor in a share of `AT_WORK`.
+    """
+
+    def __init__(self, pid: int, seconds: float, patience: Patience) -> None:
+        self._pid, self._seconds, self._patience = pid, seconds, patience
+        self._looks = deque[tuple[float, float]]()  # of each look: when, and the seconds of work since the one before
+        self._last, self._ticks, self._still, self._told = time.monotonic(), -1, 0.0, False
 
     def look(self) -> None:
-        """Raises ChannelError when the process has done nothing for a while. To be called about once in a second."""
+        """Raises ChannelError when the process has done next to nothing for a while. To be called each second or so."""
         now, work = time.monotonic(), at_work(self._pid)
-        if work is None or work[1] or work[0] != self._before:
-            self._since, self._before = now, -1 if work is None else work[0]
-        elif now - self._since > self._seconds:
-            raise ChannelError("it waits, and does nothing")
+        passed, self._last = now - self._last, now
+        if work is None or self._ticks < 0:  # the first look, or none could be taken: it counts as work
+            done = passed
+        else:
+            done = passed if work[1] else max(0, work[0] - self._ticks) / os.sysconf("SC_CLK_TCK")
+        self._ticks = -1 if work is None else work[0]
+        self._looks.append((now, done))
+        if done >= AT_WORK * passed:
+            self._still = 0.0
+        else:
+            self._still += passed
+            self._patience.idle -= passed
+        if self._still >= NOTICED and not self._told:
+            self._told = True
+            self._patience.heard(Pace.WAITS)
+        elif not self._still:
+            self.end()
+        while self._looks[0][0] < now - self._seconds:
+            self._looks.popleft()
+            if sum(one for _, one in self._looks) < AT_WORK * self._seconds:
+                raise ChannelError("it waits, and does nothing")
+        if self._still and self._patience.idle <= 0:
+            raise ChannelError("it waits, and does nothing, and the cells and answers before it have done so too,")
+
+    def end(self) -> None:
+        """Says that the process is no longer waited for, to whom the opposite was said."""
+        if self._told:
+            self._told = False
+            self._patience.heard(Pace.WORKS)
 
 
 class RemoteAnswer:
@@ -155,21 +247,35 @@ class RemoteAnswer:
 
     def __init__(self, student: Student, name: str) -> None:
         self._student, self._name, self.dead, self.ended = student, name, "", False
+        self._made_up: Reply | None = None  # a reply that no genuine process sends: then no more questions are asked
 
     def ask(self, question: Ask, seconds: float) -> Reply:
         """Returns the reply to one question, after at most about `seconds` of processor time."""
         if self.dead:
             return Reply("late", error=self.dead)
+        if self._made_up is not None:
+            return self._made_up
         request = {"ask": self._name, "question": question.encode(), "seconds": seconds}
         start = time.monotonic()
         try:
-            return decode_reply(self._student._talk(request, SLOWEST * seconds))
+            data = self._student._talk(request, SLOWEST * seconds)
+            if set(data) != GENUINE:
+                self._note("it has other parts")
+            reply = decode_reply(data)
+            if not in_the_words_of_the_course(reply):
+                self._note("it says what no check says")
+            return in_own_words(reply)
         except ChannelError as problem:
             self.ended = isinstance(problem, ProcessEnded)
             self.dead = f"{problem} after {time.monotonic() - start:.0f} s"
             return Reply("late", error=self.dead)
-        except plain.NotPlain as problem:
-            return Reply("unreadable", error=f"the result cannot be read: {problem}")
+        except plain.NotPlain as problem:  # a genuine reply was read once where it was made
+            self._note(str(problem))
+            self._made_up = Reply("unreadable", error=f"{UNREADABLE}{problem}")
+            return self._made_up
+
+    def _note(self, reason: str) -> None:
+        self._student.patience.note(f"a reply to {self._name} is not one that the course's own code sends: {reason}")
 
     def spent(self) -> float:
         """Returns the processor time used so far, as the student's process tells it."""

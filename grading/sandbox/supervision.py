@@ -28,14 +28,14 @@ def supervise(child: int, limits: Limits, alive: int, denied: DeniedCalls | None
         alive: a pipe that closes when the process that waits for us is killed.
         denied: in debug mode, where to answer denied calls.
     """
-    end, status = time.monotonic() + limits.wall, -1
+    end, status, account = time.monotonic() + limits.wall, -1, _Account()
     watched = [alive, denied.listener] if denied else [alive]
     while status < 0:
         pid, wait_status = os.waitpid(-1, os.WNOHANG)
         if pid == child:
             status = exit_status(wait_status)
         elif pid == 0:
-            used = _usage()
+            used = _usage(account)
             if time.monotonic() > end:
                 status = TOO_LATE
             elif used.cpu > limits.cpu + 1:
@@ -66,18 +66,53 @@ class _Usage:
     memory: int = 0
 
 
-def _usage() -> _Usage:
+SEEN_TOO_LATE = 0.01  # processor seconds that a process counts for which has come and gone between two looks
+
+
+class _Account:
+    """The processor time of all processes that a sandbox has had, whoever waits for them.
+
+    The kernel adds an ended process's time to the one that waits for it, and to none when its parent ignores that it
+    has ended. So each process is kept as it was last seen, and one that was never seen counts for a little.
+    """
+
+    def __init__(self) -> None:
+        self._alive, self._ended = dict[tuple[int, int], float](), 0.0  # by id and time of the start
+        self._seen, self._last = 0, 0
+
+    def look(self, alive: dict[tuple[int, int], float]) -> float:
+        """Returns the seconds of all processes until now, of which these are alive."""
+        self._ended += sum(seconds for one, seconds in self._alive.items() if one not in alive)
+        self._seen += len(alive.keys() - self._alive.keys())
+        self._alive = alive
+        self._last = max(self._last, _last_number(), *(pid for pid, _ in alive), 0)
+        unseen = max(0, self._last - 1 - self._seen)  # the first number is the supervisor's own
+        return self._ended + sum(alive.values()) + SEEN_TOO_LATE * unseen
+
+
+def _last_number() -> int:
+    """Returns the last process number that this sandbox has given away, to a process or to a thread; 0 if unknown."""
+    try:
+        return int(Path("/proc/sys/kernel/ns_last_pid").read_bytes())
+    except (OSError, ValueError):  # the kernel was built without it
+        return 0
+
+
+def _usage(account: _Account) -> _Usage:
     """Returns what the sandbox uses now, from one small file for each process: a part of a millisecond."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     used, ticks = _Usage(cpu=ended.ru_utime + ended.ru_stime, memory=_buffers()), os.sysconf("SC_CLK_TCK")
+    alive = dict[tuple[int, int], float]()
     for process in _others():
         try:
             fields = _stat(process)
         except (FileNotFoundError, ProcessLookupError):
             continue  # it has just ended
         used.cpu += sum(map(int, fields[11:15])) / ticks
+        alive[int(process.name), int(fields[19])] = sum(map(int, fields[11:13])) / ticks
         used.processes += int(fields[17])
         used.memory += int(fields[21]) * resource.getpagesize()
+    used.cpu = max(used.cpu, account.look(alive))
     return used
 
 
@@ -114,6 +149,7 @@ def _memory() -> int:
 def at_work(supervisor: int) -> tuple[int, bool] | None:
     """Returns what the processes of a sandbox have used (ticks), and whether one of them can go on; None if unknown.
 
+    Children that have ended, and were waited for, count with the process that has waited.
     Called from outside, with the process that `enter` has left as supervisor; the two supervisors do not count.
     """
     children = dict[int, list[tuple[int, int, bool]]]()  # of each process: pid, ticks, whether it can go on
@@ -121,7 +157,7 @@ def at_work(supervisor: int) -> tuple[int, bool] | None:
         for process in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
                 fields = _stat(process)
-                entry = int(process.name), sum(map(int, fields[11:13])), fields[0] in (b"R", b"D")
+                entry = int(process.name), sum(map(int, fields[11:15])), fields[0] in (b"R", b"D")
                 children.setdefault(int(fields[1]), []).append(entry)
     except OSError:
         return None

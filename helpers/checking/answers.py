@@ -22,6 +22,11 @@ from helpers.checking.takes import Ask as Ask
 from helpers.checking.takes import prepare, take
 
 STUB = "Replace this line by your answer"  # what the unanswered cells of a released notebook raise
+# What replies without a value or an exception say, so that whoever gets them knows them from what an answer makes up.
+NOT_ATTEMPTED = "nothing to check yet: this cell is still to be written"
+LATE = r"it was stopped after \d+\.\d s; is there a loop that never ends\?"  # a pattern
+PLACE = r" \(line \d+ of the cell(: .*)?\)"  # a pattern
+UNREADABLE = "the result cannot be read: "  # how it begins
 
 
 @dataclass(frozen=True)
@@ -92,10 +97,10 @@ class InProcess:
                 error=f"it was stopped after {seconds:.1f} s; is there a loop that never ends?",
             )
         except plain.NotPlain as problem:
-            return Reply("unreadable", error=f"the result cannot be read: {problem}")
+            return Reply("unreadable", error=f"{UNREADABLE}{problem}")
         except NotImplementedError as problem:
             if STUB in str(problem) or not str(problem):
-                return Reply("not attempted", error="nothing to check yet: this cell is still to be written")
+                return Reply("not attempted", error=NOT_ATTEMPTED)
             return _crash(problem, printed, changed=_changed(question, inputs, before))
         except (Exception, SystemExit, KeyboardInterrupt) as problem:
             if isinstance(problem, KeyboardInterrupt) and _interrupted_by_user(problem):

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from helpers.checking.fingerprints import canonical
-from helpers.checking.plain import Expression, NotPlain, Other, is_simple
+from helpers.checking.plain import MAX_KEYS, Expression, NotPlain, Other, is_simple
 
 VIEWS = {
     "shape": "type and shape",
@@ -94,17 +94,23 @@ def _part_difference(wanted: Any, got: Any, view: str, tolerance: float, at: Map
             return _number_difference(wanted, got, view, tolerance, at)
     except NotPlain as problem:
         return str(problem)
-    if isinstance(wanted, set) and isinstance(got, tuple | list):
-        got = set(got) if all(is_simple(part) for part in got) else got
-    if isinstance(wanted, set) and isinstance(got, set) and all(is_simple(part) for part in got):
-        told = keys_difference(sorted(wanted, key=str), sorted(got, key=str))
-        return QuotesValues(told) if told else None
     if isinstance(wanted, set) and isinstance(got, tuple | list | set):
-        strange = next(part for part in got if not is_simple(part))
-        return f"expected plain numbers or texts in the {type(got).__name__}, got {name_of(strange)} there"
+        return _set_difference(wanted, got)
     if isinstance(wanted, set) or type(wanted) is not type(got):
         return f"expected {name_of(wanted)}, got {name_of(got)}"
     return None if wanted == got else QuotesValues(f"expected {_short(wanted)}, got {_short(got)}")
+
+
+def _set_difference(wanted: set[Any], got: Any) -> str | None:
+    """As `difference`, for a set; a tuple or a list will do as well."""
+    if len(got) > MAX_KEYS:
+        return f"expected a set of {len(wanted)} values, got a {type(got).__name__} of {len(got)}"
+    strange = [part for part in got if not is_simple(part)]
+    if strange:
+        kind = type(got).__name__
+        return f"expected plain numbers or texts in the {kind}, got {name_of(strange[0])} there"
+    told = keys_difference(sorted(wanted, key=str), sorted(set(got), key=str))
+    return QuotesValues(told) if told else None
 
 
 def _short(value: Any) -> str:

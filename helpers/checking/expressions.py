@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import mpmath
 
 DIGITS = 50
-MAX_PARTS, MAX_DEPTH, MAX_TEXT = 2000, 60, 400
-MAX_STEPS = 100_000  # of an evaluation: a second or two
+MAX_PARTS, MAX_DEPTH, MAX_TEXT = 500, 60, 400
+MAX_EXPONENT = 400  # of a number: `1e-999999` is six signs to send, and takes for ever to work out
+MAX_STEPS = 100_000  # of an evaluation: a part of a second
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d{1,4}))?", re.ASCII)
 
 
 class NotPlain(ValueError):
@@ -63,10 +67,9 @@ class Expression:
         Raises:
             NotPlain: for a symbol that `at` does not name, an unknown function, or a number beyond all use.
         """
-        with mpmath.workdps(DIGITS):
-            value = _evaluate(self.tree, at, [MAX_STEPS])
-        if not mpmath.isfinite(value):
-            raise NotPlain("the expression divides by zero")
+        value = _value(self.tree, tuple(sorted(at.items())))
+        if isinstance(value, str):
+            raise NotPlain(value)
         return value
 
     def to_sympy(self) -> Any:
@@ -185,11 +188,28 @@ _CONSTANTS = {"Pi": mpmath.pi, "Exp1": mpmath.e}
 _LEAVES = {"Symbol": 1, "Integer": 1, "Float": 1, "Rational": 2}  # how many texts follow the name
 
 
+# What takes some ten times as long as a sum or a product counts for as many steps.
+_DEAR = {"exp", "cosh", "sinh", "tanh", "coth", "sech", "log", "Pow", "floor", "ceiling", "Mod"}
+_DEAREST = {"factorial", "gamma", "binomial", "FallingFactorial", "RisingFactorial"}
+_STEPS = dict.fromkeys(_DEAR, 5) | dict.fromkeys(_DEAREST, 50)
+
+
+@lru_cache(maxsize=256)  # one reply is compared with the wanted result, and with that of each known mistake
+def _value(tree: tuple[Any, ...], at: tuple[tuple[str, Any], ...]) -> mpmath.mpf | str:
+    """Returns the value of a tree at a point, or in one sentence why it has none."""
+    try:
+        with mpmath.workdps(DIGITS):
+            value = _evaluate(tree, dict(at), [MAX_STEPS])
+    except NotPlain as problem:
+        return str(problem)
+    return value if mpmath.isfinite(value) else "the expression divides by zero"
+
+
 def _evaluate(tree: tuple[Any, ...], at: Mapping[str, Any], steps: list[int]) -> mpmath.mpf:
-    steps[0] -= 1
+    head, *rest = tree
+    steps[0] -= _STEPS.get(head, 1)
     if steps[0] < 0:
         raise NotPlain("the expression takes too long to work out")
-    head, *rest = tree
     if head in _LEAVES or head in _CONSTANTS:
         return _leaf(head, rest, at)
     if head == "Piecewise":
@@ -296,7 +316,10 @@ def _checked_leaf(head: str, texts: list[Any]) -> tuple[Any, ...]:
 
 
 def _number(text: str) -> float:
-    try:
-        return float(mpmath.mpf(text))
-    except (ValueError, OverflowError, TypeError) as problem:
-        raise NotPlain(f"{text[:40]!r} is not a number") from problem
+    """Returns a number that is told as a text, as decimal digits; raises `NotPlain` for any other text."""
+    found = _NUMBER.fullmatch(text)
+    if not found:
+        raise NotPlain(f"{text[:40]!r} is not a number")
+    if abs(int(found[1] or 0)) > MAX_EXPONENT:
+        raise NotPlain(f"the expression has a number beyond 10^{MAX_EXPONENT}")
+    return float(mpmath.mpf(text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,7 @@ from typing import Any
 from torch import Tensor
 
 from helpers.checking import plain
-from helpers.checking.answers import Answer, Ask, Reply, timed
+from helpers.checking.answers import LATE, UNREADABLE, Answer, Ask, Reply, timed
 from helpers.checking.compare import (
     FORGOTTEN,
     VIEWS,
@@ -59,11 +60,15 @@ def words(reply: Reply) -> str:
 
 @dataclass(frozen=True)
 class Case:
-    """One question, the wanted result, and what each known mistake makes of it (None where it gives no value)."""
+    """One question, the wanted result, and what each known mistake makes of it (None where it gives no value).
+
+    A `hidden` one is asked in grading only, and nothing is told of it from which its inputs could be read.
+    """
 
     ask: Ask
     wanted: Any
     mistakes: Mapping[str, Any] = field(default_factory=dict)
+    hidden: bool = False
 
 
 @dataclass(frozen=True)
@@ -133,7 +138,7 @@ def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, *, hidde
         _earned(examples, failures),
         examples.points,
         _stages(failures),
-        notes=_notes([one.reply for one in asked]),
+        notes=_notes([one.reply for one in asked if not one.case.hidden]),
         graded=hidden,
     )
     failed = [failure for _, failure in failures if failure is not None]
@@ -232,7 +237,7 @@ def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], fai
         look=first.stage.look,
         mistake=mistake,
         hint=examples.hints.get(mistake, ""),
-        error_type=first.reply.error_type,
+        error_type=_builtin_error(first.reply) if first.case.hidden else first.reply.error_type,
     )
     if verdict.graded:
         needless = mistake and isinstance(first.problem, QuotesValues)  # a named mistake says more
@@ -290,13 +295,39 @@ def _bare_symbols(value: Any) -> tuple[str, ...]:
 
 
 def _without_values(asked: Asked) -> str:
-    """Returns the problem of a question without the inputs and the numbers that it may quote."""
-    stage, reply = asked.stage, asked.reply
+    """Returns the problem of a question without the inputs and the numbers that it may quote.
+
+    The student knows the inputs of public questions. Of a hidden one nothing is said in words that the answer has
+    chosen, a class or a line of its code that stops there: they could tell what it was asked.
+    """
+    stage, reply, hidden = asked.stage, asked.reply, asked.case.hidden
     if reply.outcome == "crashed":  # an exception's message may quote the inputs
-        return f"stage '{stage.name}': it stopped with {reply.error_type}{reply.place}"
-    quoted = isinstance(asked.problem, QuotesValues)
-    problem = "the result is not the wanted one" if quoted else asked.problem
+        stopped = _builtin_error(reply) if hidden else f"{reply.error_type}{reply.place}"
+        return f"stage '{stage.name}': it stopped with {stopped}"
+    problem = asked.problem or ""
+    if hidden and reply.outcome == "late":
+        problem = re.sub(LATE, "it was stopped; is there a loop that never ends?", problem)
+    elif hidden and problem.startswith(UNREADABLE):
+        problem = "the result cannot be read"
+    elif isinstance(asked.problem, QuotesValues) or (hidden and _tells(reply, problem)):
+        problem = "the result is not the wanted one"
     return f"stage '{stage.name}' ({VIEWS[stage.view]}): {problem}"
+
+
+def _builtin_error(reply: Reply) -> str:
+    """Returns the first of an exception's classes that Python itself has; the student's own have any name."""
+    return next((name for name in reply.error_types if _is_builtin_error(name)), "an error")
+
+
+def _is_builtin_error(name: str) -> bool:
+    kind = getattr(builtins, name, None)
+    return isinstance(kind, type) and issubclass(kind, BaseException)
+
+
+def _tells(reply: Reply, problem: str) -> bool:
+    """Says whether a sentence on a result may tell sizes, names or values of the question."""
+    own_words = isinstance(reply.value, plain.Other)
+    return reply.outcome in ("value", "unreadable") and (own_words or bool(re.search(r"[\d'\"]", problem)))
 
 
 def _recognised(examples: Examples, among: Sequence[Asked], asked: Sequence[Asked]) -> str:

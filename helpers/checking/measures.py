@@ -255,6 +255,9 @@ def _variety(ask: Ask, value: Any) -> bool:
     return 2 * len(set(numbers)) > len(numbers)
 
 
+LARGEST = 2**53  # of larger whole numbers, many can be made that Python's sets take for each other at first
+
+
 def _whole_list(value: Any) -> list[int]:
     """Returns the whole numbers of a tensor, or of a list of numbers or of tensors with one number."""
     numbers = value.tolist() if isinstance(value, Tensor) else value
@@ -262,6 +265,8 @@ def _whole_list(value: Any) -> list[int]:
         numbers = [one.item() if isinstance(one, Tensor) and one.numel() == 1 else one for one in numbers]
     if not isinstance(numbers, list | tuple) or not all(isinstance(number, int) for number in numbers):
         raise NotMeasured(f"expected a list of whole numbers, got {name_of(value)}")
+    if not all(abs(number) < LARGEST for number in numbers):
+        raise NotMeasured("expected a list of numbers of words, got one that is far too large")
     return list(numbers)
 
 

@@ -44,6 +44,8 @@ DTYPES = {
     )
 }
 MAX_DEPTH, MAX_ITEMS, MAX_BYTES, MAX_TEXT = 12, 20_000, 32_000_000, 20_000
+# Keys of dicts and members of sets: whoever chooses them can have Python compare each with all others.
+MAX_KEYS = 1_000
 
 
 @dataclass(frozen=True)
@@ -55,17 +57,20 @@ class Other:
 
 
 class _Budget:
-    """How many items and bytes a value may still have."""
+    """How many items, bytes and keys a value may still have."""
 
     def __init__(self) -> None:
-        self._items, self._bytes = MAX_ITEMS, MAX_BYTES
+        self._items, self._bytes, self._keys = MAX_ITEMS, MAX_BYTES, MAX_KEYS
 
-    def spend(self, items: int = 0, bytes: int = 0) -> None:
+    def spend(self, items: int = 0, bytes: int = 0, keys: int = 0) -> None:
         """Raises NotPlain when this is more than is left."""
         self._items -= items
         self._bytes -= bytes
+        self._keys -= keys
         if self._items < 0 or self._bytes < 0:
             raise NotPlain(f"the value is too large (more than {MAX_ITEMS} items or {MAX_BYTES // 10**6} MB)")
+        if self._keys < 0:
+            raise NotPlain(f"the value is too large (more than {MAX_KEYS} members of sets and keys of dicts)")
 
     def enter(self, depth: int) -> None:
         """Counts one more item, at this depth."""
@@ -162,6 +167,8 @@ def _parts(kind: type[Recipe]) -> dict[str, Field[Any]]:
 
 
 def _encode_items(value: Iterable[Any], depth: int, budget: _Budget) -> Any:
+    if isinstance(value, set | frozenset):
+        budget.spend(keys=len(value))
     items = [_encode(item, depth + 1, budget) for item in value]
     if isinstance(value, list):
         return items
@@ -173,6 +180,7 @@ def _encode_expression(value: Expression) -> dict[str, Any]:
 
 
 def _encode_dict(value: Mapping[Any, Any], depth: int, budget: _Budget) -> dict[str, Any]:
+    budget.spend(keys=len(value))
     pairs = [[_encode(key, depth + 1, budget), _encode(item, depth + 1, budget)] for key, item in value.items()]
     return {"dict": pairs}
 
@@ -235,6 +243,11 @@ def clean(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
+def spoken(text: str) -> str:
+    """Returns what somebody else says as one line without signs that cannot be seen, which could feign other lines."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in clean(text)).split())
+
+
 def is_simple(value: Any) -> bool:
     """Says whether a value can be an entry of a set and be compared with `==`."""
     if isinstance(value, tuple):
@@ -249,6 +262,7 @@ def _decode_tensor(data: dict[str, Any], depth: int, budget: _Budget) -> Tensor:
     if not all(isinstance(size, int) and 0 <= size < 2**31 for size in shape):
         raise NotPlain("the tensor's shape is damaged")
     if "values" in data:  # the readable form of helpers/check_examples/
+        budget.spend(bytes=8 * len(data["values"]))
         return torch.tensor([float(value) for value in data["values"]], dtype=torch.float64).to(dtype).reshape(shape)
     try:
         raw = base64.b64decode(data["base64"], validate=True)
@@ -284,9 +298,15 @@ def _decode_items(items: Any, depth: int, budget: _Budget) -> list[Any]:
     return [_decode(item, depth + 1, budget) for item in items]
 
 
+def _decode_set(data: dict[str, Any], depth: int, budget: _Budget) -> set[Any]:
+    budget.spend(keys=len(data["set"]))
+    return set(_decode_items(data["set"], depth, budget))
+
+
 def _decode_dict(data: dict[str, Any], depth: int, budget: _Budget) -> dict[Any, Any]:
     if not isinstance(data["dict"], list) or not all(isinstance(pair, list) for pair in data["dict"]):
         raise NotPlain("the parts of a value are damaged")
+    budget.spend(keys=len(data["dict"]))
     pairs = [(_decode(key, depth + 1, budget), _decode(item, depth + 1, budget)) for key, item in data["dict"]]
     return {key if is_simple(key) else str(key): item for key, item in pairs}
 
@@ -294,7 +314,7 @@ def _decode_dict(data: dict[str, Any], depth: int, budget: _Budget) -> dict[Any,
 def _decode_other(data: dict[str, Any], depth: int, budget: _Budget) -> Other:
     if not isinstance(data["other"], str):
         raise NotPlain("the name of a type is damaged")
-    return Other(clean(data["other"][:80]), clean(str(data.get("text", ""))[:200]))
+    return Other(spoken(data["other"][:80]), spoken(str(data.get("text", ""))[:200]))
 
 
 _DECODERS: dict[str, Callable[[dict[str, Any], int, _Budget], Any]] = {
@@ -303,7 +323,7 @@ _DECODERS: dict[str, Callable[[dict[str, Any], int, _Budget], Any]] = {
     "float": _decode_float,
     "expression": lambda data, depth, budget: Expression.from_data(data["expression"], data.get("bare")),
     "tuple": lambda data, depth, budget: tuple(_decode_items(data["tuple"], depth, budget)),
-    "set": lambda data, depth, budget: set(_decode_items(data["set"], depth, budget)),
+    "set": _decode_set,
     "dict": _decode_dict,
     "other": _decode_other,
 }

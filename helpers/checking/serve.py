@@ -10,20 +10,22 @@ from __future__ import annotations
 import builtins
 import json
 import pdb
+import re
 import socket
 import struct
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 
 from helpers.checking import plain
-from helpers.checking.answers import Ask, InProcess, Reply
+from helpers.checking.answers import LATE, NOT_ATTEMPTED, PLACE, UNREADABLE, Ask, InProcess, Reply
 from helpers.checking.limits import TooSlow, output_kept, time_limit
 
-MAX_MESSAGE = 64 << 20  # bytes
-MAX_PARTS = 2_000_000
+MAX_MESSAGE = 45 << 20  # bytes: the largest value that is plain, a tensor, written as text
+MAX_PARTS = 200_000  # the most that a plain value can have is 20,000, of a few signs each
 
 
 class ChannelError(ConnectionError):
@@ -34,10 +36,37 @@ class ProcessEnded(ChannelError):
     """The other side has ended."""
 
 
-def send(channel: socket.socket, message: Any) -> None:
-    """Sends one message."""
+class NoMessage(ChannelError):
+    """The other side sends what is not a message."""
+
+
+def send(
+    channel: socket.socket, message: Any, seconds: float | None = None, each_second: Callable[[], None] = lambda: None
+) -> None:
+    """Sends one message, which the other side must have taken after `seconds`.
+
+    While it takes nothing, `each_second` is called; what that raises ends the waiting.
+
+    Raises:
+        ChannelError: when the other side has ended, or is too late.
+    """
+    end = None if seconds is None else time.monotonic() + seconds
     data = json.dumps(message).encode()
-    channel.sendall(struct.pack(">I", len(data)) + data)
+    rest = memoryview(struct.pack(">I", len(data)) + data)
+    while rest:
+        try:
+            _set_timeout(channel, end)
+            rest = rest[channel.send(rest) :]
+        except TimeoutError as problem:
+            if end is None or time.monotonic() >= end:
+                raise ChannelError("it takes no question") from problem
+            each_second()
+
+
+def _set_timeout(channel: socket.socket, end: float | None) -> None:
+    """Has the next call on a socket wait until `end`, and for a second at most."""
+    if end is not None:
+        channel.settimeout(min(1.0, max(0.001, end - time.monotonic())))
 
 
 def receive(
@@ -48,36 +77,39 @@ def receive(
     While nothing comes, `each_second` is called; what it raises ends the waiting.
 
     Raises:
-        ChannelError: when the other side has ended, is too late or sends something else.
+        ChannelError: when the other side has ended or is too late; `NoMessage` when it sends something else.
     """
     end = None if seconds is None else time.monotonic() + seconds
     (size,) = struct.unpack(">I", _read(channel, 4, end, each_second))
     if size > MAX_MESSAGE:
-        raise ChannelError(f"a message of {size >> 20} MB; at most {MAX_MESSAGE >> 20} MB are read")
+        raise NoMessage(f"it has sent a message of {size >> 20} MB; at most {MAX_MESSAGE >> 20} MB are read")
     data = _read(channel, size, end, each_second)
     if sum(data.count(sign) for sign in (b",", b"[", b"{")) > MAX_PARTS:  # each part may take 30 times its text
-        raise ChannelError("a message of too many parts")
+        raise NoMessage("it has sent a message of too many parts")
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as problem:
-        raise ChannelError("a message that is not JSON") from problem
+        raise NoMessage("it has sent a message that is not JSON") from problem
 
 
 def _read(channel: socket.socket, size: int, end: float | None, each_second: Callable[[], None]) -> bytes:
-    parts = bytearray()
+    parts, next_look = bytearray(), time.monotonic() + 1
     while len(parts) < size:
         try:
-            if end is not None:
-                channel.settimeout(min(1.0, max(0.001, end - time.monotonic())))
+            _set_timeout(channel, end)
             part = channel.recv(min(size - len(parts), 1 << 20))
         except TimeoutError as problem:
             if end is None or time.monotonic() >= end:
                 raise ChannelError("no reply in time") from problem
-            each_second()
-            continue
-        if not part:
+            part = None
+        if part == b"":
             raise ProcessEnded("its process has ended")
-        parts += part
+        parts += part or b""
+        if time.monotonic() >= next_look:  # also while a reply drips
+            if end is not None and time.monotonic() >= end and len(parts) < size:
+                raise ChannelError("no reply in time")
+            each_second()
+            next_look = time.monotonic() + 1
     return bytes(parts)
 
 
@@ -100,22 +132,48 @@ def decode_reply(data: Any) -> Reply:
         raise plain.NotPlain("the reply is not of the asked form")
     if crashed and not (isinstance(names, list) and names):
         raise plain.NotPlain("the reply is not of the asked form")
+    place = _text(data.get("place"), 200)
     return Reply(
         data["outcome"],
         plain.decode(data.get("value")),
         _text(data.get("error"), 500),
         tuple(_text(name, 80) for name in names[:20]) if isinstance(names, list) else (),
-        _text(data.get("place"), 200),
+        place and f" {place}",
         _text(data.get("printed"), 500),
         data.get("changed_inputs") is True,
     )
 
 
+GENUINE = frozenset({*vars(Reply("value")), "cpu"})  # what every reply of `serve` to a question has
+GENUINE_OF_A_CELL = frozenset({"ok", "error", "printed", "cpu"})
 OUTCOMES = ("value", "not attempted", "crashed", "late", "unreadable")
 
 
 def _text(value: Any, longest: int) -> str:
-    return plain.clean(value[:longest]) if isinstance(value, str) else ""
+    return plain.spoken(value[:longest]) if isinstance(value, str) else ""
+
+
+def in_the_words_of_the_course(reply: Reply) -> bool:
+    """Says whether a reply without a value says what `InProcess` says in this place."""
+    if reply.outcome == "late":
+        return bool(re.fullmatch(LATE, reply.error))
+    if reply.outcome == "unreadable":
+        return reply.error.startswith(UNREADABLE)
+    if reply.outcome == "crashed":
+        return not reply.place or bool(re.fullmatch(PLACE, reply.place))
+    return reply.outcome != "not attempted" or reply.error == NOT_ATTEMPTED
+
+
+def in_own_words(reply: Reply) -> Reply:
+    """Returns a reply in which nothing that the answer has made up stands as if the examiner said it."""
+    if reply.outcome == "crashed":  # a class may have any name, and the words of the message are told to nobody
+        kinds = tuple(name if name.isidentifier() else f"an error called {name!r}" for name in reply.error_types)
+        place = reply.place if in_the_words_of_the_course(reply) else ""
+        return replace(reply, error_types=kinds, place=place)
+    if in_the_words_of_the_course(reply):
+        return reply
+    outcome = "unreadable" if reply.outcome == "not attempted" else reply.outcome
+    return replace(reply, outcome=outcome, error=f"the answer said: {reply.error!r}")
 
 
 def make_shell() -> Any:

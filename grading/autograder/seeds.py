@@ -1,0 +1,62 @@
+"""Which questions a submission meets: drawn from a seed that nobody outside can know. Standard library only.
+
+The seed is made of a secret of the course, the student and the submission. So the same submission always meets the same
+questions, and who hands in something else meets others: what one has learned of the hidden questions is of no use.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import os
+import secrets
+
+from grading.course import Course
+from grading.errors import CourseError
+
+FILE = ".course_secret"  # in the course's folder; git ignores it, and only its owner can read it
+VARIABLE = "COURSE_SECRET"  # of the environment: in place of the file, where several machines grade one class
+LEAST = 16  # signs
+
+
+def secret_of(course: Course) -> bytes:
+    """Returns the secret of a course; makes its file when there is none.
+
+    Raises:
+        CourseError: when the file cannot be read or made, or what it holds is no secret.
+    """
+    path = course.root / FILE
+    told = os.environ.get(VARIABLE, "")
+    try:
+        if not told:
+            _make(path)
+            told = path.read_text(encoding="ascii").strip()
+    except (OSError, ValueError) as problem:
+        raise CourseError(
+            f"{path} cannot be read or made ({problem}); expected the secret from which hidden questions are drawn. "
+            f"Give its folder's owner the right to write there, or set {VARIABLE}."
+        ) from problem
+    if len(told) < LEAST:
+        raise CourseError(
+            f"the secret of the course has {len(told)} signs; expected at least {LEAST}. Delete {path}: a new one is "
+            "made, and every submission is graded again."
+        )
+    return told.encode()
+
+
+def _make(path: os.PathLike[str]) -> None:
+    """Makes the file whole or not at all, unless it is there; of two that make it at once, one does."""
+    if os.path.exists(path):
+        return
+    half = f"{os.fspath(path)}.{os.getpid()}.half"
+    with open(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
+        file.write(f"{secrets.token_hex(32)}\n")
+    with contextlib.suppress(FileExistsError):
+        os.link(half, path)
+    os.unlink(half)
+
+
+def seed_of(secret: bytes, student: str, submission: str) -> str:
+    """Returns the seed for one submission, told by its fingerprint."""
+    return hmac.new(secret, f"{student}\0{submission}".encode(), hashlib.sha256).hexdigest()

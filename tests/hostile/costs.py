@@ -1,0 +1,97 @@
+"""Replies that are legal and dear to read, and processes that hardly work: attempts to hold whoever grades."""
+
+from __future__ import annotations
+
+from tests.hostile.case import Case
+
+# The student's process says the same in place of every reply, in the very form in which an honest one comes.
+_LEGAL = """
+from helpers.checking import serve
+_value = {value}
+serve.encode_reply = lambda reply: {"outcome": "value", "value": _value, "error": "", "error_types": [],
+                                    "place": "", "printed": "", "changed_inputs": False}
+def {name}(*given, **more): return 1
+"""
+_LAZY = """
+import os, time
+def _hardly(every=4.0, work=0.03):
+    while True:
+        time.sleep(every)
+        end = time.process_time() + work
+        while time.process_time() < end: pass
+"""
+_MODULUS = "(2 ** 61 - 1)"
+
+
+def _float(exponent: str) -> str:
+    return f"['Float', '1e-' + {exponent}]"
+
+
+DEAR = {
+    "60_tiny_numbers": f"{{'expression': ['Add', *[{_float(repr('9' * 390))}] * 60]}}",
+    "490_tiny_numbers": f"{{'expression': ['Add', *[{_float(repr('9' * 390))}] * 490]}}",
+    "990_tiny_numbers": f"{{'expression': ['Add', *[{_float(repr('9' * 390))}] * 990]}}",
+    "490_small_numbers": f"{{'expression': ['Mul', *[{_float(repr('400'))}] * 490]}}",
+    "many_dear_functions": "{'expression': ['Add', *[['gamma', ['Rational', '99999', '10']]] * 120]}",
+    "a_long_sum": "{'expression': ['Sum', ['Pow', ['Symbol', 'i'], ['Rational', '33', '7']], ['Symbol', 'i'], ['Integer', '1'], ['Integer', '9999']]}",
+    "a_sum_from_afar": "{'expression': ['Sum', ['Symbol', 'i'], ['Symbol', 'i'], ['Pow', ['Integer', '2'], ['Integer', '99999']], ['Pow', ['Integer', '2'], ['Integer', '99999']]]}",
+    "a_remainder_of_huge_numbers": "{'expression': ['Mod', ['Mul', *[['exp', ['Integer', '99999']]] * 90], ['exp', ['Integer', '3']]]}",
+    "the_floor_of_a_huge_number": "{'expression': ['floor', ['Mul', *[['exp', ['Integer', '99999']]] * 90]]}",
+    "long_fractions": "{'expression': ['Add', *[['Rational', '7' * 399, '3' * 399]] * 300]}",
+    "deep_pieces": "{'expression': ['Piecewise', *[['ExprCondPair', ['Integer', '1'], ['Equality', ['Integer', '1'], ['Integer', '2']]]] * 120]}",
+    "colliding_members": f"{{'set': [{{'int': str(k * {_MODULUS})}} for k in range(19000)]}}",
+    "colliding_keys": f"{{'dict': [[{{'int': str(k * {_MODULUS})}}, 1] for k in range(9000)]}}",
+    "colliding_tuples": f"{{'set': [{{'tuple': [{{'int': str(k * {_MODULUS})}}]}} for k in range(9000)]}}",
+    "a_thousand_colliding_members": f"{{'set': [{{'int': str(k * {_MODULUS})}} for k in range(1000)]}}",
+    "a_list_that_collides": f"[{{'int': str(k * {_MODULUS})}} for k in range(19000)]",
+    "sets_in_sets_in_lists": "[{'set': [{'set': [1]}]}] * 900",
+    "small_dicts": "[{'dict': []}] * 600000",
+    "small_lists": "[[]] * 190000",
+    "long_text": "'x' * 60_000_000",
+    "text_of_commas": "',' * 40_000_000",
+    "escaped_text": "chr(1) * 7_000_000",
+    "text_of_other_alphabets": "chr(0x1F600) * 3_000_000",
+    "numbers_as_a_tensor": "{'tensor': 'float64', 'shape': [190000], 'values': [0.1] * 190000}",
+    "texts_as_a_tensor": "{'tensor': 'float64', 'shape': [90000], 'values': ['1' * 300] * 90000}",
+    "a_large_tensor": "{'tensor': 'float32', 'shape': [7900000], 'base64': 'AAAA' * 10533334}",
+    "a_tensor_of_no_numbers": "{'tensor': 'float32', 'shape': [0] + [2 ** 31 - 1] * 11, 'base64': ''}",
+    "long_digits": "{'int': '9' * 40_000_000}",
+    "many_long_numbers": "[{'int': '9' * 400}] * 19000",
+    "spaces": "[' ' * 19999] * 300",
+    "a_model_of_many": "{'model': 'LanguageModel', 'arguments': {'dict': [[str(k), k] for k in range(900)]}, 'seed': 1, 'noise': 0.0}",
+}  # fmt: skip
+
+
+def _dear(name: str, value: str) -> Case:
+    source = _LEGAL.replace("{value}", value).replace("{name}", "causal_mask")
+    return Case(f"dear_{name}", {"causal_mask": source}, most=3.0, costly=True)
+
+
+def _lazy(name: str, cell: str = "", answer: str = "return _hardly()", least: float = 3.0) -> Case:
+    body = answer.replace("\n", "\n    ")
+    return Case(
+        f"lazy_{name}",
+        {"causal_mask": f"{_LAZY}\ndef causal_mask(size):\n    {body}\n{cell}"},
+        least=least,
+        costly=True,
+    )
+
+
+CASES = [
+    *(_dear(name, value) for name, value in DEAR.items()),
+    _lazy("answer"),
+    _lazy("answer_every_second", answer="return _hardly(0.9, 0.01)"),
+    _lazy("answer_in_a_child", answer="if os.fork() == 0: _hardly()\nos.wait()"),
+    _lazy("answer_in_many_children", answer="while True:\n    if os.fork() == 0: time.sleep(0.3); os._exit(0)\n    os.wait()"),
+    _lazy("answer_in_a_thread", answer="import threading\nthreading.Thread(target=_hardly).start()\ntime.sleep(600)"),
+    _lazy("answer_that_drips", answer="os.write(3, b'\\0\\0\\1\\0')\nwhile True: os.write(3, b'['); time.sleep(0.5)"),
+    _lazy("answer_that_rings", answer="import signal\nsignal.signal(14, lambda *told: None); signal.setitimer(signal.ITIMER_REAL, 0.3, 0.3)\nwhile True: signal.pause()"),
+    _lazy("answer_that_takes_no_questions", answer="os.write(3, b'\\0\\0\\0\\2{}'); time.sleep(600)"),
+    _lazy("answer_that_is_slow_each_time", answer="time.sleep(0.9)\nreturn torch.zeros(size)"),
+    _lazy("cell", cell="_hardly()"),
+    _lazy("cell_every_second", cell="_hardly(0.9, 0.01)"),
+    _lazy("cell_and_answer", cell="time.sleep(4)", answer="return _hardly()"),
+    _lazy("cell_that_drips", cell="os.write(3, b'\\0\\0\\1\\0')\nwhile True: os.write(3, b'['); time.sleep(0.5)"),
+    Case("lazy_everywhere", {name: f"{_LAZY}\ndef {name}(*given): _hardly()\n" for name in ("causal_mask", "padding_mask", "future_influence", "wasted_scores")}, costly=True),
+    Case("lazy_cells_everywhere", dict.fromkeys(("causal_mask", "padding_mask", "future_influence", "wasted_scores"), f"{_LAZY}\n_hardly()\n"), costly=True),
+]  # fmt: skip

@@ -1,0 +1,193 @@
+"""What it costs to read replies: every limit holds, and the examiner's own time is counted."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from typing import Any
+
+import pytest
+
+from grading import exercise
+from grading.examiner import examine
+from grading.reading_time import Allowance, TooDear, paused
+from helpers.checking import plain
+from helpers.checking.answers import Ask, Reply
+from helpers.checking.compare import difference
+from helpers.checking.measures import measured
+from helpers.checking.plain import NotPlain
+from helpers.checking.serve import decode_reply
+
+COLLIDING = [k * (2**61 - 1) for k in range(20_000)]  # Python gives all of them the hash 0
+
+
+def _formula(parts: int, text: str) -> dict[str, Any]:
+    return {"expression": ["Add", *(["Float", text] for _ in range(parts))]}
+
+
+@pytest.mark.parametrize("parts", [1, 60, 490, 990])
+@pytest.mark.parametrize("exponent", ["9" * 4, "9" * 60, "9" * 390], ids=len)
+@pytest.mark.parametrize("sign", ["", "-", "+"])
+def test_a_number_with_a_huge_exponent_is_refused_before_it_is_worked_out(parts: int, exponent: str, sign: str) -> None:
+    with pytest.raises(NotPlain, match=r"number|too large"):
+        plain.decode(_formula(parts, f"1e{sign}{exponent}"))
+
+
+@pytest.mark.parametrize("text", ["1e-5", "0.5", "-3.", "+.25", "1.0e+50", "1E-400", "9" * 300])
+def test_a_number_may_be_written_in_any_way(text: str) -> None:
+    assert plain.decode(_formula(1, text)).value({}) == pytest.approx(float(text))
+
+
+@pytest.mark.parametrize("text", ["1_000", "0x10", "1e", "e5", "", " 1", "1/3", "nan", "inf", "1p5", "١"])
+def test_what_is_no_decimal_number_is_refused(text: str) -> None:
+    with pytest.raises(NotPlain):
+        plain.decode(_formula(1, text))
+
+
+@pytest.mark.parametrize("function", ["gamma", "factorial"])
+def test_a_long_sum_of_dear_functions_is_refused(function: str) -> None:
+    body = [function, ["Symbol", "i"]]
+    formula = plain.decode({"expression": ["Sum", body, ["Symbol", "i"], ["Integer", "1"], ["Integer", "10000"]]})
+    with pytest.raises(NotPlain, match="too long"):
+        formula.value({})
+
+
+def test_a_formula_is_worked_out_once_for_all_that_it_is_compared_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    from helpers.checking import expressions
+
+    asked = []
+    evaluate = expressions._evaluate
+    monkeypatch.setattr(expressions, "_evaluate", lambda *told: asked.append(told[0]) or evaluate(*told))
+    formula = plain.decode({"expression": ["exp", ["Symbol", "once"]]})
+    for _ in range(5):
+        assert formula.value({"once": 2}) == formula.value({"once": 2})
+    assert asked.count(formula.tree) == 1
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"set": [{"int": str(one)} for one in COLLIDING]},
+        {"dict": [[{"int": str(one)}, 1] for one in COLLIDING[:9000]]},
+        {"set": [{"tuple": [{"int": str(one)}]} for one in COLLIDING[:9000]]},
+        [{"set": [{"int": str(one)} for one in COLLIDING[:600]]}] * 2,
+        {"dict": [[str(n), {"set": [n]}] for n in range(600)]},
+    ],
+    ids=["set", "dict", "tuples", "several sets", "sets in a dict"],
+)
+def test_keys_that_collide_are_few(data: Any) -> None:
+    with pytest.raises(NotPlain, match="members of sets and keys"):
+        plain.decode(data)
+
+
+def test_what_may_be_sent_may_be_read() -> None:
+    for value in ({str(n): n for n in range(1000)}, set(range(1000)), list(range(19_000))):
+        assert plain.decode(plain.encode(value)) == value
+    with pytest.raises(NotPlain):
+        plain.encode(set(range(1001)))
+
+
+def test_a_list_of_colliding_numbers_is_made_no_set() -> None:
+    told = difference({1, 2, 3}, COLLIDING)
+    assert told == "expected a set of 3 values, got a list of 20000"
+    reply = measured("variety", Ask(), Reply("value", COLLIDING))
+    assert reply.outcome == "unreadable"
+
+
+@pytest.mark.parametrize("count", [200_001, 600_000])
+def test_a_message_of_many_small_parts_is_refused(count: int) -> None:
+    import socket
+    import struct
+    import threading
+
+    from helpers.checking.serve import NoMessage, receive
+
+    ours, theirs = socket.socketpair()
+    data = b"[" + b"{}," * count + b"{}]"
+    sender = threading.Thread(target=lambda: theirs.sendall(struct.pack(">I", len(data)) + data))
+    sender.start()
+    with ours, theirs, pytest.raises(NoMessage, match="parts"):
+        receive(ours, 60)
+    sender.join()
+
+
+def test_a_long_text_is_refused() -> None:
+    with pytest.raises(NotPlain, match="too large"):
+        decode_reply({"outcome": "value", "value": "x" * 60_000_000})
+
+
+# --- the clock --------------------------------------------------------------------------------------------------------
+
+
+def _work(seconds: float) -> None:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        math.sqrt(2)
+
+
+def test_work_beyond_the_allowance_is_broken_off() -> None:
+    allowance = Allowance(10)
+    with pytest.raises(TooDear), allowance.limited(0.2):
+        _work(60)
+    assert 9 < allowance.left < 10
+    _work(0.5)  # outside nothing is counted
+
+
+def test_what_is_left_in_all_counts_too() -> None:
+    allowance = Allowance(0.3)
+    with allowance.limited(5):
+        _work(0.2)
+    with pytest.raises(TooDear), allowance.limited(5):
+        _work(60)
+    assert allowance.left <= 0
+    with pytest.raises(TooDear), allowance.limited(5):
+        _work(60)
+
+
+def test_the_examiners_own_work_is_not_counted() -> None:
+    allowance = Allowance(0.5)
+    with allowance.limited(0.5), paused():
+        _work(1.0)
+    assert allowance.left > 0.3
+    with paused():  # outside of a limit it does nothing
+        _work(0.1)
+
+
+def test_nobody_swallows_the_alarm() -> None:
+    def stubborn() -> None:
+        while True:
+            with contextlib.suppress(Exception):  # as a careless library does
+                _work(60)
+
+    with pytest.raises(TooDear), Allowance(0.2).limited(0.2):
+        stubborn()
+
+
+def test_known_mistakes_are_not_charged_to_the_student(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong answer is compared with every known mistake; what that costs is the examiner's own affair."""
+    from helpers.checking.answers import InProcess
+
+    ask = InProcess.ask
+
+    def slow(self: Any, question: Ask, seconds: float = 2.0) -> Reply:
+        _work(0.3)
+        return ask(self, question, seconds)
+
+    defined = exercise.load_one("01_causal_mask", "causal_mask")
+    drawn = defined.drawn_examples("ada")
+    wanted = [case.wanted for stage in drawn.stages for case in stage.cases]
+    assert len(wanted) > 5
+
+    class Wrong:
+        def ask(self, question: Ask, seconds: float) -> Reply:
+            return Reply("value", 7)
+
+        def spent(self) -> float:
+            return 0.0
+
+    monkeypatch.setattr(type(defined), "drawn_examples", lambda self, seed: drawn)
+    monkeypatch.setattr(InProcess, "ask", slow)
+    allowance = Allowance(1.0)
+    assert examine(defined, Wrong(), "ada", reading=allowance.limited(1.0)).earned == 0
+    assert allowance.left > 0.2
