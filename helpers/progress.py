@@ -42,7 +42,7 @@ class Progress:
     @property
     def earned(self) -> float:
         """The points of all exercises so far; essays are read by a person and not among them."""
-        return sum(points for name, (_, points) in self.said.items() if name in self.notebook.exercises)
+        return round(sum(points for name, (_, points) in self.said.items() if name in self.notebook.exercises), 4)
 
     @property
     def points(self) -> float:
@@ -138,10 +138,13 @@ class Saved:
 def read(path: Path) -> tuple[Notebook, Saved] | None:
     """Returns which notebook a file is, and what it tells; None for a file that is no notebook of the course."""
     try:
-        cells = json.loads(path.read_text("utf-8"))["cells"]
-        named = {cell["metadata"].get("nbgrader", {}).get("grade_id", ""): cell for cell in cells}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return _read(json.loads(path.read_text("utf-8"))["cells"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # not of the form of a notebook
         return None
+
+
+def _read(cells: list[Any]) -> tuple[Notebook, Saved] | None:
+    named = {cell["metadata"].get("nbgrader", {}).get("grade_id", ""): cell for cell in cells}
     shares = {one.name: sum(f"{exercise}_check" in named for exercise in one.exercises) for one in notebooks().values()}
     notebook = notebooks()[max(shares, key=lambda name: shares[name])]
     if not shares[notebook.name]:
@@ -156,8 +159,7 @@ def read(path: Path) -> tuple[Notebook, Saved] | None:
 def _said_in(cell: Mapping[str, Any], exercise: str, points: float) -> tuple[str, float] | None:
     """Returns what the stored output of a check cell says and its points, None when it says nothing."""
     for output in cell.get("outputs", ()):
-        data = output.get("data", {}) if isinstance(output, dict) else {}
-        match = SAID.match("".join(data.get("text/plain", "")))
+        match = SAID.match("".join(output.get("data", {}).get("text/plain", "")))
         if match and match[1] == exercise:
             earned = points if match[2] == "all checks passed" else float(match[3] or 0)
             return match[2], min(earned, points)
