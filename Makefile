@@ -19,7 +19,7 @@ test test-quick: export OMP_NUM_THREADS = 1
 test-browser: export CHROMIUM := $(CHROMIUM)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab formgrader test test-quick test-browser build grade demo bench lint constraints
+.PHONY: help lab formgrader test test-quick test-browser build release grade demo bench lint constraints
 
 help: ## List what make can do
 	@sed -n 's/^\([a-z-]*\): ## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
@@ -46,6 +46,9 @@ test-browser: ## Drive JupyterLab in Chromium, as a student and as an instructor
 
 build: ## Make the notebooks from their sources; CHECK=1 only says what is out of date
 	@$(environment) --run grading build $(if $(CHECK),--check)
+
+release: ## Write what students get into dist/: a wheel of the helpers, and a zip with it and the notebooks
+	@$(environment) --run grading release
 
 grade: ## Grade all submissions in sandboxes, in parallel (Linux)
 	@$(environment) --run grading autograde

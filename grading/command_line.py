@@ -51,6 +51,14 @@ def _parser() -> argparse.ArgumentParser:
     build.add_argument("notebook", nargs="*", help="only these, by the start of their names: 01")
     build.add_argument("--check", action="store_true", help="change nothing; fail when a made file is stale")
 
+    release = add(
+        "release",
+        "grading.authoring.release:command",
+        "write what students get: a wheel of the helpers, and a zip with it and the notebooks",
+        "--out /tmp/dist",
+    )
+    release.add_argument("--out", type=Path, default=None, help="the folder (default: dist)")
+
     demo = add(
         "demo",
         "grading.classroom.demo:command",

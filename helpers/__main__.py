@@ -1,11 +1,13 @@
 """`python -m helpers`: what is installed, the device, and what to do about what is missing.
 
+`python -m helpers progress [FOLDER]` tells how far a student is, from the saved notebooks.
+
 It runs where nothing is installed yet, so it imports nothing but the standard library at the top.
 """
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -138,8 +140,15 @@ def device_line() -> tuple[str, bool]:
         )
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
     """Prints the report; returns 1 if something that the course needs is missing or too old."""
+    if arguments and arguments[0] == "progress":
+        from helpers import progress
+
+        return progress.command(list(arguments[1:]))
+    if arguments:
+        print(f"There is no {arguments[0]!r}: say `python -m helpers`, or `python -m helpers progress FOLDER`.")
+        return 2
     print(f"Transformers course {__version__}, Python {sys.version.split()[0]} ({sys.executable})")
     requirements = inspect()
     print(*table(requirements), sep="\n")
@@ -160,4 +169,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from helpers import kernel, progress
 from helpers.checking import plain
 from helpers.checking.answers import Ask, InProcess
 from helpers.checking.globals_used import globals_used
@@ -107,10 +108,14 @@ def check(answer: Any, name: str | None = None) -> Verdict | None:
     if name not in examples:
         known = ", ".join(sorted(_files()))
         raise LookupError(f"no exercise is called {name!r}; expected one of: {known}. Say check(answer, 'its_name').")
-    verdict = _with_experiments(judge(examples[name], InProcess(answer)), answer, name)
+    if problem := kernel.not_run(name):
+        verdict = Verdict(name, "not run", 0.0, examples[name].points, (), sentence=problem)
+    else:
+        verdict = _with_experiments(judge(examples[name], InProcess(answer)), answer, name)
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.outcome != "right":
         raise NotRightYet(str(verdict))
-    _show(verdict)
+    progress.note(verdict)
+    progress.show(verdict)
     return None
 
 
@@ -129,7 +134,7 @@ def _with_experiments(verdict: Verdict, answer: Any, exercise: str) -> Verdict:
     if found := sorted(names & set(made["trained"])):
         told = f"{_are(found)} made in an experiment that trains a model, which grading does not repeat. {advice}"
         if verdict.outcome == "right":
-            return replace(verdict, outcome="wrong", sentence=told)
+            return replace(verdict, outcome="wrong", earned=0.0, sentence=told)
         verdict = replace(verdict, notes=(told, *verdict.notes))
     return verdict
 
@@ -138,18 +143,11 @@ def _are(names: list[str]) -> str:
     return f"{', '.join(f'`{name}`' for name in names)} {'is' if len(names) == 1 else 'are'}"
 
 
-def _show(verdict: Verdict) -> None:
-    from IPython.core.getipython import get_ipython
-    from IPython.display import display
-
-    if get_ipython() is None:
-        print(verdict)
-    else:
-        display(verdict)
-
-
 def name_of_answer(answer: Any, variables: Mapping[str, Any]) -> str:
     """Returns the exercise's name: the variable that holds the answer, else the answer's own name."""
     files = _files()
     names = [name for name, value in variables.items() if value is answer and name in files]
     return names[0] if names else str(getattr(answer, "__name__", type(answer).__name__))
+
+
+kernel.watch()

@@ -150,9 +150,11 @@ def load(name: str, drop_copies: bool = False) -> Corpus:
         ValueError: no corpus has this name.
         CorpusError: it cannot be had; the message says why and what to do.
     """
-    folder = Path(__file__).resolve().parent.parent / "data"
-    if not (folder / "registry.json").is_file():
-        raise CorpusError(f"there is no {folder}: clone the whole repository of the course")
+    here = Path(__file__).resolve().parent
+    folders = [here.parent / "data", here / "corpora"]  # in a clone, and in an installed course
+    folder = next((folder for folder in folders if (folder / "registry.json").is_file()), None)
+    if folder is None:
+        raise CorpusError(f"there is neither {folders[0]} nor {folders[1]}: install the course again")
     registry = json.loads((folder / "registry.json").read_text("utf-8"))
     if name in registry:
         corpus = _read_real(name, registry[name]["files"], _download(name, registry[name]))

@@ -21,6 +21,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
+from helpers.checking.theme import FIGURES
+
 # Okabe and Ito (2008), "Color Universal Design"; black and yellow left out: one is text, the other too light.
 COLOURS = ("#0072B2", "#D55E00", "#56B4E9", "#009E73", "#E69F00", "#CC79A7")
 MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -48,8 +50,9 @@ def show(figure: Figure, alt: str) -> None:
         figure.savefig(buffer, format="png", bbox_inches="tight", metadata={"Software": None})
     plt.close(figure)
     data = base64.b64encode(buffer.getvalue()).decode("ascii")
-    image = f'<img alt="{html.escape(alt, quote=True)}" style="max-width:100%" src="data:image/png;base64,{data}">'
-    display({"text/html": image, "text/plain": alt}, raw=True)
+    text = html.escape(alt, quote=True)
+    image = f'<img alt="{text}" class="course-figure" style="max-width:100%" src="data:image/png;base64,{data}">'
+    display({"text/html": f"{FIGURES}{image}", "text/plain": alt}, raw=True)
 
 
 def panels(count: int, width: float = 3.2, height: float = 3.0) -> tuple[Figure, list[Axes]]:

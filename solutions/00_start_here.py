@@ -44,15 +44,6 @@
 # - When something is odd, start again from a clean state: menu **Kernel → Restart Kernel and Run All Cells**.
 
 # %% setup
-try:
-    import helpers  # noqa: F401
-except ModuleNotFoundError:  # in Colab: install the course's helpers, once
-    import subprocess
-    import sys
-
-    address = "git+{repository}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
-
 import torch
 
 from helpers import device, plots
@@ -171,3 +162,8 @@ print("your function says:           ", tuple(batch_shape(2, 3, 4)))
 #
 # **Go further.** Put the cursor inside the brackets of `torch.zeros(` and press Shift+Tab: the documentation appears. Add `?` after any
 # name and run the cell for the same: `plots.matrix?`. Then open notebook 01: it asks what a word may look at.
+
+# %% experiment
+from helpers.progress import progress
+
+progress()

@@ -44,15 +44,6 @@
 # | **total** | | **16** |
 
 # %% setup
-try:
-    import helpers  # noqa: F401
-except ModuleNotFoundError:  # in Colab: install the course's helpers, once
-    import subprocess
-    import sys
-
-    address = "git+{repository}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
-
 import sympy
 import torch
 from torch import Tensor
@@ -577,3 +568,8 @@ print("any NaN:", bool(weights.isnan().any()))
 # **Go further.** Read section 3.2.3 of [Vaswani et al. (2017)](https://arxiv.org/abs/1706.03762): the mask takes one sentence there. Then change the rule: let each
 # token see only the last three (`j <= i` **and** `j > i - 3`, a *sliding window*). How many layers does it take until the first token can
 # influence the tenth? `future_influence` can tell you. Notebook 02 asks the next question: how does a model know the *order* of what it sees?
+
+# %% experiment
+from helpers.progress import progress
+
+progress()

@@ -48,15 +48,6 @@
 # | **total** | | **22** |
 
 # %% setup
-try:
-    import helpers  # noqa: F401
-except ModuleNotFoundError:  # in Colab: install the course's helpers, once
-    import subprocess
-    import sys
-
-    address = "git+{repository}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
-
 import torch
 from torch import Tensor, nn
 
@@ -933,3 +924,8 @@ for kind in kinds:
 # than in training ([Chen et al., 2023](https://arxiv.org/abs/2306.15595), position interpolation). In `helpers/models.py`, the angles are made in `TransformerBase._look`:
 # make a class of your own in which they are divided by 4, load the weights of a trained model from section 8 and test it at 64 words. What does it win, and what does it
 # lose for animals that stand close together? Notebook 03 builds the heads in which all this happens.
+
+# %% experiment
+from helpers.progress import progress
+
+progress()

@@ -48,15 +48,6 @@
 # | **total** | | **25** |
 
 # %% setup
-try:
-    import helpers  # noqa: F401
-except ModuleNotFoundError:  # in Colab: install the course's helpers, once
-    import subprocess
-    import sys
-
-    address = "git+{repository}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
-
 import math
 from collections import OrderedDict
 
@@ -1147,3 +1138,8 @@ for once in (False, True):
 # **Go further**: Elhage et al. (2021), [A Mathematical Framework for Transformer
 # Circuits](https://transformer-circuits.pub/2021/framework/index.html), take heads apart into what they look at and what they copy. In notebook 05 you count all of these
 # parameters; in 08 you set queries and keys by hand; in 11 you translate.
+
+# %% experiment
+from helpers.progress import progress
+
+progress()

@@ -47,15 +47,6 @@
 # use a name that was made there.
 
 # %% setup
-try:
-    import helpers  # noqa: F401
-except ModuleNotFoundError:  # in Colab: install the course's helpers, once
-    import subprocess
-    import sys
-
-    address = "git+{repository}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
-
 import copy
 
 import torch
@@ -743,3 +734,8 @@ for name, found in runs.items():
 #
 # **Go further.** Between "everything learns" and "only the head learns" there is a way: let the head learn first, then thaw the layers one by one from the top (*gradual unfreezing*, [Howard and Ruder 2018](https://arxiv.org/abs/1801.06146),
 # section 3.3). Write `thaw(model, n_layers)` and find out with the experiment of section 7 whether it helps with 50 labels. Notebook 05 counts every parameter of these models; notebook 06 runs the large comparison: scratch, pretrained, frozen.
+
+# %% experiment
+from helpers.progress import progress
+
+progress()

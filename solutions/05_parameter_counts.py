@@ -51,15 +51,6 @@
 # use a name that was made there.
 
 # %% setup
-try:
-    import helpers  # noqa: F401
-except ModuleNotFoundError:  # in Colab: install the course's helpers, once
-    import subprocess
-    import sys
-
-    address = "git+{repository}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
-
 import pandas as pd
 import sympy
 import torch
@@ -859,3 +850,8 @@ plots.show(figure, "Memory in training: " + "; ".join(told) + ".")
 # ([Radford et al., 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf), section 2.3, with the sizes of the
 # published weights). Build its base with `on_paper(TransformerBase, ...)`, write down your formula, and see whether both give
 # 124,439,808. In notebook 06 you find out what the pretrained ones among all these parameters are worth.
+
+# %% experiment
+from helpers.progress import progress
+
+progress()

@@ -49,15 +49,6 @@
 # The training cells take three to four minutes in all on two cores. They are tagged `experiment`: no mark depends on them, and they do not run when your notebook is graded.
 
 # %% setup
-try:
-    import helpers  # noqa: F401
-except ModuleNotFoundError:  # in Colab: install the course's helpers, once
-    import subprocess
-    import sys
-
-    address = "git+{repository}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
-
 import copy
 import math
 
@@ -1033,3 +1024,8 @@ plots.show(axes.figure, alt)
 #
 # **Go further.** How much reading is enough? Pretrain on 500, 2,000 and 10,500 reviews and draw the test accuracy with 40 labels over the number of reviews read. The idea of this notebook, with the numbers of its time, is in
 # [Radford et al. 2018](https://cdn.openai.com/research-covers/language-unsupervised/language_understanding_paper.pdf) (table 5 compares with and without pretraining) and, for another network, in [Howard and Ruder 2018](https://arxiv.org/abs/1801.06146) (figure 3: errors by number of labels). Notebook 07 asks what changes when a model may read both sides.
+
+# %% experiment
+from helpers.progress import progress
+
+progress()

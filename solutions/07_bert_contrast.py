@@ -46,15 +46,6 @@
 # Cells tagged `experiment` train and draw. No mark depends on them, and automatic grading skips them.
 
 # %% setup
-try:
-    import helpers  # noqa: F401
-except ModuleNotFoundError:  # in Colab: install the course's helpers, once
-    import subprocess
-    import sys
-
-    address = "git+{repository}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
-
 import copy
 import sys
 
@@ -873,3 +864,8 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 # - Fine-tuning turns what was read into what was asked. Writing needs an order: that is what the causal model has.
 #
 # **Go further.** First, in section 6, put `positions="rotary"` (notebook 02) in place of `"alibi"`: such a model tells left from right. Are hidden words found more often now? And are the blanks filled better, or does it need more passes for them? Then hide whole spans in place of single words (as T5 and SpanBERT do): write `mask_spans` with a mean length of 3 and the same 15 %, and compare `choose_right` after the same training. Are the blanks easier or harder? Notebook 08 looks at attention itself: how one head copies, and why two are better than one.
+
+# %% experiment
+from helpers.progress import progress
+
+progress()

@@ -52,15 +52,6 @@
 # a pencil; here each answer is put into an attention and its output is measured.
 
 # %% setup
-try:
-    import helpers  # noqa: F401
-except ModuleNotFoundError:  # in Colab: install the course's helpers, once
-    import subprocess
-    import sys
-
-    address = "git+{repository}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
-
 import math
 
 import sympy
@@ -876,3 +867,8 @@ plots.show(figure, plots.describe_matrix(weights, "Weights")
 #
 # **Go further.** Extend your matrices: let token 3 get $u_a$ as well, without changing $c_1$ and $c_2$. Then ask for something impossible: can one head give $c_2 \approx 2 u_b$ *with values
 # that are the tokens themselves* ($V = I$)? Think of the triangle. Notebook 09 takes the opposite road: an attention without any keys and queries at all.
+
+# %% experiment
+from helpers.progress import progress
+
+progress()

@@ -49,15 +49,6 @@
 # no mark depends on them, and grading skips them.
 
 # %% setup
-try:
-    import helpers  # noqa: F401
-except ModuleNotFoundError:  # in Colab: install the course's helpers, once
-    import subprocess
-    import sys
-
-    address = "git+{repository}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
-
 import sympy
 import torch
 from torch import Tensor, nn
@@ -1009,3 +1000,8 @@ plots.show(figure, "Perplexity on reviews not read, mean of three seeds: " + ", 
 #
 # **Go further.** Mix them: let a layer add key-query scores and dense scores before the softmax, and learn how much of each, as the paper does. Does it learn `fixed` faster than keys and queries alone, and does it keep `look-up`? Then try the *bag* trick of section 9
 # with pairs that did not occur in training: leave ten of the 192 words out of the training sentences, and ask for them. Notebook 10 asks where facts live when nothing can be looked up at all.
+
+# %% experiment
+from helpers.progress import progress
+
+progress()

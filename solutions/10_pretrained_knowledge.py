@@ -47,15 +47,6 @@
 # Cells that train or draw are experiments: no mark depends on them, and grading skips them.
 
 # %% setup
-try:
-    import helpers  # noqa: F401
-except ModuleNotFoundError:  # in Colab: install the course's helpers, once
-    import subprocess
-    import sys
-
-    address = "git+{repository}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
-
 import copy
 import math
 from collections import Counter
@@ -787,3 +778,8 @@ show_rule(0.9)
 # **Go further.** Put people never read about into dev (half of `test`), choose the threshold again, and measure on the rest: how much coverage does honesty cost? Then let the model *learn* to abstain: teach it in fine-tuning to answer `?` for invented names. Does it say `?` for
 # the right people? The standard text on risk and coverage for neural networks is [Geifman and El-Yaniv 2017](https://arxiv.org/abs/1705.08500); on why models make things up, read [Kalai and Vempala 2024](https://arxiv.org/abs/2311.14648).
 # Notebook 11 lets a model write whole sentences, and asks how to measure what it has written.
+
+# %% experiment
+from helpers.progress import progress
+
+progress()

@@ -46,15 +46,6 @@
 # | **total** | | **24** |
 
 # %% setup
-try:
-    import helpers  # noqa: F401
-except ModuleNotFoundError:  # in Colab: install the course's helpers, once
-    import subprocess
-    import sys
-
-    address = "git+{repository}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
-
 import copy
 import math
 from collections import Counter
@@ -903,3 +894,8 @@ for name, share in zip(("surest 40", "middle 40", "least sure 40"), thirds):
 #
 # **Go further.** Replace the encoder by a causal one, train again, and find in the table of section 10 which French words go wrong. In notebook 12 you choose the size of such a model: four
 # settings, one sweep, and a published sentence about it that is not true.
+
+# %% experiment
+from helpers.progress import progress
+
+progress()

@@ -47,15 +47,6 @@
 # Cells tagged `experiment` train and draw; no mark depends on them, and grading skips them.
 
 # %% setup
-try:
-    import helpers  # noqa: F401
-except ModuleNotFoundError:  # in Colab: install the course's helpers, once
-    import subprocess
-    import sys
-
-    address = "git+{repository}"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)
-
 import hashlib
 import json
 import math
@@ -864,3 +855,8 @@ print(f"{chosen['name']}: dev BLEU {chosen['dev_bleu']:.1f}, test BLEU {score_bl
 #
 # **The end of the path.** You began with a triangle of zeros, and can now build, count, train, adapt and question a Transformer. Take a paper that you would like to believe, find the table on which its main claim rests, and ask what you have asked here:
 # what was compared with what, over how many seeds, and chosen on which part?
+
+# %% experiment
+from helpers.progress import progress
+
+progress()

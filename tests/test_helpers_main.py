@@ -132,6 +132,7 @@ def test_a_missing_or_broken_torch_does_not_stop_the_report(
 def test_the_report_runs_as_a_module(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv(device.SETTING, "gpu")
     monkeypatch.delitem(sys.modules, "helpers.__main__")
+    monkeypatch.setattr(sys, "argv", ["helpers"])
     with pytest.raises(SystemExit) as stopped:
         runpy.run_module("helpers", run_name="__main__")
     assert stopped.value.code == 1

@@ -29,8 +29,11 @@ from grading.names import bound, needed, trained
 CELL_SECONDS = 300
 
 
-def solution_notebook(path: Path, cells: Sequence[Cell], repository: str) -> NotebookNode:
-    """Returns the notebook of a source, not yet executed, with nbgrader's metadata and fixed ids."""
+def solution_notebook(path: Path, cells: Sequence[Cell], address: str = "") -> NotebookNode:
+    """Returns the notebook of a source, not yet executed, with nbgrader's metadata and fixed ids.
+
+    Where the helpers are missing, its set-up cell installs them from `address`, or says what to do if there is none.
+    """
     notebook: NotebookNode = nbformat.v4.new_notebook(
         metadata={
             "kernelspec": {
@@ -48,7 +51,7 @@ def solution_notebook(path: Path, cells: Sequence[Cell], repository: str) -> Not
         if cell.kind == "setup":
             setups += 1
             identifier = "setup" if setups == 1 else f"setup_{setups}"
-            source = source.replace("{repository}", repository)
+            source = f"{set_up(address)}\n{source}" if setups == 1 else source
             metadata["nbgrader"] = _nbgrader(identifier, locked=True)
         elif cell.kind == "exercise":
             identifier = cell.name
@@ -199,16 +202,38 @@ def sources(selected: Iterable[str] = ()) -> list[Path]:
     return [path for path in paths if not wanted or any(path.stem.startswith(prefix) for prefix in wanted)]
 
 
-def repository() -> str:
-    """Returns the address from which Colab installs the helpers: `[project.urls] Repository` of pyproject.toml."""
-    found = re.search(
-        r'^Repository\s*=\s*"([^"]+)"',
-        (ROOT / "pyproject.toml").read_text(encoding="utf-8"),
-        re.MULTILINE,
-    )
+def install_address() -> str:
+    """Returns what pip installs the helpers from outside of a clone: `[tool.course] install` of pyproject.toml.
+
+    Raises:
+        BuildError: when it is not there, or cannot stand in a line of Python.
+    """
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    found = re.search(r'^\[tool\.course\]\n(?:[^\[].*\n|\n)*?install = "([^"\\]*)"', text, re.MULTILINE)
     if found is None:
-        raise BuildError("pyproject.toml has no Repository in [project.urls]; Colab needs it to install the helpers.")
+        raise BuildError(
+            'pyproject.toml has no `install = "..."` in [tool.course]; expected an address, or "" for none.'
+        )
     return found.group(1)
+
+
+def set_up(address: str) -> str:
+    """Returns the lines with which a notebook's set-up cell begins."""
+    if address:
+        return (
+            "import importlib.util\nimport subprocess\nimport sys\n\n"
+            'if importlib.util.find_spec("helpers") is None:  # as in Colab: fetch what the course imports, once\n'
+            f'    address = "{address}"\n'
+            '    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)\n'
+        )
+    return (
+        "import importlib.util\n\n"
+        'if importlib.util.find_spec("helpers") is None:\n'
+        "    raise ModuleNotFoundError(\n"
+        '        "The course is not installed here: open this notebook with `make lab`, or run "\n'
+        '        "`%pip install FILE.whl` in a cell of its own, with the file that your instructor gives you."\n'
+        "    )\n"
+    )
 
 
 def products(path: Path) -> dict[Path, str]:
@@ -219,7 +244,7 @@ def products(path: Path) -> dict[Path, str]:
     """
     cells = read(path)
     validate(path, cells)
-    draft, course = solution_notebook(path, cells, repository()), Course(ROOT)
+    draft, course = solution_notebook(path, cells, install_address()), Course(ROOT)
     made = {_examples_file(path.stem, name): content for name, content in _examples(path.stem)}
     return made | {course.solution(path.stem): text(draft), course.released(path.stem): text(release(draft))}
 
@@ -241,7 +266,8 @@ def common_products() -> dict[Path, str]:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     made = {ROOT / name: content for name, content in syllabus.made(sources(), readme).items()}
     folder = ROOT / "helpers" / "check_examples"
-    return made | {folder / "experiments.json": _experiments(), folder / "hints.json": _hints()}
+    told = {"experiments": _experiments(), "hints": _hints(), "notebooks": _notebooks()}
+    return made | {folder / f"{name}.json": content for name, content in told.items()}
 
 
 def _hints() -> str:
@@ -256,12 +282,26 @@ def _experiments() -> str:
     """Returns for each notebook the variables that only its experiment cells make, and those that need a training."""
     lines = []
     for path in sources():
-        notebook = solution_notebook(path, read(path), "")
+        notebook = solution_notebook(path, read(path))
         tried = [cell.source for cell in notebook.cells if is_experiment(cell)]
         others = [cell.source for cell in notebook.cells if cell.cell_type == "code" and not is_experiment(cell)]
         names = sorted(bound(tried) - bound(others))
         slow = [name for name in names if trained("\n".join(needed(tried, [name])))]
         told = {"made": [name for name in names if name not in slow], "trained": slow}
+        lines.append(f"{json.dumps(path.stem)}: {json.dumps(told)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _notebooks() -> str:
+    """Returns for each notebook its exercises and essays with their points, and the names that its cells make."""
+    lines = []
+    for path in sources():
+        cells = read(path)
+        told: dict[str, Any] = {
+            "exercises": {cell.name: cell.points for cell in cells if cell.kind == "check"},
+            "essays": {cell.name: cell.points for cell in cells if cell.kind == "essay"},
+            "names": sorted(bound(cell.source for cell in cells if cell.language == "code")),
+        }
         lines.append(f"{json.dumps(path.stem)}: {json.dumps(told)}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
 

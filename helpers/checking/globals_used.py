@@ -16,7 +16,7 @@ def globals_used(answer: Any) -> set[str]:
         if id(value) in seen:
             continue
         seen.add(id(value))
-        for function in _functions(value):
+        for function in functions_of(value):
             for name in _looked_up(function.__code__):
                 found.add(name)
                 other = function.__globals__.get(name)
@@ -25,7 +25,7 @@ def globals_used(answer: Any) -> set[str]:
     return found
 
 
-def _functions(value: Any) -> Iterator[FunctionType]:
+def functions_of(value: Any) -> Iterator[FunctionType]:
     """Yields a function, or the methods of a class; what a decorator has wrapped too."""
     value = getattr(value, "__wrapped__", value)
     for part in (value, *vars(value).values()) if isinstance(value, type) else (value,):

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from helpers.checking.compare import difference
+from helpers.checking.theme import BOXES, colour
 
 MIME = "application/vnd.course.verdict+json"  # how a graded notebook holds a verdict as data: see `Verdict.as_data`
 SAID = {
@@ -18,6 +19,7 @@ SAID = {
     "not attempted": "not attempted yet",
     "crashed": "stopped with an error",
     "late": "took too long",
+    "not run": "not checked",
 }
 
 
@@ -26,6 +28,7 @@ class Verdict:
     """The outcome of a check; shown as HTML in a notebook and as text elsewhere.
 
     `outcome` is "right", "wrong", "not attempted", "crashed" or "late"; `earned` are the points of passed stages.
+    Where the answer's cell has failed, a check asks nothing: "not run".
     `error_type` is the class of the exception that the first question which fails has ended in, else "". A `graded`
     verdict tells its points, and nothing of the inputs and wanted values.
     """
@@ -48,8 +51,9 @@ class Verdict:
 
     @property
     def headline(self) -> str:
-        """One line: which exercise, and how it went."""
-        mark = f" - {self.earned:g} of {self.points:g} points" if self.graded else ""
+        """One line: which exercise, how it went, and its points; those of a check may change with the next answer."""
+        more = "" if self.graded or self.outcome == "right" else " so far"
+        mark = "" if self.outcome == "not run" else f" - {self.earned:g} of {self.points:g} points{more}"
         return f"{self.name}: {SAID[self.outcome]}{mark}"
 
     def _lines(self) -> list[tuple[str, str]]:
@@ -115,7 +119,7 @@ class Verdict:
         return {MIME: self.as_data()} if self.graded else {}
 
     def _repr_html_(self) -> str:
-        colour = {"right": "#117733", "not attempted": "#6b6b6b"}.get(self.outcome, "#aa4400")
+        edge = colour({"right": "right", "not attempted": "open"}.get(self.outcome, "wrong"))
         signs = {"passed": "&#10003; ", "failed": "&#10007; ", "note": "Note: "}
         rows = "".join(
             f'<div style="margin-top:2px;{"font-weight:600" if kind == "mistake" else ""}">'
@@ -128,9 +132,10 @@ class Verdict:
         if tables and self.picture_call:
             tables = f'<div style="margin-top:6px">Pictures of {html.escape(self.picture_call)}:</div>{tables}'
         return (
-            f'<div role="status" style="border-left:6px solid {colour};background:#f7f7f7;color:#1a1a1a;'
+            f'{BOXES}<div role="status" class="course-box" style="border-left:6px solid {edge};'
+            f"background:{colour('back')};color:{colour('text')};"
             f'padding:8px 12px;font-family:sans-serif;font-size:14px;line-height:1.45">'
-            f'<div style="font-weight:700;color:{colour}">{html.escape(self.headline)}</div>{rows}{tables}</div>'
+            f'<div style="font-weight:700;color:{edge}">{html.escape(self.headline)}</div>{rows}{tables}</div>'
         )
 
 
@@ -164,9 +169,10 @@ def _table(caption: str, tensor: Tensor, wanted: Tensor | None) -> str:
                 or difference(goal[i, j].float(), rows[i, j].float()) is not None
             )
             edge = "2px solid #aa4400" if differs else "1px solid #ffffff"
-            body += f'<td style="border:{edge};background:{back};padding:1px 6px;text-align:right">{text}</td>'
+            look = f"border:{edge};background:{back};color:#1a1a1a;padding:1px 6px;text-align:right"
+            body += f'<td style="{look}">{text}</td>'
         body += "</tr>"
     table = "display:inline-table;vertical-align:top;margin:8px 14px 2px 0;border-collapse:collapse;font-size:12px"
-    head = "caption-side:top;text-align:left;white-space:nowrap;padding:0;color:#1a1a1a"
+    head = "caption-side:top;text-align:left;white-space:nowrap;padding:0;color:inherit"
     told = f"{html.escape(caption)} {tuple(tensor.shape)}"
-    return f'<table style="{table};color:#1a1a1a"><caption style="{head}">{told}</caption>{body}</table>'
+    return f'<table style="{table};color:inherit"><caption style="{head}">{told}</caption>{body}</table>'

@@ -93,7 +93,7 @@ def test_a_wrong_answer_gets_its_hint_and_a_right_one_passes(
     run(cell(page, place(notebook, "setup")))
 
     run(check)
-    expect(outputs(check)).to_contain_text("NameError")
+    expect(outputs(check)).to_have_text(re.compile("`causal_mask` is not there yet: run the cells above first"))
     run(exercise)
     run(check)
     expect(outputs(check)).to_contain_text("causal_mask: not attempted yet")
@@ -130,12 +130,24 @@ def test_a_verdict_is_readable(page: Page, lab: Server, notebook: Path, theme: s
     open_notebook(page, lab, PATH)
     choose(page, "Settings", "Theme", theme)
     expect(page.locator("body")).to_have_attribute("data-jp-theme-name", theme)
+    experiment = place(notebook, "setup") + 3  # the first figure
     for name in ("setup", "attention_weights", "attention_weights_check"):
         run(cell(page, place(notebook, name)))
     panel = outputs(cell(page, place(notebook, "attention_weights_check"))).get_by_role("status")
     expect(panel).to_contain_text("softmax over the wrong axis")
     panel.scroll_into_view_if_needed()
     assert hard_to_read(panel) == []
+    brightness = panel.evaluate("box => Number(getComputedStyle(box).backgroundColor.match(/\\d+/)[0])")
+    assert (brightness < 80) == (theme == DARK)
+    figure = cell(page, experiment)
+    run(figure)
+    drawn = pictures_of(figure)
+    expect(drawn).to_have_css("filter", re.compile("invert") if theme == DARK else "none")
+    last = cell(page, len(cells_of(notebook)) - 1)
+    run(last)
+    table = outputs(last).get_by_role("status")
+    expect(table).to_contain_text("01_causal_mask: ")
+    assert hard_to_read(table) == []
 
 
 def test_a_check_cannot_be_edited(page: Page, lab: Server, notebook: Path) -> None:
@@ -165,6 +177,17 @@ def test_a_whole_notebook_runs_and_validates(page: Page, lab: Server, notebook: 
 
     slider_moves_the_picture(page, interactive_cell(notebook))
     assert "Success! Your notebook passes all the tests." in validate(page)
+
+
+def test_run_all_of_an_unfinished_notebook_goes_through(page: Page, lab: Server, notebook: Path) -> None:
+    open_notebook(page, lab, PATH)
+    run_all_cells(page)
+    last = outputs(cell(page, len(cells_of(notebook)) - 1))
+    expect(last).to_contain_text("01_causal_mask: 0 of 14 points so far")
+    said = page.locator(".jp-OutputArea-output", has_text="Not yet: this cell needs your `causal_mask`")
+    cell(page, place(notebook, "causal_mask_check") + 2).scroll_into_view_if_needed()
+    expect(said.first).to_be_visible()
+    expect(page.locator("[data-mime-type='application/vnd.jupyter.error']")).to_have_count(0)
 
 
 def built_figures() -> list[int]:

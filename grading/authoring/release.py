@@ -1,0 +1,175 @@
+"""`make release` writes what students get: a wheel of `helpers` with its corpora, a zip with it and the notebooks.
+
+Neither holds anything of `grading/` or `solutions/`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from grading.authoring.source import BuildError
+from grading.course import ROOT, Course
+
+NAME = "transformers-course"
+# What helpers and the notebooks import, and what students need to open a notebook; the rest of pyproject.toml's list is
+# for whoever builds or grades.
+IMPORTED = {
+    "torch",
+    "numpy",
+    "sympy",
+    "pandas",
+    "matplotlib",
+    "tqdm",
+    "ipywidgets",
+    "pooch",
+    "sentencepiece",
+    "packaging",
+}
+OPENED_WITH = {"jupyterlab", "nbgrader"}
+TIME = (2020, 1, 1, 0, 0, 0)  # of every file: the same release has the same bytes
+
+PROJECT = """[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "{name}"
+version = "{version}"
+description = "What the notebooks of the course on Transformers import"
+requires-python = ">=3.10"
+license = "MIT AND CC-BY-4.0"
+license-files = ["LICENSE"]
+dependencies = [{imported}]
+
+[project.optional-dependencies]
+lab = [{opened}]
+
+[tool.setuptools.packages.find]
+include = ["helpers*"]
+
+[tool.setuptools.package-data]
+helpers = ["py.typed", "check_examples/*.json", "check_examples/*/*.json", "corpora/*", "corpora/*/*"]
+"""
+
+README = """# The notebooks of the course on Transformers
+
+You need Python 3.10 or newer. In this folder, once:
+
+    python3 -m venv .venv
+    .venv/bin/pip install "{wheel}[lab]"
+
+(on Windows `.venv\\Scripts\\pip`), and then each time:
+
+    .venv/bin/jupyter lab
+
+Open `00_start_here` and press Shift+Enter through its cells. In VS Code, choose `.venv` as the kernel.
+In Colab, upload a notebook and `{wheel}`, and run `%pip install {wheel}` in a cell of its own first.
+
+`.venv/bin/python -m helpers progress .` shows how far you are.
+`.venv/bin/nbgrader validate NOTEBOOK` says what the button *Validate* says.
+`.venv/bin/python -m helpers` prints what is installed and what is missing.
+"""
+
+CONFIG = """c = get_config()
+c.Execute.timeout = 60
+c.Execute.skip_cells_with_tag = "experiment"  # Validate runs the checks; no mark depends on experiments
+"""
+
+
+def command(options: argparse.Namespace) -> int:
+    """Runs `python -m grading release` and returns its exit status."""
+    for path in release(options.out or ROOT / "dist"):
+        print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
+    return 0
+
+
+def release(folder: Path) -> list[Path]:
+    """Writes the wheel and the students' zip into a folder and returns them; older ones of them are removed.
+
+    Raises:
+        BuildError: when a notebook is missing, or pip makes no wheel.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    course, version = Course(ROOT), _version()
+    notebooks = [course.released(name) for name in course.assignments]
+    missing = [path for path in notebooks if not path.is_file()]
+    if not notebooks or missing:
+        raise BuildError(f"{missing[0] if missing else ROOT / 'notebooks'} is not there; run `make build` first.")
+    for old in (*folder.glob("transformers_course-*.whl"), *folder.glob(f"{NAME}-students-*.zip")):
+        old.unlink()
+    wheel = _wheel(folder)
+    packed = folder / f"{NAME}-students-{version}.zip"
+    top = f"{NAME}-{version}"
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        _add(archive, f"{top}/README.md", README.format(wheel=wheel.name).encode())
+        _add(archive, f"{top}/nbgrader_config.py", CONFIG.encode())
+        _add(archive, f"{top}/LICENSE", (ROOT / "LICENSE").read_bytes())
+        _add(archive, f"{top}/{wheel.name}", wheel.read_bytes())
+        for path in notebooks:
+            _add(archive, f"{top}/{path.relative_to(ROOT / 'notebooks').as_posix()}", path.read_bytes())
+    return [wheel, packed]
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    told = zipfile.ZipInfo(name, TIME)
+    told.external_attr = 0o644 << 16
+    archive.writestr(told, content, zipfile.ZIP_DEFLATED)
+
+
+def _wheel(folder: Path) -> Path:
+    """Returns the wheel that pip makes of a copy of `helpers`, with the corpora in it."""
+    with tempfile.TemporaryDirectory() as place:
+        stage = Path(place)
+        shutil.copytree(ROOT / "helpers", stage / "helpers", ignore=shutil.ignore_patterns("__pycache__", "corpora"))
+        for path in corpora():
+            target = stage / "helpers" / "corpora" / path.relative_to(ROOT / "data")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
+        shutil.copy(ROOT / "LICENSE", stage)
+        project = PROJECT.format(name=NAME, version=_version(), imported=_wanted(IMPORTED), opened=_wanted(OPENED_WITH))
+        (stage / "pyproject.toml").write_text(project, encoding="utf-8")
+        here = ["--no-build-isolation"] if importlib.util.find_spec("setuptools") else []  # else pip fetches it
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", *here, "--wheel-dir", folder, stage],
+            env=os.environ | {"SOURCE_DATE_EPOCH": "1577836800"},
+            capture_output=True,
+            text=True,
+        )
+    made = list(folder.glob("transformers_course-*.whl"))
+    if done.returncode or len(made) != 1:
+        raise BuildError(f"pip has made no wheel of helpers: {done.stderr.strip()[-500:]}")
+    return made[0]
+
+
+def corpora() -> Iterator[Path]:
+    """Yields the files of the embedded corpora, and the list of those that can be fetched."""
+    yield ROOT / "data" / "registry.json"
+    for pattern in ("*/*.tsv", "*/*.txt"):
+        yield from sorted(path for path in (ROOT / "data").glob(pattern) if path.parent.name != "downloads")
+
+
+def _version() -> str:
+    text = (ROOT / "helpers" / "__init__.py").read_text(encoding="utf-8")
+    return str(re.findall(r'^__version__ = "([^"]+)"', text, re.MULTILINE)[0])
+
+
+def _wanted(names: set[str]) -> str:
+    """Returns the requirements of these packages, as pyproject.toml has them, as the inside of a list in TOML."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    listed = text.partition("\ndependencies = [\n")[2].partition("\n]\n")[0]
+    found = dict(re.findall(r'^    "(([A-Za-z0-9]+)[^"]*)"', listed, re.MULTILINE))
+    chosen = {name: line for line, name in found.items() if name in names}
+    absent = names - set(chosen)
+    if absent:
+        raise BuildError(f"pyproject.toml does not want {', '.join(sorted(absent))}, which the release names.")
+    return ", ".join(f'"{chosen[name]}"' for name in sorted(chosen))

@@ -1,0 +1,172 @@
+"""What students get: complete without the repository, and without anything that is not for them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+
+import nbformat
+import pytest
+
+from grading import exercises
+from grading.authoring import build, release, source
+from grading.course import ROOT
+
+STEMS = [path.stem for path in build.sources()]
+PARTS = {"", ".py", ".json", ".tsv", ".txt", ".typed"}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The wheel, and the zip for students."""
+    wheel, packed = release.release(tmp_path_factory.mktemp("dist"))
+    return wheel, packed
+
+
+@pytest.fixture(scope="module")
+def installed(made: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the wheel installs, far from the repository."""
+    folder = tmp_path_factory.mktemp("installed")
+    zipfile.ZipFile(made[0]).extractall(folder)
+    return folder
+
+
+def files(archive: Path) -> Iterator[tuple[str, bytes]]:
+    """Yields name and content of every file in an archive, and of those in the wheels that it holds."""
+    with zipfile.ZipFile(archive) as opened:
+        for name in opened.namelist():
+            content = opened.read(name)
+            yield name, content
+            if name.endswith(".whl"):
+                with zipfile.ZipFile(BytesIO(content)) as inner:
+                    yield from ((f"{name}/{one}", inner.read(one)) for one in inner.namelist())
+
+
+def test_the_wheel_is_helpers_and_its_corpora(made: tuple[Path, Path]) -> None:
+    names = [PurePosixPath(name) for name, _ in files(made[0])]
+    assert {name.parts[0].partition("-")[0] for name in names} == {"helpers", "transformers_course"}
+    assert {name.suffix for name in names if name.parts[0] == "helpers"} <= PARTS
+    assert {name.name for name in names} >= {path.name for path in release.corpora()}
+    for name, content in files(made[0]):
+        if name.endswith(".py"):
+            assert content == (ROOT / name).read_bytes()
+
+
+def test_the_zip_is_the_notebooks_and_the_wheel(made: tuple[Path, Path]) -> None:
+    with zipfile.ZipFile(made[1]) as opened:
+        names = [name.partition("/")[2] for name in opened.namelist()]
+    around = ["README.md", "nbgrader_config.py", "LICENSE", made[0].name]
+    assert names == [*around, *(f"{stem}/{stem}.ipynb" for stem in STEMS)]
+
+
+def test_no_solution_no_reference_and_no_hidden_question_is_in_them(made: tuple[Path, Path]) -> None:
+    words = ["BEGIN SOLUTION", "BEGIN HIDDEN", "from grading", "import grading", "grading.examiner", "Rubric"]
+    told = {name: content.decode("utf-8") for name, content in files(made[1]) if not name.endswith(".whl")}
+    assert any(name.endswith(".whl/helpers/check.py") for name in told)
+    for name, text in told.items():
+        assert not [word for word in words if word in text], name
+    for stem in STEMS:
+        # Modules of helpers are there to be read, and a notebook may give what an earlier one has asked for.
+        [notebook] = [text.replace('\\"', '"') for name, text in told.items() if name.endswith(f"/{stem}.ipynb")]
+        for cell in source.read(ROOT / "solutions" / f"{stem}.py"):
+            for region in re.findall(rf"{source.BEGIN}\n(.*?)\n[ \t]*{source.END}", cell.source, re.DOTALL):
+                lines = [line.strip() for line in region.splitlines() if len(line.strip()) > 40]
+                assert not [line for line in lines if line in notebook], (stem, cell.name)
+        for name in exercises.names(stem):
+            defined = (ROOT / "grading" / "exercises" / stem / f"{name}.py").read_text("utf-8")
+            drawn = [line.strip() for line in defined.splitlines() if "rng." in line and len(line.strip()) > 40]
+            assert not [line for line in drawn if any(line in text for text in told.values())], (stem, name)
+
+
+def test_the_same_release_has_the_same_bytes(made: tuple[Path, Path], tmp_path: Path) -> None:
+    assert [path.read_bytes() for path in release.release(tmp_path)] == [path.read_bytes() for path in made]
+
+
+LOAD = """
+import sys, helpers
+from helpers.data import load
+assert helpers.__file__.startswith(sys.argv[1]), helpers.__file__
+for name in sys.argv[2:]:
+    corpus = load(name)
+    print(name, sum(len(part) for part in corpus.parts.values()))
+"""
+
+
+def test_the_wheel_alone_loads_every_corpus_of_every_notebook(installed: Path, tmp_path: Path) -> None:
+    texts = [(ROOT / "solutions" / f"{stem}.py").read_text("utf-8") for stem in STEMS]
+    embedded = {path.parent.name for path in release.corpora()} - {"data"}
+    named = {name for text in texts for name in re.findall(r'"(\w+)"', text) if name in embedded}
+    assert named == embedded
+    done = alone(installed, tmp_path, LOAD, str(installed), *sorted(named))
+    assert {line.split()[0] for line in done.splitlines() if line.split()[0] in named} == named
+
+
+SET_UP = """
+import sys, helpers
+from pathlib import Path
+assert helpers.__file__.startswith(sys.argv[1]), helpers.__file__
+for cells in Path(sys.argv[2]).read_text("utf-8").split("\\f"):
+    variables = {}
+    exec(cells, variables)
+    assert variables["check"]
+print("done")
+"""
+
+
+def test_the_wheel_alone_has_what_every_set_up_cell_imports(
+    installed: Path, made: tuple[Path, Path], tmp_path: Path
+) -> None:
+    programs = []
+    with zipfile.ZipFile(made[1]) as opened:
+        for name in opened.namelist():
+            if name.endswith(".ipynb"):
+                cells = nbformat.reads(opened.read(name).decode(), as_version=4).cells
+                locked = [cell for cell in cells if cell.metadata.get("nbgrader", {}).get("grade_id") == "setup"]
+                programs.append("\n".join(cell.source for cell in locked))
+    assert len(programs) == len(STEMS)
+    (tmp_path / "cells").write_text("\f".join(programs), "utf-8")
+    assert alone(installed, tmp_path, SET_UP, str(installed), "cells").endswith("done\n")
+
+
+def alone(installed: Path, folder: Path, program: str, *told: str) -> str:
+    """Returns what a program prints in an empty folder, with the installed helpers and nothing of the repository."""
+    variables = {"PYTHONPATH": str(installed), "PATH": "/usr/bin:/bin", "HOME": str(folder), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-c", program, *told]
+    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+# --- the address ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("address", ["https://files.example.org/course.whl", ""])
+def test_the_address_is_set_in_one_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, address: str) -> None:
+    text = (ROOT / "pyproject.toml").read_text("utf-8")
+    (tmp_path / "pyproject.toml").write_text(re.sub(r'^install = ".*"', f'install = "{address}"', text, flags=re.M))
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    assert build.install_address() == address
+    path = ROOT / "solutions" / "01_causal_mask.py"
+    notebook = build.solution_notebook(path, source.read(path), address)
+    assert notebook.cells[0].cell_type == "markdown"  # the first thing a student reads is the title
+    [setup] = [cell.source for cell in notebook.cells if cell.id == "setup"]
+    assert "noqa" not in setup
+    assert ("pip" in setup and address in setup) if address else ("https:" not in setup and "make lab" in setup)
+
+
+def test_without_helpers_and_without_an_address_the_cell_says_what_to_do(tmp_path: Path) -> None:
+    program = "import importlib.util\nimportlib.util.find_spec = lambda name: None\n" + build.set_up("")
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert "ModuleNotFoundError: The course is not installed here: open this notebook with `make lab`" in done.stderr
+
+
+def test_no_address_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\n")
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    with pytest.raises(build.BuildError, match=r'no `install = "..."` in \[tool.course\]'):
+        build.install_address()
