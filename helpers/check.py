@@ -26,6 +26,9 @@ EXAMPLES = Path(__file__).with_name("check_examples")
 EXPERIMENTS = EXAMPLES / "experiments.json"  # the variables of each notebook that only its experiment cells make
 
 
+_failures: dict[str, int] = {}  # how often in a row the check of an exercise has failed in this kernel
+
+
 class NotRightYet(AssertionError):
     """A check that has not passed, under nbgrader's Validate; shown as its sentences, without a traceback."""
 
@@ -114,9 +117,19 @@ def check(answer: Any, name: str | None = None) -> Verdict | None:
         verdict = _with_experiments(judge(examples[name], InProcess(answer)), answer, name)
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.outcome != "right":
         raise NotRightYet(str(verdict))
+    verdict = _with_offer(verdict)
     progress.note(verdict)
     progress.show(verdict)
     return None
+
+
+def _with_offer(verdict: Verdict) -> Verdict:
+    """Returns the verdict, from the second failure in a row on with the offer of a hint."""
+    failed = verdict.outcome in ("wrong", "crashed", "late")
+    _failures[verdict.name] = _failures.get(verdict.name, 0) + 1 if failed else 0
+    if _failures[verdict.name] < 2:
+        return verdict
+    return replace(verdict, notes=(*verdict.notes, f"`hint({verdict.name})` shows a hint; it costs nothing."))
 
 
 def _with_experiments(verdict: Verdict, answer: Any, exercise: str) -> Verdict:

@@ -48,6 +48,7 @@ import torch
 
 from helpers import device, plots
 from helpers.check import check
+from helpers.hints import hint
 
 # %% [markdown]
 # ## 2. Your computer
@@ -116,7 +117,9 @@ check(batch_shape)
 # ### What a check does
 #
 # - It calls your function on a few small examples, in stages from easy to hard. **The first stage that fails says where to look.**
-# - If it recognises the mistake, it says which one it is. That is the only hint you need to ask for: run the check.
+# - If it recognises the mistake, it says which one it is.
+# - Stuck all the same? Run `hint(batch_shape)` in a cell of your own: each exercise has three hints, and each call shows the next one. They cost
+#   nothing.
 # - It never changes your variables, and stops after a few seconds if your function does not come back.
 # - You may run it as often as you like; only what you hand in counts. Your mark comes from the same questions and from *other* ones, drawn for
 #   you: an answer that fits only the examples will not do.

@@ -50,6 +50,7 @@ from torch import Tensor
 
 from helpers import plots
 from helpers.check import check
+from helpers.hints import hint
 from helpers.models import LanguageModel, TransformerBase
 
 # %% [markdown]

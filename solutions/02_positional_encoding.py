@@ -53,6 +53,7 @@ from torch import Tensor, nn
 
 from helpers import plots
 from helpers.check import check
+from helpers.hints import hint
 from helpers.models import Classifier, TransformerBase
 
 # %% [markdown]

@@ -57,6 +57,7 @@ from torch import Tensor, nn
 
 from helpers import plots
 from helpers.check import check
+from helpers.hints import hint
 from helpers.models import Attention, Context, EncoderDecoder, Layer, sinusoids
 
 # %% [markdown]

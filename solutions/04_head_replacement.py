@@ -55,6 +55,7 @@ from torch import Tensor, nn
 from helpers import plots
 from helpers.check import check
 from helpers.data import EOS, PAD, SOS, Batches, Example, Split, Vocabulary, for_classifier, load
+from helpers.hints import hint
 from helpers.models import Classifier, LanguageModel, TransformerBase
 from helpers.training import evaluate, train
 

@@ -58,6 +58,7 @@ from torch import nn
 
 from helpers import plots
 from helpers.check import check
+from helpers.hints import hint
 from helpers.models import Classifier, LanguageModel, TransformerBase
 
 V, D, F, M, A, C, L = sympy.symbols("V D F M A C L", positive=True, integer=True)

@@ -62,6 +62,7 @@ from helpers.check import check
 from helpers.data import EOS, IGNORE, OOV, PAD, SOS, Batch, Batches, Split, Vocabulary
 from helpers.data import for_classifier, for_language_model, load
 from helpers.device import choose_device
+from helpers.hints import hint
 from helpers.models import Classifier, LanguageModel, TransformerBase
 from helpers.training import predict, schedule
 

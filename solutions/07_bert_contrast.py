@@ -58,6 +58,7 @@ from helpers import plots
 from helpers.check import check
 from helpers.data import EOS, IGNORE, MASK, OOV, PAD, SOS, Batch, Batches, Example, Split, Vocabulary
 from helpers.data import for_classifier, for_language_model, load
+from helpers.hints import hint
 from helpers.models import Classifier, LanguageModel, MaskedLanguageModel, TransformerBase
 from helpers.training import evaluate, predict, train
 

@@ -60,6 +60,7 @@ from torch import Tensor
 
 from helpers import plots
 from helpers.check import check
+from helpers.hints import hint
 
 # %% [markdown]
 # ## 1. A dictionary with soft edges

@@ -56,6 +56,7 @@ from torch import Tensor, nn
 from helpers import plots
 from helpers.check import check
 from helpers.data import Batches, Split, Vocabulary, for_language_model, load
+from helpers.hints import hint
 from helpers.models import Attention, Context, LanguageModel, TransformerBase
 from helpers.training import train
 

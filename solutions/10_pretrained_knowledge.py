@@ -60,6 +60,7 @@ from helpers import plots
 from helpers.check import check
 from helpers.data import (EOS, IGNORE, MASK, PAD, SOS, Batch, Batches, Example, Split, Vocabulary,
                           for_answers, for_language_model, load)
+from helpers.hints import hint
 from helpers.models import LanguageModel, TransformerBase
 from helpers.training import schedule, train
 

@@ -57,6 +57,7 @@ from torch import Tensor, nn
 from helpers import plots
 from helpers.check import check
 from helpers.data import EOS, IGNORE, PAD, SOS, Batches, Split, Vocabulary, for_translation, load
+from helpers.hints import hint
 from helpers.models import Context, EncoderDecoder, TransformerBase
 from helpers.training import schedule, train
 

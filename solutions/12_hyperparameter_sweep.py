@@ -63,6 +63,7 @@ from helpers import plots
 from helpers.check import check
 from helpers.data import EOS, SOS, Batches, Split, Vocabulary, for_translation, load
 from helpers.device import choose_device
+from helpers.hints import hint
 from helpers.models import EncoderDecoder
 from helpers.training import train
 
@@ -845,10 +846,10 @@ print(f"{chosen['name']}: dev BLEU {chosen['dev_bleu']:.1f}, test BLEU {score_bl
 # %% [markdown]
 # ## What to remember
 #
-# - "It overfits" is a claim about **two** curves: the training loss is low, and the dev loss rises. 63.6 % on the training set after ten epochs is no overfitting.
+# - "It overfits" is a claim about **two** curves: the training loss is low, and the dev loss rises. 63.7 % on the training set after ten epochs is no overfitting.
 # - First look whether the training loss falls at all. A run that does not train needs another start (warm-up, pre-norm, a smaller rate), not less capacity.
 # - A sweep saves after every setting, skips what is finished, notices what has changed, and can be stopped at any time.
-# - An encoder-decoder with $F = D$ has $(S + V) D + M (16 D^2 + 26 D) + V (D + 1)$ parameters.
+# - What a setting costs follows from a formula, before anything is trained.
 # - Choose on dev, over seeds, with one standard error of patience, the smallest; look at test once.
 #
 # **Go further.** There is a third repair: a smaller constant learning rate. Give the settings an entry `"rate"`, let `train_one` use it, and sweep *deep* over four rates. Does the best rate get smaller with depth? With pre-norm too? And at full size (`size = "full"` and a GPU): is the failure there at a rate of 1e-3, and is it there at 1e-4?

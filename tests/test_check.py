@@ -54,3 +54,23 @@ def test_missing_examples_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: An
 
 def test_no_test_runs_in_a_grading_mode() -> None:
     assert "NBGRADER_EXECUTION" not in os.environ
+
+
+def test_the_second_failure_offers_a_hint_and_a_right_answer_ends_it(
+    capsys: pytest.CaptureFixture[str], mode: object
+) -> None:
+    def said(answer: object) -> str:
+        check(answer, "causal_mask")
+        return capsys.readouterr().out
+
+    def wrong(size: int) -> None:
+        """Returns nothing."""
+
+    offer = "`hint(causal_mask)` shows a hint; it costs nothing."
+    assert [offer in said(answer) for answer in (wrong, wrong, wrong, right_mask, wrong)] == [
+        False,
+        True,
+        True,
+        False,
+        False,
+    ]
