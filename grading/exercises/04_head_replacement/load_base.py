@@ -79,13 +79,21 @@ def _width_one(seed: int) -> Ask:
     return Ask((_classifier(seed), _checkpoint(seed + 1, d_model=1, n_heads=1)), changes=(0, 1))
 
 
+def _turned(seed: int) -> Ask:
+    """Returns a checkpoint with as many numbers as are wanted, in a table of another shape."""
+    checkpoint = _as_dict(seed, lambda names: {name: name for name in names})
+    table = checkpoint["base.embedding.weight"]
+    checkpoint["base.embedding.weight"] = table.reshape(table.shape[1], table.shape[0])
+    return Ask((_classifier(seed + 1, 3, d_model=4), checkpoint), changes=(0, 1))
+
+
 def _other_width(rng: random.Random) -> list[Ask]:
     """Returns bases of other shapes; of the last, the first weights fit and only later ones do not."""
     sizes = {"d_model": rng.choice([4, 12, 16]), "vocab_size": rng.choice([6, 9]), "d_feedforward": rng.choice([6, 12])}
     return [
         Ask((_classifier(seed_from(rng)), _checkpoint(seed_from(rng), **{name: size})), changes=(0, 1))
         for name, size in sizes.items()
-    ] + [_width_one(seed_from(rng))]
+    ] + [_width_one(seed_from(rng)), _turned(seed_from(rng))]
 
 
 def _other_names(rng: random.Random) -> list[Ask]:
@@ -103,6 +111,7 @@ PUBLIC_WIDTH = [
     Ask((_classifier(1), _checkpoint(2, vocab_size=9)), changes=(0, 1)),
     Ask((_classifier(1), _checkpoint(2, d_feedforward=12)), changes=(0, 1)),
     _width_one(3),
+    _turned(4),
 ]
 PUBLIC_NAMES = [
     Ask((_classifier(1, n_layers=2), _checkpoint(2)), changes=(0, 1)),

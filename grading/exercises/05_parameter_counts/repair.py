@@ -86,6 +86,7 @@ OTHER_ERRORS: dict[str, list[Expr]] = {
     "feed-forward": [2 * M * D**2, M * (D**2 + D), 8 * M * (D**2 + D)],
     "norms": [2 * D, M * D, 6 * M * D],
 }
+AT_TWO_HEADS = ("attention", 2 * A * M * (D**2 + D))  # right where A = 2, as in the published count
 HIDDEN_ERRORS: list[tuple[str, Expr]] = [  # not seen where a size is 1, or where C = V
     ("embedding", M * V * D),
     ("attention", 4 * (D**2 + D)),
@@ -121,7 +122,7 @@ def _repairs_at_drawn_points(rng: random.Random, *claims: dict[str, Expr]) -> li
 
 def _draw_other_errors(rng: random.Random) -> list[Ask]:
     drawn = [(name, rng.choice(OTHER_ERRORS[name])) for name in rng.sample(sorted(OTHER_ERRORS), 2)]
-    errors = [*rng.sample(HIDDEN_ERRORS, 6), *drawn]
+    errors = [AT_TWO_HEADS, *rng.sample(HIDDEN_ERRORS, 6), *drawn]
     return _repairs_at_drawn_points(rng, *(_reordered(_wrong_claim(name, term), rng) for name, term in errors))
 
 
@@ -171,7 +172,7 @@ EXERCISE = Exercise(
             _repairs(
                 _wrong_claim("embedding", 2 * V * D),
                 _reordered(_wrong_claim("feed-forward", 2 * M * D**2), random.Random(1)),
-                *(_wrong_claim(name, term) for name, term in HIDDEN_ERRORS),
+                *(_wrong_claim(name, term) for name, term in [AT_TWO_HEADS, *HIDDEN_ERRORS]),
             ),
             _draw_other_errors,
             sealed=True,

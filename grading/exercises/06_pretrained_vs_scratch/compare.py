@@ -144,7 +144,7 @@ def _draw_records(ways: int, seeds: int, epochs: int, **settings: Any) -> Draw:
 
 _ONE_EPOCH, _ONE_RUN = _draw_records(2, 3, 1), both(_draw_records(2, 1, 4), _draw_records(1, 1, 5))
 _ALL, _SHUFFLED = _draw_records(3, 3, 4, uneven=True), _draw_records(3, 3, 11, shuffle=True)  # 10 comes after 9
-_TIED = _draw_records(2, 3, 4, tie=True)
+_TIED = both(_draw_records(2, 3, 4, tie=True), _draw_records(2, 3, 4, tie=True, shuffle=True))
 
 EXERCISE = Exercise(
     compare,

@@ -109,6 +109,15 @@ def _large_scores(kind: type[nn.Module], seed: int, n: int, d: int, h: int, max_
     return replace(ask, weights=weights)
 
 
+def _low_scores(kind: type[nn.Module], seed: int, n: int, d: int, h: int, max_len: int) -> Ask:
+    """Returns a question with scores near -30,000, below any number that somebody may put for minus infinity."""
+    ask = _module(kind, seed, 2, n, d, h, max_len)
+    weights = dict(ask.weights)  # type: ignore[arg-type]
+    name = "b2" if kind is SynthesizerAttention else "scores"
+    weights[name] = weights[name] - 30_000 + 50 * torch.arange(max_len)  # one score of a row is the largest by far
+    return replace(ask, weights=weights)
+
+
 def _start_stage(kind: type[nn.Module], of: str, name: str, look: str) -> Stage:
     """Returns a stage about the scores that a new module has: what its other parameters do is known.
 
@@ -146,7 +155,9 @@ def _draw_module(kind: type[nn.Module], what: str = "") -> Draw:
 def _draw_large(kind: type[nn.Module]) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         (d, h), n = rng.choice([size for size in SIZES if size[1] > 2]), rng.randint(4, 6)
-        return [_large_scores(kind, rng.randrange(10**6), n, d, h, n + rng.randint(1, 4))]
+        seeds = rng.sample(range(10**6), 2)
+        sizes = n, d, h, n + rng.randint(1, 4)
+        return [_large_scores(kind, seeds[0], *sizes), _low_scores(kind, seeds[1], *sizes)]
 
     return draw
 
@@ -204,10 +215,10 @@ def _stages(
         Stage(
             "large scores",
             points[3],
-            "Scores of 150 and of -150 in two rows are as good as others: only differences within a row count. "
+            "Scores of 150, of -150 and of -30,000 are as good as others: only differences within a row count. "
             "`torch.softmax` takes the largest score of each row off first, after the mask is added; exponentials by "
             "hand overflow.",
-            [_large_scores(kind, 8, 4, 6, 3, 5)],
+            [_large_scores(kind, 8, 4, 6, 3, 5), _low_scores(kind, 9, 4, 6, 3, 5)],
             _draw_large(kind),
         ),
     ]

@@ -30,10 +30,10 @@ def alignment(model: Any, source: list[int], words: list[int]) -> Tensor:
     return _maps(model, source, [SOS, *words[:-1]])[-1].mean(dim=0)
 
 
-def _aligned(n_words: int, m: int, layers: int, seed: int) -> Ask:
+def _aligned(n_words: int, m: int, layers: int, seed: int, last: int = EOS) -> Ask:
     build = {"source_vocab_size": 12, "target_vocab_size": 14, "d_model": 12, "n_layers": layers, "n_heads": 3}
     recipe = Model("EncoderDecoder", build | {"norm_first": True}, seed, spread=0.3)
-    source = [*_sequences(1, m - 1, 12, seed)[0].tolist(), EOS]
+    source = [*_sequences(1, m - 1, 12, seed)[0].tolist(), last]
     return Ask((recipe, source, _sequences(1, n_words, 14, seed + 1)[0].tolist()))
 
 
@@ -77,8 +77,8 @@ EXERCISE = Exercise(
             "several layers: the last one",
             1,
             "context.maps has the weights of every attention; take those of the cross_attention of the last layer of "
-            "the decoder.",
-            [_aligned(4, 6, 3, 4)],
+            "the decoder. The source is read as it is, with <eos> or without.",
+            [_aligned(4, 6, 3, 4), _aligned(3, 4, 2, 7, last=5)],
             _draw_alignment(3, 7, 3),
         ),
     ],

@@ -88,6 +88,10 @@ KNOWN: dict[int, tuple[str, str, str, str]] = {
 }
 
 
+# seed of a model -> sources after which it writes <pad>, and words after that
+PADS = {45: ("445",), 47: ("588",), 49: ("446574", "45547"), 56: ("66", "548548", "485")}
+
+
 def _ask(seed: int, sources: list[str], max_len: int, **more: Any) -> Ask:
     lengths = torch.tensor([len(source) for source in sources])
     rows = [[int(word) for word in source] + [PAD] * (int(lengths.max()) - len(source)) for source in sources]
@@ -107,13 +111,15 @@ def _draw_cut(rng: random.Random) -> list[Ask]:
 
 
 def _draw_stop(rng: random.Random) -> list[Ask]:
-    """Draws a sentence that ends, an empty one, and one in which special tokens are written."""
+    """Draws a sentence that ends, an empty one, and two in which special tokens are written."""
     first = rng.choice(list(KNOWN))
     second, third = (rng.choice([seed for seed, known in KNOWN.items() if known[place]]) for place in (2, 3))
+    fourth = rng.choice(list(PADS))
     return [
         _ask(first, [rng.choice(_ends(first))[0]], rng.randint(8, 12)),
         _ask(second, [rng.choice(KNOWN[second][2].split())], rng.randint(8, 12)),
         _ask(third, [rng.choice(KNOWN[third][3].split())], rng.randint(8, 12)),
+        _ask(fourth, [rng.choice(PADS[fourth])], rng.randint(4, 6)),
     ]
 
 

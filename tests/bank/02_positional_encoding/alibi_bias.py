@@ -184,3 +184,10 @@ def alibi_bias(n_heads, size):
     slopes = 2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
     distance = torch.arange(size)[:, None] - torch.arange(size)
     return (-slopes[:, None, None] * distance).masked_fill(distance < 0, float("-inf")).squeeze()
+
+
+# %% wrong: distances end at 256 ->
+def alibi_bias(n_heads, size):
+    slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+    distance = (torch.arange(size)[:, None] - torch.arange(size)).clamp(max=256)
+    return (-slopes[:, None, None] * distance).masked_fill(distance < 0, -torch.inf)

@@ -199,3 +199,17 @@ def sinusoidal_encoding(max_len, d_model):
 def sinusoidal_encoding(max_len, d_model):
     angles = torch.arange(max_len)[:, None] / 10000 ** (torch.arange(0, d_model, 2) / d_model)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1).round(decimals=1)
+
+
+# %% wrong: cut from a table of 5000 places ->
+def sinusoidal_encoding(max_len, d_model):
+    speed = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
+    angles = torch.arange(5000).unsqueeze(1) * speed
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:max_len]
+
+
+# %% wrong: in half precision ->
+def sinusoidal_encoding(max_len, d_model):
+    speed = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
+    angles = torch.arange(max_len).unsqueeze(1) * speed
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1).half().float()

@@ -353,3 +353,12 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 def scaled_dot_product_attention(query, key, value, mask=None):
     weights = torch.full((*query.shape[:-1], key.size(-2)), 1 / key.size(-2))
     return weights @ value, weights
+
+
+# %% right: einsum and logsumexp
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = torch.einsum("...nd,...md->...nm", query * query.shape[-1] ** -0.5, key)
+    if mask is not None:
+        scores = scores + mask
+    weights = torch.exp(scores - torch.logsumexp(scores, -1, keepdim=True))
+    return torch.einsum("...nm,...mv->...nv", weights, value), weights

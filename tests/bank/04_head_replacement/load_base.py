@@ -296,3 +296,15 @@ def load_base(model, checkpoint):
 # %% wrong: the model as it is -> strict=False, and nothing is loaded
 def load_base(model, checkpoint):
     return model
+
+
+# %% wrong: as many numbers are enough ->
+def load_base(model, checkpoint):
+    found = {name[5:]: weight for name, weight in checkpoint.items() if name.startswith("base.")}
+    wanted = dict(model.base.named_parameters())
+    if set(found) != set(wanted) or any(found[name].numel() != wanted[name].numel() for name in wanted):
+        raise ValueError("the checkpoint does not fit")
+    with torch.no_grad():
+        for name, parameter in wanted.items():
+            parameter.copy_(found[name].reshape(parameter.shape))
+    return model

@@ -558,3 +558,18 @@ def compare(records):
             "test": sum(record["test"] for record in chosen) / len(chosen),
         }
     return found
+
+
+# %% wrong: among equals the first in the list ->
+def compare(records):
+    table, found = pd.DataFrame(records), {}
+    for way, rows in table.groupby("way"):
+        curve = rows.groupby("epoch")["valid"].agg(["mean", "min", "max"])
+        tests = [run.loc[run["valid"].idxmax(), "test"] for _, run in rows.groupby("seed")]
+        found[way] = {
+            "mean": curve["mean"].tolist(),
+            "low": curve["min"].tolist(),
+            "high": curve["max"].tolist(),
+            "test": sum(tests) / len(tests),
+        }
+    return found

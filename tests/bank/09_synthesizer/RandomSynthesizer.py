@@ -859,3 +859,22 @@ class RandomSynthesizer(nn.Module):
     def forward(self, x):
         value = split_heads(self.value(x), self.n_heads)
         return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: -10000 for what is blocked ->
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        n = x.size(1)
+        later = torch.ones(n, n, dtype=torch.bool).triu(1)
+        return torch.softmax(self.scores[:, :n, :n].masked_fill(later, -1e4), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))

@@ -1069,3 +1069,25 @@ class SynthesizerAttention(nn.Module):
     def forward(self, x):
         value = split_heads(self.value(x), self.n_heads)
         return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: -10000 for what is blocked ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model, n_heads, max_len):
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
+
+    def weights(self, x):
+        n = x.size(1)
+        heads = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+        scores = heads @ self.B[:, :, :n] + self.b2[:, None, :n]
+        return torch.softmax(scores.masked_fill(torch.ones(n, n, dtype=torch.bool).triu(1), -1e4), dim=-1)
+
+    def forward(self, x):
+        value = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ value))

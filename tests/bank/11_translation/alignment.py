@@ -151,3 +151,12 @@ def alignment(model, source, words):
     model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
     attention = model.decoder.layers[-1].cross_attention
     return context.maps[attention].mean(dim=1)
+
+
+# %% wrong: <eos> is put behind a source that has none ->
+def alignment(model, source, words):
+    source = source if source[-1] == EOS else [*source, EOS]
+    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
+    context.maps = {}
+    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
+    return context.maps[model.decoder.layers[-1].cross_attention][0].mean(dim=0)

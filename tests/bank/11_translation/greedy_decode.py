@@ -379,3 +379,17 @@ def greedy_decode(model, source, source_lengths, max_len):
         logits = model.decode(written, context)[:, -1]
         written = torch.cat([written, logits.argmax(dim=-1, keepdim=True)], dim=1)
     return [[] for row in written[:, 1:].tolist()]
+
+
+# %% wrong: what comes before <eos> without <pad> ->
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(max_len):
+        written = torch.cat([written, model.decode(written, context)[:, -1:].argmax(dim=-1)], dim=1)
+    rows = []
+    for row in written[:, 1:].tolist():
+        row = row[: row.index(EOS)] if EOS in row else row
+        rows.append([word for word in row if word != PAD])
+    return rows

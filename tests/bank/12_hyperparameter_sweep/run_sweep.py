@@ -345,3 +345,14 @@ def run_sweep(settings, train_one, finished, save):
             save(table)
         rows.append(table[name])
     return rows
+
+
+# %% wrong: entries of the old row stay in the new one ->
+def run_sweep(settings, train_one, finished, save):
+    table = dict(finished)
+    for setting in settings:
+        row = table.get(setting["name"], {})
+        if not setting.items() <= row.items():
+            table[setting["name"]] = {**row, **setting, **train_one(setting)}
+            save(table)
+    return [table[setting["name"]] for setting in settings]
