@@ -106,8 +106,3 @@ def noisy_average_query(means, a, b, scale):
 # %% wrong: zeros -> the same score with every key
 def noisy_average_query(means, a, b, scale):
     return torch.zeros(means.shape[1])
-
-
-# %% wrong: a scale of 10 at most ->
-def noisy_average_query(means, a, b, scale):
-    return min(scale, 10.0) * (means[a] + means[b])

@@ -224,12 +224,3 @@ def diagnose(train_loss, dev_loss):
 # %% wrong: the same to everybody ->
 def diagnose(train_loss, dev_loss):
     return "fits"
-
-
-# %% wrong: more than 80 %, or no number at the end ->
-def diagnose(train_loss, dev_loss):
-    if train_loss[-1] != train_loss[-1] or train_loss[-1] > 0.8 * train_loss[0]:
-        return "fails to train"
-    if dev_loss[-1] > 1.1 * min(dev_loss):
-        return "overfits"
-    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
