@@ -26,7 +26,7 @@ def examine(
 
     The replies are read and compared within `reading`, which may limit what that costs (`grading.reading_time`).
     """
-    examples = exercise.drawn_examples(seed)
+    examples = exercise.variant(seed)
     with reading or contextlib.nullcontext():
         return judge(examples, answer, seconds, hidden=True)
 

@@ -23,6 +23,7 @@ from helpers.checking.answers import Ask, InProcess, Reply
 from helpers.checking.judging import Case, Examples, Raised, StageCases, words
 from helpers.checking.measures import INPUTS_KEPT, measured
 
+KEPT = 40  # drawn examples of one exercise in one process
 Draw = Callable[[random.Random], Sequence[Ask]]
 
 
@@ -132,6 +133,18 @@ class Exercise:
 
     def _drawn(self, stage: Stage, seed: str) -> Sequence[Ask]:
         return stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}"))
+
+    def variant(self, seed: str) -> Examples:
+        """Returns the drawn examples, made when they are first asked for: a class meets the same few over and over."""
+        if seed not in self._variants:
+            while len(self._variants) >= KEPT:
+                self._variants.pop(next(iter(self._variants)))
+            self._variants[seed] = self.drawn_examples(seed)
+        return self._variants[seed]
+
+    @cached_property
+    def _variants(self) -> dict[str, Examples]:
+        return {}
 
     def _examples(self, cases: Sequence[tuple[Case, ...]], public: Examples | None = None) -> Examples:
         stages = [

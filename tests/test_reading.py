@@ -186,7 +186,7 @@ def test_known_mistakes_are_not_charged_to_the_student(monkeypatch: pytest.Monke
         def spent(self) -> float:
             return 0.0
 
-    monkeypatch.setattr(type(defined), "drawn_examples", lambda self, seed: drawn)
+    monkeypatch.setattr(type(defined), "variant", lambda self, seed: drawn)
     monkeypatch.setattr(InProcess, "ask", slow)
     allowance = Allowance(1.0)
     assert examine(defined, Wrong(), "ada", reading=allowance.limited(1.0)).earned == 0

@@ -1,7 +1,8 @@
 """Which questions a submission meets: drawn from a seed that nobody outside can know. Standard library only.
 
-The seed is made of a secret of the course, the student and the submission. So the same submission always meets the same
-questions, and who hands in something else meets others: what one has learned of the hidden questions is of no use.
+The seed is one of a few, chosen by a secret of the course, the student and the submission. So the same submission
+always meets the same questions, and who hands in something else nearly always meets others: what one has learned of the
+hidden questions is of no use. That they are few saves most of the time of a large class: each is drawn once.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from grading.errors import CourseError
 FILE = ".course_secret"  # in the course's folder; git ignores it, and only its owner can read it
 VARIABLE = "COURSE_SECRET"  # of the environment: in place of the file, where several machines grade one class
 LEAST = 16  # signs
+VARIANTS = 32  # sets of questions in a course
 
 
 def secret_of(course: Course) -> bytes:
@@ -58,5 +60,10 @@ def _make(path: os.PathLike[str]) -> None:
 
 
 def seed_of(secret: bytes, student: str, submission: str) -> str:
-    """Returns the seed for one submission, told by its fingerprint."""
-    return hmac.new(secret, f"{student}\0{submission}".encode(), hashlib.sha256).hexdigest()
+    """Returns the seed for one submission, told by its fingerprint: one of `VARIANTS`."""
+    chosen = int.from_bytes(_mixed(secret, f"{student}\0{submission}"), "big") % VARIANTS
+    return _mixed(secret, f"variant {chosen}").hex()
+
+
+def _mixed(secret: bytes, text: str) -> bytes:
+    return hmac.new(secret, text.encode(), hashlib.sha256).digest()

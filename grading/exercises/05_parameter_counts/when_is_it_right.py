@@ -53,7 +53,7 @@ def _claims(*claims: Expr) -> list[Ask]:
 
 
 EXAMPLE = A * D**2 + 5 * D**2 + 10 * D  # right for A = 1
-MANY_HEADS = A * D**2 - 1994 * D**2 + 10 * D  # right for A = 2000
+MANY_HEADS = A * D**2 - 34 * D**2 + 10 * D  # right for A = 40
 
 
 def _right_at(width: int) -> Expr:

@@ -172,11 +172,3 @@ def when_is_it_right(claim):
 # %% wrong: None without a look -> None, whatever the claim says
 def when_is_it_right(claim):
     return None
-
-
-# %% wrong: tried up to 100 ->
-def when_is_it_right(claim):
-    for a in range(1, 101):
-        if sympy.expand(claim.subs(A, a) - 6 * D**2 - 10 * D) == 0:
-            return a
-    return None
