@@ -835,7 +835,7 @@ for way in WAYS:
 # %% [markdown]
 # Even four labels, two of each kind, are enough to tell the model which side is the good one, though it then matters much *which* four: look at the band. Ten thousand reviews that nobody has labelled are worth more than all the labels we have. This is a reason why pretraining has won: text is nearly free, labels are not.
 #
-# Is it safer to train the head alone when labels are few? One often reads so. In our run *frozen* and *pretrained* are close: 0.81 and 0.82 with 4 labels, 0.92 and 0.89 with 20, 0.92 and 0.95 with 300. With the fewest labels neither is safe, since *which* labels one has matters more than what is trained; with many, it pays to train everything. Three seeds and one small,
+# Is it safer to train the head alone when labels are few? One often reads so. In our run *frozen* and *pretrained* are close: 0.81 and 0.82 with 4 labels, 0.92 and 0.95 with 300. With the fewest labels neither is safe, since *which* labels one has matters more than what is trained; with many, it pays to train everything. Three seeds and one small,
 # regular corpus do not settle the question, but they do not show the danger either.
 #
 # (These are test scores, and nothing was chosen by them: no epoch, no setting. "4 labels are enough" describes this figure. Whoever decides by it how many labels to buy should draw it from validation scores.)
@@ -953,7 +953,7 @@ plots.show(axes.figure, alt)
 # %% [markdown] essay="curves_essay" points=3
 # **Rubric** (3 points in all)
 #
-# - *Beginning and end* (1; half of it without numbers of the own run): pretrained is far above from the first epoch (about 0.9 against 0.5 in validation), frozen starts below it and comes close (0.75, then 0.9), scratch stays near chance in validation and near the dotted line of naive Bayes (0.46 and 0.47 in our run).
+# - *Beginning and end* (1; half of it without numbers of the own run): pretrained is far above from the first epoch (about 0.9 against 0.5 in validation), frozen starts below it and comes close (0.75, then 0.9), scratch stays near chance in validation and near the dotted line of naive Bayes (0.46 and 0.47 in the stored run).
 # - *The gap* (0.5): with numbers for all three: from scratch about 50 points (near 100 % in training, near chance in validation), pretrained and frozen 5 to 8 points.
 # - *By heart* (1; half for each part): both scratch and pretrained end near 100 % in training, so both know their 300 reviews by heart. What differs is what else they know: from scratch the model
 #   cannot know words that it has never seen with a label; the language model has learned from unlabelled text which words keep company, so that a few labels say which side is which for all of them.
