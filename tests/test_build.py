@@ -135,7 +135,7 @@ def test_points_must_be_a_number_above_zero(tmp_path: Path, points: str) -> None
 def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the course's sources, and of what is made of notebook 01 and of all heads."""
     made = [build.ROOT / name for name in ("README.md", "docs/syllabus.md", "docs/images/path.svg", "pyproject.toml")]
-    made += [build.ROOT / f"helpers/check_examples/{name}.json" for name in ("experiments", "notebooks")]
+    made += [build.ROOT / f"helpers/check_examples/{name}.json" for name in ("experiments", "hints", "notebooks")]
     made += [build.ROOT / "nbgrader_config.py", *build.sources(), *build.ROOT.glob("*/01_causal_mask/*.ipynb")]
     for path in [*made, *build.ROOT.glob("helpers/check_examples/01_causal_mask/*")]:
         copied = tmp_path / path.relative_to(build.ROOT)
