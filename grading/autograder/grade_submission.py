@@ -154,14 +154,14 @@ class _Grading:
             answer.dead = TOO_DEAR
             verdict = examine(exercise, DeadAnswer(TOO_DEAR), self._seed, 0.1)
         graded.spent[exercise.name] = answer.spent() - before
-        if not answer.dead:
+        if not (answer.dead or answer.out_of_step):
             return verdict
         graded.left -= self._process.close()
         if not self._over():
             self._process = self._started()
         if answer.ended and not again:  # somebody else may have ended it, for want of memory perhaps
             return self._verdict(exercise, again=True)
-        return replace(verdict, earned=0.0)
+        return replace(verdict, earned=0.0) if answer.dead else verdict
 
     def _over(self) -> bool:
         """Says whether the time for this submission was used up."""

@@ -249,6 +249,11 @@ class RemoteAnswer:
         self._student, self._name, self.dead, self.ended = student, name, "", False
         self._made_up: Reply | None = None  # a reply that no genuine process sends: then no more questions are asked
 
+    @property
+    def out_of_step(self) -> bool:
+        """Whether a reply was made up: the process may answer no question any more, or answer an earlier one."""
+        return self._made_up is not None
+
     def ask(self, question: Ask, seconds: float) -> Reply:
         """Returns the reply to one question, after at most about `seconds` of processor time."""
         if self.dead:

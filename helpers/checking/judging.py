@@ -138,7 +138,7 @@ def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, *, hidde
         _earned(examples, failures),
         examples.points,
         _stages(failures),
-        notes=_notes([one.reply for one in asked if not one.case.hidden]),
+        notes=_notes([one.reply for one in asked if not one.case.hidden], named=not hidden),
         graded=hidden,
     )
     failed = [failure for _, failure in failures if failure is not None]
@@ -273,15 +273,19 @@ def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | No
     return problem
 
 
-def _notes(replies: Sequence[Reply]) -> tuple[str, ...]:
-    """Returns what to say beside the result: that one was printed, that symbols are not those of the notebook."""
+def _notes(replies: Sequence[Reply], *, named: bool) -> tuple[str, ...]:
+    """Returns what to say beside the result: that one was printed, that symbols are not those of the notebook.
+
+    The symbols are `named` to a student alone: where a mark is told, an answer could say anything by their names.
+    """
     notes = []
     if any(reply.printed and reply.outcome == "value" and reply.value is None for reply in replies):
         notes.append("the function prints its result; what counts is what it returns.")
     if bare := {name for reply in replies for name in _bare_symbols(reply.value)}:
+        symbols = f"the symbols {', '.join(sorted(bare))}" if named else "some of its symbols"
         notes.append(
-            f"the symbols {', '.join(sorted(bare))} are made anew and without assumptions: to sympy they are others "
-            "than those of the notebook, and a later `.subs` will not find them. Use the notebook's own."
+            f"{symbols} are made anew and without assumptions: to sympy they are others than those of the notebook, "
+            "and a later `.subs` will not find them. Use the notebook's own."
         )
     return tuple(notes)
 
