@@ -46,7 +46,8 @@ def test_a_folder_without_a_course_is_named(tmp_path: Path, capsys: pytest.Captu
     assert f"{tmp_path} is no course folder" in capsys.readouterr().err
 
 
-COMMANDS = ["autograde", "build", "collect", "demo", "doctor", "export", "feedback", "grade", "regrade", "report"]
+COMMANDS = ["autograde", "build", "collect", "demo", "doctor", "export", "feedback", "grade", "hand-back", "regrade"]
+COMMANDS += ["report"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
