@@ -64,7 +64,7 @@ def test_every_command_is_known(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
     assert (
-        "{build,release,demo,collect,grade,autograde,regrade,feedback,report,export,doctor}" in capsys.readouterr().out
+        "{build,release,demo,collect,grade,autograde,regrade,feedback,hand-back,report,export,doctor}" in capsys.readouterr().out
     )
 
 

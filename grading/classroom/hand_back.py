@@ -25,7 +25,7 @@ from grading.classroom.roster import Person, Roster
 from grading.classroom.worksheet import Worksheet, is_worksheet
 from grading.course import ROOT, Course
 from grading.errors import CourseError
-from grading.files import write_whole
+from grading.files import read_bounded, write_whole
 from grading.text import one_line, printable
 
 TOTAL = re.compile(r'<p class="total">([\d.]+) of')  # as the template of the feedback pages has it
@@ -234,9 +234,7 @@ def _to_canvas(chosen: Pages, found: HandedBack) -> None:
     entries = dict[str, Path]()
     for student, page in _with_own_numbers(chosen, {one: came[one].number for one in came}, found, COLLECT):
         one = came[student]
-        name = "_".join(
-            [*filter(None, [one.name, one.late]), one.number, one.delivery, f"{chosen.assignment}.html"],
-        )
+        name = "_".join(filter(None, [one.name, one.late, one.number, one.delivery, f"{chosen.assignment}.html"]))
         if [part for part in name.split("_") if re.fullmatch("[0-9]+", part)][:2] != [one.number, one.delivery]:
             found.left_out.append((student, "Canvas would take the name for a number; give this page back by hand"))
             continue
@@ -258,11 +256,13 @@ def _to_exchange(chosen: Pages, found: HandedBack) -> None:
     ready = list[str]()
     for student, page in chosen.pages.items():
         submitted = chosen.course.submitted(student, chosen.assignment)
-        if not (submitted / SECRET).is_file() or not (submitted / "timestamp.txt").is_file():
+        try:
+            beside = {name: read_bounded(submitted / name, 1000) for name in (SECRET, "timestamp.txt")}
+        except OSError:
             found.left_out.append((student, "the submission did not come through the exchange (nbgrader collect)"))
             continue
-        for name in (SECRET, "timestamp.txt"):  # nbgrader looks for them beside the page, and stops without them
-            write_whole(page.parent / name, (submitted / name).read_bytes())
+        for name, data in beside.items():  # nbgrader looks for them beside the page, and stops without them
+            write_whole(page.parent / name, data)
         ready.append(student)
     if not ready:
         return
