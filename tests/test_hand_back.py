@@ -139,8 +139,10 @@ def as_canvas_reads(path: Path) -> dict[tuple[str, str], str]:
 
 def test_each_student_of_moodle_gets_the_own_page(course: Path) -> None:
     write_roster(course, worksheet())
+    by_hand = {"under", "zoe"}  # their names stand in the worksheet only, as nobody has cleaned them
     collected(
-        course, {moodle(name.replace("_", " ").replace("/", " "), n): content(s) for s, (name, n) in NAMES.items()}
+        course,
+        {f"{one}_{A}.ipynb" if one in by_hand else moodle(*NAMES[one]): content(one) for one in NAMES},
     )
     scores = {student: 1.0 + place for place, student in enumerate(NAMES)}
     mark(course, scores)
