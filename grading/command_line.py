@@ -117,6 +117,23 @@ def _parser() -> argparse.ArgumentParser:
     )
     feedback.add_argument("assignment", nargs="*", help="full names (default: all that are graded)")
 
+    hand_back = add(
+        "hand-back",
+        "grading.classroom.hand_back:command",
+        "write the zip of feedback pages that Moodle or Canvas takes, or release them through nbgrader's exchange",
+        "01_causal_mask --format moodle",
+        "01_causal_mask --format moodle --worksheet worksheet.csv",
+    )
+    hand_back.add_argument("assignment", help="its full name: 01_causal_mask")
+    hand_back.add_argument("--format", choices=("moodle", "canvas", "exchange"), required=True)
+    hand_back.add_argument(
+        "--worksheet",
+        type=Path,
+        default=None,
+        help="Moodle's grading worksheet of this assignment (default: gradebook/students.csv, when it is one)",
+    )
+    hand_back.add_argument("--out", type=Path, default=None, help="the folder (default: gradebook/hand_back)")
+
     report = add(
         "report",
         "grading.pages.report:command",
@@ -147,10 +164,10 @@ def _parser() -> argparse.ArgumentParser:
     doctor.add_argument("assignment", nargs="?", default="", help="what it is, where neither name nor cells tell")
     doctor.add_argument("--no-copy", action="store_true", help="only say what is wrong")
 
-    for command in (autograde, regrade, feedback):
+    for command in (autograde, regrade, feedback, hand_back):
         command.add_argument("--student", action="append", default=[], help="only this student; may be repeated")
     for command in (demo, grade, autograde, regrade):
         command.add_argument("--unsafe", action="store_true", help="grade even where no sandbox can be made")
-    for command in (collect, grade, autograde, regrade, feedback, report, export):
+    for command in (collect, grade, autograde, regrade, feedback, hand_back, report, export):
         command.add_argument("--course", type=Path, default=None, help="course folder (default: this one)")
     return parser

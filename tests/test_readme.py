@@ -5,6 +5,8 @@ from pathlib import Path
 
 from grading.authoring import build, source
 
+PAGES = ("README.md", "CONTRIBUTING.md", "docs/instructor.md")
+
 
 def test_the_table_lists_every_notebook_with_its_points(repository: Path) -> None:
     text = (repository / "README.md").read_text(encoding="utf-8")
@@ -15,14 +17,14 @@ def test_the_table_lists_every_notebook_with_its_points(repository: Path) -> Non
 
 def test_every_make_command_exists(repository: Path) -> None:
     makefile = (repository / "Makefile").read_text(encoding="utf-8")
-    for name in ("README.md", "CONTRIBUTING.md"):
+    for name in PAGES:
         for target in re.findall(r"(?:`|^)make ([a-z-]+)", (repository / name).read_text(encoding="utf-8"), re.M):
             assert re.search(rf"^{target}: ## ", makefile, re.MULTILINE), f"{name}: make {target}"
 
 
 def test_every_path_and_picture_exists(repository: Path) -> None:
-    for name in ("README.md", "CONTRIBUTING.md"):
+    for name in PAGES:
         text = (repository / name).read_text(encoding="utf-8")
         for path in re.findall(r"\]\(([^)#:]+)\)", text):
-            assert (repository / path).exists(), f"{name}: {path}"
+            assert (repository / name).parent.joinpath(path).exists(), f"{name}: {path}"
     assert not re.search(r"!\[\]\(", (repository / "README.md").read_text(encoding="utf-8"))  # alt texts

@@ -20,6 +20,7 @@ from grading import assignments
 from grading.classroom import roster
 from grading.classroom.deliveries import UTC, Item, RefusedError, read_delivery
 from grading.classroom.numbers import Numbers
+from grading.classroom.origins import Origins
 from grading.classroom.placing import MARKER, Arrived, Unknown, finish_interrupted, only_collector, place, stamp
 from grading.classroom.plain_grading import name_students
 from grading.classroom.recognition import Class, site_numbers
@@ -75,7 +76,7 @@ def collect(
         finish_interrupted(course.submissions)
         delivery = read_delivery(path, time, opened)
         found = Collected(refused=delivery.refused, skipped=delivery.skipped)
-        unknown, numbers = Unknown(course), Numbers(course)
+        unknown, numbers, origins = Unknown(course), Numbers(course), Origins(course)
         try:
             for arrived in _recognise(Class(course.root, people, known, assignment), delivery.items, unknown):
                 if not people and (strange := numbers.strange(arrived)):
@@ -88,8 +89,11 @@ def collect(
                 else:
                     found.placed.append((arrived.student, arrived.assignment, stamp(arrived.item.time), done))
                     numbers.remember(arrived)
+                    if not done.startswith("older"):
+                        origins.remember(arrived)
         finally:
             numbers.close()
+            origins.close()
             found.unknown, found.unknown_folder = unknown.entries, unknown.close()
     if found.placed:
         (course.class_folder / MARKER).unlink(missing_ok=True)  # else `make demo` would replace real work

@@ -1,0 +1,72 @@
+"""Under which name of its site each submission came: what is handed back has to carry the same numbers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from grading.classroom.placing import Arrived
+from grading.classroom.recognition import CANVAS, MOODLE
+from grading.course import Course
+from grading.errors import CourseError
+from grading.files import write_whole
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a site says of a submission in the name of its file or folder.
+
+    `name` is the student's name as the site writes it, `number` the person's (Moodle: of this assignment only), and
+    `delivery` that of the file, "" in Moodle. `late` is the word that Canvas puts between for late work, else "".
+    """
+
+    site: str
+    name: str
+    number: str
+    delivery: str = ""
+    late: str = ""
+
+
+def read_origin(told: str) -> Origin | None:
+    """Returns what a name of a file or folder says; None for a name that neither Moodle nor Canvas has given."""
+    if moodle := MOODLE.fullmatch(told):
+        return Origin("moodle", moodle["name"], moodle["number"])
+    if canvas := CANVAS.fullmatch(told):
+        late = told[len(canvas["name"]) + 1 : canvas.start("number")]
+        return Origin("canvas", canvas["name"], canvas["number"], canvas["delivery"], late.rstrip("_"))
+    return None
+
+
+class Origins:
+    """The names under which the submissions of a class came, in a file of the class."""
+
+    def __init__(self, course: Course) -> None:
+        self._path = course.class_folder / "site_names.json"
+        try:
+            known = json.loads(self._path.read_text(encoding="utf-8"))
+            self._known = {str(key): str(told) for key, told in known.items()}
+        except FileNotFoundError:
+            self._known = {}
+        except (ValueError, AttributeError) as problem:
+            raise CourseError(
+                f"{self._path} is damaged ({problem}); expected what an earlier collection wrote. Delete it, and "
+                "collect the same zip files again: what is there stays as it is."
+            ) from problem
+
+    def remember(self, arrived: Arrived) -> None:
+        """Keeps the name of a file that is the student's submission now; one without a site's name changes nothing."""
+        moodle = [part for part in arrived.item.parts if MOODLE.fullmatch(part)]
+        told = (moodle or arrived.item.parts[-1:])[0]
+        if read_origin(told):
+            self._known[f"{arrived.student}/{arrived.assignment}"] = told
+
+    def find(self, student: str, assignment: str) -> Origin | None:
+        """Returns under which name a submission came, None where no site has given it one."""
+        return read_origin(self._known.get(f"{student}/{assignment}", ""))
+
+    def close(self) -> None:
+        """Writes the file, whole or not at all."""
+        if self._known or self._path.exists():
+            write_whole(
+                self._path, json.dumps(dict(sorted(self._known.items())), indent=1, ensure_ascii=False), durable=True
+            )
