@@ -153,14 +153,24 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _name_students(course: Course, found: Collected, roster_file: Path | None) -> None:
-    """Writes the names of who has just handed in into nbgrader's gradebook, where formgrader shows them."""
+    """Writes the names of who has just handed in into nbgrader's gradebook, where formgrader shows them.
+
+    Says when the alphabet of the roster was guessed, with a name to look at.
+    """
     from sqlalchemy.exc import OperationalError
 
     file = roster_file or course.roster
     news = {student for student, _, _, _ in found.placed}
-    if not file.exists() or not news:
+    if not file.exists():
         return
-    people = roster.load(file).people
+    listed = roster.load(file)
+    people = listed.people
+    if listed.western:
+        accents = (name for one in listed if not (name := f"{one.first} {one.last}".strip()).isascii())
+        example = f" (for example: {name})" if (name := next(accents, "")) else ""
+        print(f"{file} is not in UTF-8; it was read as Excel's Western European CSV{example}.", file=sys.stderr)
+    if not news:
+        return
     names = {one: (people[one].first, people[one].last) for one in news if people[one].first or people[one].last}
     try:
         course.refuse_damaged_gradebook()
