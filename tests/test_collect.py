@@ -472,6 +472,16 @@ def test_a_guessed_alphabet_is_told_with_a_name_to_look_at(
     assert set(there(course)) == {f"rené/{A}"}
 
 
+def test_names_stand_beside_ids(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_roster(course, "id,name\nu17,Ada Lovelace\nu18,René\x1b[2J Descartes\nu19,\n")
+    files = {f"u17_{A}.ipynb": content(), f"u19_{A}.ipynb": content()}
+    assert main(["collect", str(make_zip(tmp_path / "x.zip", files)), "--course", str(course)]) == 0
+    first, second, *rest = capsys.readouterr().out.splitlines()
+    assert first.split("  ")[:3] == ["u17    ", "Ada Lovelace", A] or first.split()[:4] == ["u17", "Ada", "Lovelace", A]
+    assert second.split()[:2] == ["u19", A]
+    assert "nothing yet from: u18 (René\\x1b[2J Descartes)" in rest
+
+
 def test_who_has_not_handed_in_is_told(course: Path, tmp_path: Path) -> None:
     write_roster(course, "id\nada\nbob\n")
     found = collect.collect(Course(course), make_zip(tmp_path / "x.zip", {f"ada_{A}.ipynb": content()}))

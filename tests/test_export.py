@@ -175,13 +175,13 @@ def test_moodles_warning_is_passed_on(course: Path, capsys: pytest.CaptureFixtur
     assert main(["export", "--format", "moodle", "--course", str(course)]) == 0
     told = capsys.readouterr().err
     assert "an imported mark can no longer be changed in the assignment" in told
-    assert "by name only: ada, bob, yan, zoe; save Moodle's own list" in told
+    assert 'by name only: ada (Ada Lovelace), bob (Bob =cmd|"/c calc"!A1), yan, zoe (Zoë); save Moodle' in told
     assert main(["export", "--format", "canvas", "--course", str(course)]) == 0
     told = capsys.readouterr().err
     assert "Moodle" not in told
     (course / "gradebook" / "students.csv").write_text("id,email\n" + "".join(f"{n},{n}@x\n" for n in ("ada", "bob")))
     assert main(["export", "--format", "moodle", "--course", str(course)]) == 0
-    assert "by name only: yan, zoe; save" in capsys.readouterr().err
+    assert "by name only: yan, zoe (Zoë); save" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -206,8 +206,8 @@ def test_the_file_and_what_is_not_final(course: Path, capsys: pytest.CaptureFixt
     told = capsys.readouterr().err
     path = course / "gradebook" / "marks_csv.csv"
     assert f"4 marks of 4 students: {path}" in told
-    assert "an essay is still to be read (make formgrader): 1" in told
-    assert "without a mark (their places are empty): 2" in told
+    assert 'an essay is still to be read (make formgrader): 1: bob (Bob =cmd|"/c calc"!A1) 01_causal_mask' in told
+    assert "without a mark (their places are empty): 2: yan 01_causal_mask, zoe (Zoë) 01_causal_mask" in told
     assert path.read_bytes().startswith("\ufeffstudent,".encode())
     assert main(["export", "--format", "moodle", "--out", str(tmp_path / "m.csv"), "--course", str(course)]) == 0
     assert (tmp_path / "m.csv").read_bytes().startswith(b"First name,")

@@ -293,6 +293,13 @@ def test_nbgraders_own_command_makes_our_pages(course: Path) -> None:
     assert text.count("<math") > 10
     assert "HIDDEN" not in text
     assert "grading.examiner" not in text
+    assert f"<title>{ASSIGNMENT}: denis_mistaken</title>" in text  # the gradebook knows no name yet
+    classroom.name_students(Course(course), {"denis_mistaken": ("Denis", "<i>Mistaken")})
+    assert feedback.run(Course(course), students=["denis_mistaken"], progress=False) == 0
+    named = f"{ASSIGNMENT}: Denis &lt;i&gt;Mistaken (denis_mistaken)"
+    text = page_of(course, "denis_mistaken")
+    assert f"<title>{named}</title>" in text
+    assert f"<h1>{named}</h1>" in text
 
 
 def test_feedback_of_the_chosen_students_holds_marks_as_they_are_now(

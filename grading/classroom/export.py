@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grading.autograder.reporting import called
 from grading.classroom import roster
 from grading.classroom.roster import CANVAS_COLUMNS, Person, Roster
 from grading.course import ROOT, Course
 from grading.errors import CourseError
 from grading.files import write_whole
 
+SHOWN = 20  # students who are named in one line of the command's output
 MOODLE_IDS = (("id number",), ("username", "user name"), ("email address", "email", "e-mail"))
 
 
@@ -221,15 +223,21 @@ def command(options: argparse.Namespace) -> int:
         print(f"{len(found)} marks of {len({mark.student for mark in found})} students: {path}", file=sys.stderr)
     for sentence in _advice(options.format, found, people, listed):
         print(sentence, file=sys.stderr)
-    unread = sum(mark.unread > 0 for mark in found)
-    none = sum(mark.score is None for mark in found)
-    if late := sum(mark.penalty > 0 for mark in found):
-        print(f"handed in late, with points taken off: {late}", file=sys.stderr)
-    if unread:
-        print(f"not final, an essay is still to be read (make formgrader): {unread}", file=sys.stderr)
-    if none:
-        print(f"handed in, but without a mark (their places are empty): {none}", file=sys.stderr)
+    names = {one.id: one.name for one in {**people, **listed.people}.values()}
+    for told, those in (
+        ("handed in late, with points taken off", [mark for mark in found if mark.penalty > 0]),
+        ("not final, an essay is still to be read (make formgrader)", [mark for mark in found if mark.unread > 0]),
+        ("handed in, but without a mark (their places are empty)", [mark for mark in found if mark.score is None]),
+    ):
+        if those:
+            whose = [f"{called(mark.student, names)} {mark.assignment}" for mark in those]
+            print(f"{told}: {len(those)}: {_some(whose)}", file=sys.stderr)
     return 0
+
+
+def _some(texts: Sequence[str]) -> str:
+    more = len(texts) - SHOWN
+    return ", ".join(texts[:SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _advice(kind: str, found: Sequence[Mark], people: dict[str, Person], listed: Roster) -> Iterator[str]:
@@ -245,10 +253,10 @@ def _advice(kind: str, found: Sequence[Mark], people: dict[str, Person], listed:
             "the assignment (docs.moodle.org, Grade import)."
         )
         known = {**people, **listed.people}
-        students = sorted({mark.student for mark in found})
-        strange = [one for one in students if not any(known.get(one, Person(one)).get(*ids) for ids in MOODLE_IDS)]
+        students = [known.get(one, Person(one)) for one in sorted({mark.student for mark in found})]
+        strange = [called(one.id, {one.id: one.name}) for one in students if not any(one.get(*t) for t in MOODLE_IDS)]
         if strange:
             yield (
-                f"Moodle can tell these by name only: {', '.join(strange)}; save Moodle's own list of them as "
+                f"Moodle can tell these by name only: {_some(strange)}; save Moodle's own list of them as "
                 "gradebook/students.csv."
             )

@@ -41,6 +41,11 @@ class Person:
     last: str = ""
     columns: dict[str, str] = field(default_factory=dict, hash=False)
 
+    @property
+    def name(self) -> str:
+        """First and last name; "" where neither is known."""
+        return f"{self.first} {self.last}".strip()
+
     def get(self, *titles: str) -> str:
         """Returns the first column of these titles that is not empty, else ""."""
         return next((self.columns[title] for title in titles if self.columns.get(title)), "")
@@ -202,9 +207,8 @@ def _wrong(person: Person, *, western: bool) -> str:
         )
     if not valid_id(person.id):
         return f"the id {person.id!r} cannot name a folder; expected letters, digits and .@_- only, at most 100."
-    name = f"{person.first} {person.last}".strip()
-    if western and any(sign > "\x7f" and not sign.isalpha() and sign not in IN_NAMES for sign in name):
-        return f"{name!r} is no name: the file is in another alphabet than Windows-1252; {SAVE_AS}"
+    if western and any(sign > "\x7f" and not sign.isalpha() and sign not in IN_NAMES for sign in person.name):
+        return f"{person.name!r} is no name: the file is in another alphabet than Windows-1252; {SAVE_AS}"
     return ""
 
 
