@@ -97,7 +97,7 @@ def test_the_table_has_names_beside_ids_where_they_are_known(capsys: pytest.Capt
         ["u2", "none", "c"],
     ]
     assert lines[1].index("b") == lines[0].index("a", titles.index("why"))
-    classroom.print_table([Row("u2", None, 5, "c")])
+    classroom.print_table([Row("u2", None, 5, "c")])  # nobody's name is known
     assert "name" not in capsys.readouterr().out
 
 

@@ -173,6 +173,9 @@ def test_the_summary_says_what_has_no_mark_and_why() -> None:
     told = reporting.summary(OUTCOMES, 2.0)
     assert "1 graded (1 put right), 1 unchanged, 1 could not be graded, in 2.0 s, 30 a minute." in told
     assert "no mark: zoe 01_causal_mask: it is damaged" in told
+    assert "Without a mark: 1 of 3 submissions; every other one is done." in told
+    assert "every other one" not in reporting.summary(OUTCOMES[2:], 2.0)
+    assert "no mark" not in reporting.summary(OUTCOMES[:2], 2.0)
 
 
 NAMES = {"bob": "Bob\x1b[2J Brown", "zoe": "Zoë Zimmer"}

@@ -154,6 +154,8 @@ def summary(outcomes: Sequence[Outcome], seconds: float, known: Mapping[str, str
     for one in outcomes:
         if one.state == FAILED:
             lines.append(f"  no mark: {_whose(one, known)}: {printable(one.reason, LONGEST)}")
+    if 0 < counts[FAILED] < len(outcomes):
+        lines.append(f"  Without a mark: {counts[FAILED]} of {len(outcomes)} submissions; every other one is done.")
     for one in outcomes:
         if one.odd:
             told = printable("; ".join(one.odd), LONGEST)
