@@ -1,5 +1,6 @@
 """Collecting: what Moodle, Canvas and folders deliver arrives whole, under the right student; nothing harmful does."""
 
+import codecs
 import datetime
 import io
 import json
@@ -403,9 +404,82 @@ def test_rosters_that_are_none(tmp_path: Path, text: str, said: str) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(CourseError, match=said):
         roster.load(path)
-    path.write_bytes(b"id\n\xff\xfe\n")
-    with pytest.raises(CourseError, match="cannot be read"):
+
+
+EXCEL = "ID number;First name;Surname\r\ns1;René;Müller\r\ns2;Zoë;D’Arcy-Žižek\r\n;;\r\n"
+
+
+@pytest.mark.parametrize("separator", [";", "\t", ","])
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-16-be", "utf-8-sig", "utf-8"])
+def test_rosters_as_excel_saves_them(tmp_path: Path, encoding: str, separator: str) -> None:
+    mark = codecs.BOM_UTF16_BE if encoding == "utf-16-be" else b""
+    path = tmp_path / "students.csv"
+    path.write_bytes(mark + EXCEL.replace(";", separator).encode(encoding))
+    found = roster.load(path)
+    assert [(one.id, one.first, one.last) for one in found] == [("s1", "René", "Müller"), ("s2", "Zoë", "D’Arcy-Žižek")]
+    assert found.find(name="Muller Rene") == {"s1"}
+    assert found.western == (encoding == "cp1252")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sep=;\nid;name\nada;Ada Lovelace\n",
+        "\n\nid,name\nada,Ada Lovelace\n",
+        'name;"group, room, day";id\nAda Lovelace;"1, 2, Mo";ada\n',
+        "name,id,01; 02; 03; 04; 05\nAda Lovelace,ada,\n",
+        "id\tname\rada\tAda Lovelace\r",
+    ],
+)
+def test_separators_are_told_by_the_titles(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "students.csv"
+    path.write_text(text, encoding="utf-8", newline="")
+    assert [(one.id, one.first, one.last) for one in roster.load(path)] == [("ada", "Ada", "Lovelace")]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"PK\3\4 a workbook", "is an Excel workbook.*CSV UTF-8"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is an Excel workbook.*CSV UTF-8"),
+        (b"id,name\nada,Ren\x8f\n", "is in no alphabet that can be told.*CSV UTF-8"),  # Mac: è
+        ("id,name\nada,Michał Nowak\n".encode("cp1250"), "line 2: 'Micha³ Nowak' is no name.*CSV UTF-8"),
+        ("id\nada\n".encode("utf-16") + b"\0", "is in no alphabet that can be told.*CSV UTF-8"),
+        ("id\nada\n".encode("utf-16-le"), "is in no alphabet that can be told.*CSV UTF-8"),
+        (b"id\n1.23457E+11\n", "line 2: the id '1.23457E.11' is what Excel makes of a long number.*Text"),
+        (b"id;name\n1,23457E+11;Ada\n", "line 2: the id '1,23457E.11' is what Excel makes of a long number.*Text"),
+    ],
+)
+def test_rosters_that_cannot_be_read_are_told_with_the_way_out(tmp_path: Path, data: bytes, said: str) -> None:
+    path = tmp_path / "students.csv"
+    path.write_bytes(data)
+    with pytest.raises(CourseError, match=said) as told:
         roster.load(path)
+    assert "codec" not in str(told.value)
+
+
+def test_a_guessed_alphabet_is_told_with_a_name_to_look_at(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (course / "gradebook").mkdir()
+    listed = "id;name\nada;Ada Lovelace\nrené;René Müller\n"
+    (course / "gradebook" / "students.csv").write_bytes(listed.encode("cp1252"))
+    path = make_zip(tmp_path / "x.zip", {f"rené_{A}.ipynb": content()})
+    assert main(["collect", str(path), "--course", str(course)]) == 0
+    assert "is not in UTF-8; it was read as Excel's Western European CSV (for example: René Müller)" in (
+        capsys.readouterr().err
+    )
+    assert set(there(course)) == {f"rené/{A}"}
+
+
+def test_names_stand_beside_ids(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_roster(course, "id,name\nu17,Ada Lovelace\nu18,René\x1b[2J Descartes\nu19,\n")
+    files = {f"u17_{A}.ipynb": content(), f"u19_{A}.ipynb": content()}
+    assert main(["collect", str(make_zip(tmp_path / "x.zip", files)), "--course", str(course)]) == 0
+    first, second, *rest = capsys.readouterr().out.splitlines()
+    assert first.split("  ")[:3] == ["u17    ", "Ada Lovelace", A] or first.split()[:4] == ["u17", "Ada", "Lovelace", A]
+    assert second.split()[:2] == ["u19", A]
+    assert "nothing yet from: u18 (René\\x1b[2J Descartes)" in rest
 
 
 def test_who_has_not_handed_in_is_told(course: Path, tmp_path: Path) -> None:

@@ -100,7 +100,49 @@ def test_the_rosters_columns_tell_the_site_who_is_who(course: Path, capsys: pyte
         "id,lms_user_id,first name,last name,email,id number\nada,7,Ada,King,ada@x.org,u7\n", encoding="utf-8"
     )
     assert exported(course, "canvas", capsys)[2][:4] == ["King, Ada", "7", "u7", "ada@x.org"]
-    assert exported(course, "moodle", capsys)[1] == ["Ada", "King", "u7", "ada", "ada@x.org", "3.75", "3"]
+    assert exported(course, "moodle", capsys)[1] == ["Ada", "King", "u7", "", "ada@x.org", "3.75", "3"]
+
+
+CANVAS_TITLES = "Student,ID,SIS User ID,SIS Login ID,Section"
+
+
+def test_canvas_own_title_of_an_assignment_is_used_again(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = course / "gradebook" / "students.csv"
+    path.write_text(
+        f"{CANVAS_TITLES},{A} (98765),02_x extra (7),Final Score\n    Points Possible,,,,,5,5,(read only)\n"
+        '"Lovelace, Ada",ada,u7,a@x.org,S1,,,\n',
+        encoding="utf-8",
+    )
+    titles, points, ada, *_ = exported(course, "canvas", capsys)
+    assert titles[5:] == [f"{A} (98765)", "02_x"]
+    assert points[5:] == ["5", "5"]
+    assert ada[5:] == ["3.75", "3"]
+    assert main(["export", "--format", "canvas", "--course", str(course)]) == 0
+    told = capsys.readouterr().err
+    assert "Canvas looks for these by their bare title, and makes a new assignment where it has none: 02_x" in told
+
+
+@pytest.mark.parametrize(
+    ("columns", "used"),
+    [
+        (f"{A} (1),Other (2)", f"{A} (1)"),
+        ("01 Causal Mask (3)", "01 Causal Mask (3)"),  # as a person types it
+        (f"{A} (1),{A} (2)", A),  # which of them, only a person can say
+        (f"{A} (1),01 causal mask (2)", f"{A} (1)"),
+        (f"{A} (draft)", A),
+        ("01_causal (1)", A),
+        (A, A),
+        ("=01_causal_mask (4)", "'=01_causal_mask (4)"),
+    ],
+)
+def test_only_a_title_that_is_certain_is_used_again(tmp_path: Path, columns: str, used: str) -> None:
+    from grading.classroom.roster import load
+
+    path = tmp_path / "students.csv"
+    path.write_text(f"{CANVAS_TITLES},{columns}\n", encoding="utf-8")
+    mark = export.Mark("7", A, 3.0, 5.0, 0, "")
+    assert export.rows("canvas", [mark], {}, load(path))[0][5:] == [used]
+    assert export.rows("csv", [mark], {}, load(path))[1][3] == A
 
 
 def test_a_roster_of_canvas_itself(course: Path) -> None:
@@ -115,7 +157,31 @@ def test_a_roster_of_canvas_itself(course: Path) -> None:
 def test_moodle(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     titles, ada, *_ = exported(course, "moodle", capsys)
     assert titles == ["First name", "Last name", "ID number", "Username", "Email address", A, "02_x"]
-    assert ada == ["Ada", "Lovelace", "ada", "ada", "", "3.75", "3"]
+    assert ada == ["Ada", "Lovelace", "", "", "", "3.75", "3"]  # Moodle knows none of our ids
+
+
+def test_what_moodle_knows_of_nobody_stays_empty(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = course / "gradebook" / "students.csv"
+    path.write_text("Email address,Full name\nada,Ada Lovelace\n", encoding="utf-8")
+    assert exported(course, "moodle", capsys)[1][:5] == ["Ada", "Lovelace", "", "", "ada"]
+    path.write_text("Username,Full name\nada,Ada Lovelace\n", encoding="utf-8")
+    assert exported(course, "moodle", capsys)[1][:5] == ["Ada", "Lovelace", "", "ada", ""]
+    with Course(course).gradebook() as book:
+        book.update_or_create_student("bob", email="bob@x.org")
+    assert exported(course, "moodle", capsys)[2][2:5] == ["", "", "bob@x.org"]
+
+
+def test_moodles_warning_is_passed_on(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", "--format", "moodle", "--course", str(course)]) == 0
+    told = capsys.readouterr().err
+    assert "an imported mark can no longer be changed in the assignment" in told
+    assert 'by name only: ada (Ada Lovelace), bob (Bob =cmd|"/c calc"!A1), yan, zoe (Zoë); save Moodle' in told
+    assert main(["export", "--format", "canvas", "--course", str(course)]) == 0
+    told = capsys.readouterr().err
+    assert "Moodle" not in told
+    (course / "gradebook" / "students.csv").write_text("id,email\n" + "".join(f"{n},{n}@x\n" for n in ("ada", "bob")))
+    assert main(["export", "--format", "moodle", "--course", str(course)]) == 0
+    assert "by name only: yan, zoe (Zoë); save" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -140,8 +206,8 @@ def test_the_file_and_what_is_not_final(course: Path, capsys: pytest.CaptureFixt
     told = capsys.readouterr().err
     path = course / "gradebook" / "marks_csv.csv"
     assert f"4 marks of 4 students: {path}" in told
-    assert "an essay is still to be read (make formgrader): 1" in told
-    assert "without a mark (their places are empty): 2" in told
+    assert 'an essay is still to be read (make formgrader): 1: bob (Bob =cmd|"/c calc"!A1) 01_causal_mask' in told
+    assert "without a mark (their places are empty): 2: yan 01_causal_mask, zoe (Zoë) 01_causal_mask" in told
     assert path.read_bytes().startswith("\ufeffstudent,".encode())
     assert main(["export", "--format", "moodle", "--out", str(tmp_path / "m.csv"), "--course", str(course)]) == 0
     assert (tmp_path / "m.csv").read_bytes().startswith(b"First name,")

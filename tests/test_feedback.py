@@ -39,7 +39,7 @@ _ATTRIBUTES = (
     "lang charset http-equiv content name class id href alt src style start type checked disabled display scope "
     "mathvariant stretchy fence form separator lspace rspace largeop movablelimits minsize maxsize "
     "linethickness columnalign columnspacing rowspacing width height depth scriptlevel displaystyle "
-    "accent"
+    "accent tabindex role aria-label"
 )
 ATTRIBUTES = frozenset(_ATTRIBUTES.split())
 
@@ -137,6 +137,38 @@ def test_what_students_write_print_and_show_is_escaped() -> None:
     assert page.text.count('alert("evil")') > 12  # it can be read, and does nothing
     assert "evil.example)" in page.text  # a link's address is told
     assert sum(tag == "img" for tag, _ in page.tags) == 2  # both decoded and encoded again
+
+
+def test_a_page_has_one_title_and_headings_without_gaps() -> None:
+    essay = nbformat.v4.new_markdown_cell("# My view\n\n## Second")
+    notebook = graded(
+        nbformat.v4.new_markdown_cell("# Causal masks\n\nText."),
+        nbformat.v4.new_markdown_cell("## Section\n\n###### Deep"),
+        marked(essay, solution=True, grade=True, grade_id="essay", score=1, points=2, comment="# Good"),
+        check_cell(said()),
+    )
+    notebook.metadata["grading"] = {"put_right": ["the file is called 'x'"]}
+    page = refuse_anything_active(make_page(notebook, {"notebook": "01"}))
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels == [1, 2, 2, 3, 6, 3, 4, 5, 4, 3]  # title, put right; notebook, section, deep; essay, comment; check
+
+
+def test_code_in_sentences_is_code_and_stays_text() -> None:
+    verdict = said(sentence="got `(1, n)`, `<b>`", mistake="the mask is `(n, n)`", hint="see `torch.tril` ` alone")
+    text = make_page(graded(check_cell(verdict)), {"notebook": "01"})
+    for code in ("(1, n)", "&lt;b&gt;", "(n, n)", "torch.tril"):
+        assert f"<code>{code}</code>" in text
+    assert "</code> ` alone" in text
+    refuse_anything_active(text)
+
+
+def test_tables_can_be_scrolled_and_have_no_empty_titles() -> None:
+    cell = nbformat.v4.new_markdown_cell("|  | a |\n|:---|---|\n| b | 1 |\n")
+    text = make_page(graded(cell, check_cell(said())), {"notebook": "01"})
+    assert not re.search(r"<th[^>]*>\s*</th>", text)
+    assert re.search(r'<td style="text-align:left">\s*</td>\s*<th>a</th>', text)
+    assert len(re.findall(r'<div class="scroll"[^>]*>\s*<table', text)) == text.count("<table") == 2
+    refuse_anything_active(text)
 
 
 def test_what_is_hidden_stays_hidden() -> None:
@@ -293,6 +325,13 @@ def test_nbgraders_own_command_makes_our_pages(course: Path) -> None:
     assert text.count("<math") > 10
     assert "HIDDEN" not in text
     assert "grading.examiner" not in text
+    assert f"<title>{ASSIGNMENT}: denis_mistaken</title>" in text  # the gradebook knows no name yet
+    classroom.name_students(Course(course), {"denis_mistaken": ("Denis", "<i>Mistaken")})
+    assert feedback.run(Course(course), students=["denis_mistaken"], progress=False) == 0
+    named = f"{ASSIGNMENT}: Denis &lt;i&gt;Mistaken (denis_mistaken)"
+    text = page_of(course, "denis_mistaken")
+    assert f"<title>{named}</title>" in text
+    assert f"<h1>{named}</h1>" in text
 
 
 def test_feedback_of_the_chosen_students_holds_marks_as_they_are_now(

@@ -87,6 +87,20 @@ def test_a_perfect_submission_gets_every_automatic_point(rows: dict[str, Row]) -
     assert rows["ada_perfect"].why == "mask_essay: to be read"
 
 
+def test_the_table_has_names_beside_ids_where_they_are_known(capsys: pytest.CaptureFixture[str]) -> None:
+    classroom.print_table([Row("u1", 3, 5, "a; b", "Ada\x1b[2J Lovelace"), Row("u2", None, 5, "c")])
+    _, titles, *lines = capsys.readouterr().out.splitlines()
+    assert titles.split() == ["student", "name", "mark", "why"]
+    assert [line.split() for line in lines] == [
+        ["u1", "Ada\\x1b[2J", "Lovelace", "3/5", "a"],
+        ["b"],
+        ["u2", "none", "c"],
+    ]
+    assert lines[1].index("b") == lines[0].index("a", titles.index("why"))
+    classroom.print_table([Row("u2", None, 5, "c")])  # nobody's name is known
+    assert "name" not in capsys.readouterr().out
+
+
 def test_half_done_and_empty(rows: dict[str, Row]) -> None:
     assert rows["blaise_half_done"].mark == 6
     assert "padding_mask 0/3: not attempted yet" in rows["blaise_half_done"].why

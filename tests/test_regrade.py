@@ -11,7 +11,7 @@ from grading.autograder import regrade, reporting
 from grading.autograder import run as autograde
 from grading.autograder.graded_notebook import merge_exercise
 from grading.autograder.outcome import FAILED, Outcome
-from grading.classroom import demo, export
+from grading.classroom import demo, export, plain_grading
 from grading.course import Course
 from grading.errors import CourseError
 from grading.pages import report
@@ -173,6 +173,29 @@ def test_the_summary_says_what_has_no_mark_and_why() -> None:
     told = reporting.summary(OUTCOMES, 2.0)
     assert "1 graded (1 put right), 1 unchanged, 1 could not be graded, in 2.0 s, 30 a minute." in told
     assert "no mark: zoe 01_causal_mask: it is damaged" in told
+    assert "Without a mark: 1 of 3 submissions; every other one is done." in told
+    assert "every other one" not in reporting.summary(OUTCOMES[2:], 2.0)
+    assert "no mark" not in reporting.summary(OUTCOMES[:2], 2.0)
+
+
+NAMES = {"bob": "Bob\x1b[2J Brown", "zoe": "Zoë Zimmer"}
+
+
+def test_names_stand_beside_ids() -> None:
+    titles, *lines = reporting.table(OUTCOMES, NAMES).split("\n")
+    assert titles.split()[:4] == ["assignment", "student", "name", "mark"]
+    place = titles.index("name")
+    assert [line[place:].split("  ")[0].strip() for line in lines] == ["", "Bob\\x1b[2J Brown", "Zoë Zimmer"]
+    assert [line.split()[1] for line in lines] == ["ada", "bob", "zoe"]
+    assert "no mark: zoe (Zoë Zimmer) 01_causal_mask: it is damaged" in reporting.summary(OUTCOMES, 2.0, NAMES)
+    assert "name" not in reporting.table(OUTCOMES[1:2], NAMES).split("\n")[0]
+
+
+def test_names_are_those_of_nbgraders_gradebook(tmp_path: Path) -> None:
+    course = Course(tmp_path)
+    assert reporting.names(course) == {}
+    plain_grading.name_students(course, {"zoe": ("Zoë", ""), "bob": ("Bob", "Brown"), "ada": ("", "")})
+    assert reporting.names(course) == {"zoe": "Zoë", "bob": "Bob Brown"}
 
 
 def test_the_log_is_dated_and_old_ones_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,6 +80,14 @@ def test_the_page_needs_no_network_names_nobody_and_escapes() -> None:
     assert "put right (copied, moved or renamed cells and files): 1" in page
 
 
+def test_code_in_hints_is_code_and_wide_tables_scroll() -> None:
+    said = replace(verdict(0.5, "shape `(1, n)`"), hint="use `x[:, None]` & `<b>`")
+    page = report.make_page("01_x", [Submission("ada", {"mask": said}, {"mask": "x = 1"})])
+    assert page.count("<code>x[:, None]</code> &amp; <code>&lt;b&gt;</code>") == 2  # in "Begin here" and in the table
+    assert page.count("shape <code>(1, n)</code>") == 2
+    assert len(re.findall(r'<div class="scroll"[^>]*>\s*<table', page)) == page.count("<table") == 2
+
+
 def test_what_stands_first_is_what_most_got_wrong() -> None:
     page = report.make_page(
         "01_causal_mask", students(), ungraded=3, marks=[MARK, MARK, replace(MARK, unread=0, penalty=2.0)]

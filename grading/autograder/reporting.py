@@ -6,7 +6,7 @@ import datetime
 import json
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -84,29 +84,66 @@ def strays(course: Course) -> list[Outcome]:
     ]
 
 
-def _whose(one: Outcome) -> str:
-    return printable(f"{one.student} {one.assignment}")
+def names(course: Course) -> dict[str, str]:
+    """Returns the names of the students in nbgrader's gradebook, by id; who has none there is not in it."""
+    from sqlalchemy.exc import OperationalError
+
+    if not course.database.exists():
+        return {}
+    try:
+        with course.gradebook() as book:
+            found = {one.id: f"{one.first_name or ''} {one.last_name or ''}".strip() for one in book.students}
+    except OperationalError as problem:  # another process writes: a table without names is better than none
+        print(f"the names cannot be read from the gradebook: {problem.orig}", file=sys.stderr)
+        return {}
+    return {student: name for student, name in found.items() if name}
 
 
-def table(outcomes: Sequence[Outcome]) -> str:
-    """Returns a line for each submission: assignment, student, what was done, mark, time, notes."""
+def called(student: str, known: Mapping[str, str]) -> str:
+    """Returns a student's id, and the name where it is known: "u17 (Ada Lovelace)"; fit to be printed."""
+    return printable(f"{student} ({known[student]})" if known.get(student) else student)
+
+
+def name_column(students: Sequence[str], known: Mapping[str, str], title: str = "name") -> list[str]:
+    """Returns a column of a table, title first: the students' names; only "" where none of them is known."""
+    column = [printable(known.get(student, "")) for student in students]
+    wide = max(map(len, [title, *column])) if any(column) else 0
+    return [f"{text:<{wide}}  " if wide else "" for text in (title, *column)]
+
+
+def _whose(one: Outcome, known: Mapping[str, str]) -> str:
+    return f"{called(one.student, known)} {printable(one.assignment)}"
+
+
+def table(outcomes: Sequence[Outcome], known: Mapping[str, str] | None = None) -> str:
+    """Returns a line for each submission: assignment, student, what was done, mark, time, notes.
+
+    `known` are names by id, for a column of their own.
+    """
     lines = []
+    outcomes = sorted(outcomes, key=lambda one: (one.assignment, one.student))
     wide = max([7, *(len(printable(one.student)) for one in outcomes)])
     long = max([10, *(len(printable(one.assignment)) for one in outcomes)])
+    title, *column = name_column([one.student for one in outcomes], known or {})
     if outcomes:
-        left = f"{'assignment':<{long}}  {'student':<{wide}}  {'':<{len(FAILED)}}"
+        left = f"{'assignment':<{long}}  {'student':<{wide}}  {title}{'':<{len(FAILED)}}"
         lines.append(f"{left}  {'mark':>6}  {'time':>7}  notes")
-    for one in sorted(outcomes, key=lambda one: (one.assignment, one.student)):
+    for one, name in zip(outcomes, column, strict=True):
         mark = "" if one.score is None else f"{one.score:g}"
         took = f"{sum(one.seconds.values()):.2f} s" if one.seconds else ""
         notes = printable("; ".join(one.notes), LONGEST)
-        left = f"{printable(one.assignment):<{long}}  {printable(one.student):<{wide}}  {one.state:<{len(FAILED)}}"
+        whose = f"{printable(one.student):<{wide}}  {name}"
+        left = f"{printable(one.assignment):<{long}}  {whose}{one.state:<{len(FAILED)}}"
         lines.append(f"{left}  {mark:>6}  {took:>7}  {notes}".rstrip())
     return "\n".join(lines)
 
 
-def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
-    """Returns how many were graded, put right, unchanged, and not graded and why, with time and rate."""
+def summary(outcomes: Sequence[Outcome], seconds: float, known: Mapping[str, str] | None = None) -> str:
+    """Returns how many were graded, put right, unchanged, and not graded and why, with time and rate.
+
+    `known` are names by id, which stand beside the ids.
+    """
+    known = known or {}
     counts = Counter(one.state for one in outcomes)
     put_right = sum(bool(one.put_right) for one in outcomes if one.state == GRADED)
     rate = f", {60 * counts['graded'] / seconds:.0f} a minute" if counts[GRADED] and seconds > 0 else ""
@@ -116,13 +153,13 @@ def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
     ]
     for one in outcomes:
         if one.state == FAILED:
-            lines.append(
-                f"  no mark: {printable(one.student)} {printable(one.assignment)}: {printable(one.reason, LONGEST)}"
-            )
+            lines.append(f"  no mark: {_whose(one, known)}: {printable(one.reason, LONGEST)}")
+    if 0 < counts[FAILED] < len(outcomes):
+        lines.append(f"  Without a mark: {counts[FAILED]} of {len(outcomes)} submissions; every other one is done.")
     for one in outcomes:
         if one.odd:
             told = printable("; ".join(one.odd), LONGEST)
-            lines.append(f"  look at: {_whose(one)}: {told}")
+            lines.append(f"  look at: {_whose(one, known)}: {told}")
     if any("damaged" in one.reason for one in outcomes):
         lines.append("  A damaged file can often be saved: python -m grading doctor FILE")
     return "\n".join(lines)

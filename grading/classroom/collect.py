@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from grading import assignments
+from grading.autograder.reporting import called, name_column
 from grading.classroom import roster
 from grading.classroom.deliveries import UTC, Item, RefusedError, read_delivery
 from grading.classroom.numbers import Numbers
@@ -148,24 +149,28 @@ def command(options: argparse.Namespace) -> int:
             f"--time {options.time!r} is no time; expected for example '2026-01-12 18:00' or '2026-01-12T18:00+01:00'."
         ) from None
     found = collect(course, options.path, options.assignment, roster_file=options.roster, time=when)
-    _name_students(course, found, options.roster)
+    file = options.roster or course.roster
+    people = roster.load(file) if file.exists() else Roster()
+    if people.western:
+        accents = (one.name for one in people if not one.name.isascii())
+        example = f" (for example: {name})" if (name := next(accents, "")) else ""
+        print(f"{file} is not in UTF-8; it was read as Excel's Western European CSV{example}.", file=sys.stderr)
+    _name_students(course, found, people)
     if options.json:
         print(json.dumps(asdict(found), indent=1))
     else:
-        _print(found)
+        _print(found, people)
     return 1 if found.unknown or found.refused else 0
 
 
-def _name_students(course: Course, found: Collected, roster_file: Path | None) -> None:
+def _name_students(course: Course, found: Collected, people: Roster) -> None:
     """Writes the names of who has just handed in into nbgrader's gradebook, where formgrader shows them."""
     from sqlalchemy.exc import OperationalError
 
-    file = roster_file or course.roster
     news = {student for student, _, _, _ in found.placed}
-    if not file.exists() or not news:
+    names = {one.id: (one.first, one.last) for one in people if one.id in news and one.name}
+    if not names:
         return
-    people = roster.load(file).people
-    names = {one: (people[one].first, people[one].last) for one in news if people[one].first or people[one].last}
     try:
         course.refuse_damaged_gradebook()
         name_students(course, names)
@@ -174,17 +179,19 @@ def _name_students(course: Course, found: Collected, roster_file: Path | None) -
         print(f"the names could not be written into the gradebook ({told}); collect again later.", file=sys.stderr)
 
 
-def _print(found: Collected) -> None:
+def _print(found: Collected, people: Roster) -> None:
+    names = {one.id: one.name for one in people}
     width = max([7, *(len(student) for student, *_ in found.placed)])
-    for student, assignment, time, done in found.placed:
-        print(f"{student:<{width}}  {assignment}  {time}  {done}")
+    column = name_column([student for student, *_ in found.placed], names)[1:]
+    for (student, assignment, time, done), name in zip(found.placed, column, strict=True):
+        print(f"{student:<{width}}  {name}{assignment}  {time}  {done}")
     for title, entries in (("not known, copied aside", found.unknown), ("refused", found.refused)):
         if entries:
             print(f"\n{title}:")
         for name, reason in entries:
             print(f"  {printable(name)}: {printable(reason)}")
     if found.missing:
-        print(f"\nnothing yet from: {', '.join(found.missing)}")
+        print(f"\nnothing yet from: {', '.join(called(student, names) for student in found.missing)}")
     news = sum(done.startswith(("new", "replaces")) for *_, done in found.placed)
     same = sum(done == "unchanged" for *_, done in found.placed)
     print(f"\n{news} collected, {same} unchanged, {len(found.unknown)} not known, {len(found.refused)} refused", end="")

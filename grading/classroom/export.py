@@ -5,17 +5,22 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grading.autograder.reporting import called
 from grading.classroom import roster
 from grading.classroom.roster import CANVAS_COLUMNS, Person, Roster
 from grading.course import ROOT, Course
 from grading.errors import CourseError
 from grading.files import write_whole
+
+SHOWN = 20  # students who are named in one line of the command's output
+MOODLE_IDS = (("id number",), ("username", "user name"), ("email address", "email", "e-mail"))
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ def marks(course: Course, assignments: Sequence[str] = ()) -> tuple[list[Mark], 
             raise CourseError(
                 f"the gradebook has no assignment {unknown[0]!r}; expected one of: {', '.join(sorted(points))}."
             )
-        people = {one.id: Person(one.id, one.first_name or "", one.last_name or "") for one in book.students}
+        people = {one.id: _known(one) for one in book.students}
         for name in assignments or points:
             graded = list(_recorded(book, name, points[name]))
             handed_in = {folder.parent.name for folder in course.submissions.glob(f"[!.]*/{name}")}
@@ -68,6 +73,12 @@ def marks(course: Course, assignments: Sequence[str] = ()) -> tuple[list[Mark], 
                 for student in handed_in - {mark.student for mark in graded}
             ]
     return sorted(found, key=lambda mark: (mark.student, mark.assignment)), people
+
+
+def _known(student: Any) -> Person:
+    """Returns what nbgrader's gradebook knows of a student."""
+    columns = {"email": student.email or "", "lms_user_id": student.lms_user_id or ""}
+    return Person(student.id, student.first_name or "", student.last_name or "", columns)
 
 
 def _recorded(book: Any, assignment: str, points: float) -> Iterator[Mark]:
@@ -99,11 +110,30 @@ def number(value: float | None) -> str:
 def rows(kind: str, found: Sequence[Mark], people: dict[str, Person], listed: Roster) -> list[list[str]]:
     """Returns the lines of a file of marks, titles first; every text in it is harmless.
 
-    `people` are nbgrader's students; where the roster `listed` knows a student, its columns come first.
+    `people` are nbgrader's students; where the roster `listed` knows a student, its columns come first. Where it holds
+    Canvas's own title of an assignment, that one is used again.
     """
     everybody = {**people, **{mark.student: people.get(mark.student, Person(mark.student)) for mark in found}}
     everybody |= {one: listed.people[one] for one in everybody if one in listed.people}
-    return [[harmless(value) for value in row] for row in FORMATS[kind](found, everybody)]
+    titles, *lines = FORMATS[kind](found, everybody)
+    if kind == "canvas":
+        titles = [*titles[:5], *(canvas_title(name, listed.titles) or name for name in titles[5:])]
+    return [[harmless(value) for value in row] for row in (titles, *lines)]
+
+
+def canvas_title(assignment: str, titles: Sequence[str]) -> str:
+    """Returns the one title among these that Canvas has given to an assignment: "01_causal_mask (98765)"; else "".
+
+    Canvas's importer finds an assignment by the number, whatever was written before it.
+    """
+    numbered = {title: match[1] for title in titles if (match := re.fullmatch(r"(.*\S) \(\d+\)", title))}
+    fitting = [title for title, name in numbered.items() if name == assignment]
+    fitting = fitting or [title for title, name in numbered.items() if _words(name) == _words(assignment)]
+    return fitting[0] if len(fitting) == 1 else ""
+
+
+def _words(title: str) -> str:
+    return re.sub(r"[\W_]+", " ", title).strip().casefold()
 
 
 def _plain_rows(found: Sequence[Mark], people: dict[str, Person]) -> list[list[str]]:
@@ -126,7 +156,7 @@ def _by_student(found: Sequence[Mark]) -> tuple[list[str], dict[str, dict[str, M
 
 
 def _canvas_rows(found: Sequence[Mark], people: dict[str, Person]) -> list[list[str]]:
-    """Canvas wants these five titles first, and takes an unknown title for a new assignment."""
+    """Canvas wants these five titles first; an assignment without its number is looked for by its bare title."""
     names, table = _by_student(found)
     points = {mark.assignment: number(mark.points) for mark in found}
     lines = [["    Points Possible", "", "", "", "", *(points[name] for name in names)]]
@@ -145,17 +175,16 @@ def _canvas_rows(found: Sequence[Mark], people: dict[str, Person]) -> list[list[
 
 
 def _moodle_rows(found: Sequence[Mark], people: dict[str, Person]) -> list[list[str]]:
-    """Moodle's import lets one choose which column tells the student, and where each other one goes."""
+    """Moodle's import lets one choose which column tells the student, and where each other one goes.
+
+    What Moodle calls somebody stays empty where it is not known: another text there would be nobody, or another one.
+    """
     names, table = _by_student(found)
     titles = ["First name", "Last name", "ID number", "Username", "Email address"]
     lines = []
     for student, own in table.items():
         person = people[student]
-        ids = [
-            person.get("id number") or student,
-            person.get("username", "user name") or student,
-            person.get("email address", "email", "e-mail"),
-        ]
+        ids = [person.get(*known) for known in MOODLE_IDS]
         lines.append([person.first, person.last, *ids, *_scores(own, names)])
     return [[*titles, *names], *lines]
 
@@ -192,12 +221,42 @@ def command(options: argparse.Namespace) -> int:
                 f"{path} cannot be written ({problem.strerror}); say --out with another place."
             ) from problem
         print(f"{len(found)} marks of {len({mark.student for mark in found})} students: {path}", file=sys.stderr)
-    unread = sum(mark.unread > 0 for mark in found)
-    none = sum(mark.score is None for mark in found)
-    if late := sum(mark.penalty > 0 for mark in found):
-        print(f"handed in late, with points taken off: {late}", file=sys.stderr)
-    if unread:
-        print(f"not final, an essay is still to be read (make formgrader): {unread}", file=sys.stderr)
-    if none:
-        print(f"handed in, but without a mark (their places are empty): {none}", file=sys.stderr)
+    for sentence in _advice(options.format, found, people, listed):
+        print(sentence, file=sys.stderr)
+    names = {one.id: one.name for one in {**people, **listed.people}.values()}
+    for told, those in (
+        ("handed in late, with points taken off", [mark for mark in found if mark.penalty > 0]),
+        ("not final, an essay is still to be read (make formgrader)", [mark for mark in found if mark.unread > 0]),
+        ("handed in, but without a mark (their places are empty)", [mark for mark in found if mark.score is None]),
+    ):
+        if those:
+            whose = [f"{called(mark.student, names)} {mark.assignment}" for mark in those]
+            print(f"{told}: {len(those)}: {_some(whose)}", file=sys.stderr)
     return 0
+
+
+def _some(texts: Sequence[str]) -> str:
+    more = len(texts) - SHOWN
+    return ", ".join(texts[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _advice(kind: str, found: Sequence[Mark], people: dict[str, Person], listed: Roster) -> Iterator[str]:
+    """Yields what one should know before a site takes the file."""
+    if kind == "canvas":
+        bare = [name for name in sorted({mark.assignment for mark in found}) if not canvas_title(name, listed.titles)]
+        if bare:
+            told = ", ".join(bare)
+            yield f"Canvas looks for these by their bare title, and makes a new assignment where it has none: {told}"
+    if kind == "moodle":
+        yield (
+            "Moodle takes an import for marks typed into its gradebook: an imported mark can no longer be changed in "
+            "the assignment (docs.moodle.org, Grade import)."
+        )
+        known = {**people, **listed.people}
+        students = [known.get(one, Person(one)) for one in sorted({mark.student for mark in found})]
+        strange = [called(one.id, {one.id: one.name}) for one in students if not any(one.get(*t) for t in MOODLE_IDS)]
+        if strange:
+            yield (
+                f"Moodle can tell these by name only: {_some(strange)}; save Moodle's own list of them as "
+                "gradebook/students.csv."
+            )

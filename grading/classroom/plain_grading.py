@@ -7,12 +7,13 @@ import glob
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from grading import cells
 from grading.autograder.nbgrader_commands import nbgrader
+from grading.autograder.reporting import name_column, names
 from grading.course import ROOT, Course
 from grading.errors import CourseError
 from grading.verdicts import read_verdict
@@ -26,6 +27,7 @@ class Row:
     mark: float | None
     points: float
     why: str
+    name: str = ""
 
 
 def name_students(course: Course, names: Mapping[str, tuple[str, str]]) -> None:
@@ -61,7 +63,9 @@ def grade(course: Course, assignment: str, *, say: bool = True, unsafe: bool = F
                     reported[student] = nbgrader(course.root, *step, f"--student={glob.escape(student)}").stderr
         if done.returncode and step[0] == "generate_assignment":
             raise CourseError(f"nbgrader {step[0]} failed: {_told(done.stderr)}")
-    return [row(course, assignment, student, reported.get(student, "")) for student in students]
+    known = names(course)
+    rows = (row(course, assignment, student, reported.get(student, "")) for student in students)
+    return [replace(one, name=known.get(one.student, "")) for one in rows]
 
 
 def row(course: Course, assignment: str, student: str, reported: str = "") -> Row:
@@ -154,15 +158,16 @@ def _reason(check: Mapping[str, Any]) -> str:
 
 
 def print_table(rows: Sequence[Row]) -> None:
-    """Prints student, mark, and why, with long reasons on lines of their own."""
-    width = max(7, *(len(row.student) for row in rows))
-    print(f"\n{'student':<{width}}  {'mark':>7}  why")
-    for entry in rows:
+    """Prints student, name where one is known, mark, and why, with long reasons on lines of their own."""
+    width = max([7, *(len(row.student) for row in rows)])
+    title, *column = name_column([row.student for row in rows], {row.student: row.name for row in rows})
+    print(f"\n{'student':<{width}}  {title}{'mark':>7}  why")
+    for entry, name in zip(rows, column, strict=True):
         mark = "none" if entry.mark is None else f"{entry.mark:g}/{entry.points:g}"
         first, *rest = entry.why.split("; ")
-        print(f"{entry.student:<{width}}  {mark:>7}  {first}")
+        print(f"{entry.student:<{width}}  {name}{mark:>7}  {first}")
         for line in rest:
-            print(f"{'':<{width}}  {'':>7}  {line}")
+            print(f"{'':<{width}}  {'':<{len(name)}}{'':>7}  {line}")
 
 
 def command(options: argparse.Namespace) -> int:

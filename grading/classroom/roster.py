@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +25,11 @@ NUMBER_COLUMNS = ("lms_user_id", "identifier", "participant", "canvas id", "mood
 CANVAS_COLUMNS = {"sis login id", "sis user id"}  # beside them, a column "id" holds Canvas's own numbers
 MAX_BYTES = 20 << 20
 SAFE_ID = re.compile(r"(?![.-])[\w.@-]{1,100}(?<!\.)")
+SEPARATORS = ",;\t"
+WORKBOOKS = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # how .xlsx and .xls begin
+IN_NAMES = "’‘´·–-\xa0"  # signs beyond ASCII that a name may have besides letters
+SPOILT = re.compile(r"\d([.,]\d+)?E\+\d+")  # what Excel shows and saves of a number with twelve digits or more
+SAVE_AS = 'in Excel: Save As, "CSV UTF-8".'
 
 
 @dataclass(frozen=True)
@@ -35,16 +41,26 @@ class Person:
     last: str = ""
     columns: dict[str, str] = field(default_factory=dict, hash=False)
 
+    @property
+    def name(self) -> str:
+        """First and last name; "" where neither is known."""
+        return f"{self.first} {self.last}".strip()
+
     def get(self, *titles: str) -> str:
         """Returns the first column of these titles that is not empty, else ""."""
         return next((self.columns[title] for title in titles if self.columns.get(title)), "")
 
 
 class Roster:
-    """Finds people by id, e-mail address, name, or the number that a site gives them."""
+    """Finds people by id, e-mail address, name, or the number that a site gives them.
 
-    def __init__(self, people: Iterable[Person] = ()) -> None:
+    `titles` are those of the columns as they stand in the file; `western` says that its alphabet was guessed.
+    """
+
+    def __init__(self, people: Iterable[Person] = (), titles: Sequence[str] = (), *, western: bool = False) -> None:
         self.people = {person.id: person for person in people}
+        self.titles = tuple(titles)
+        self.western = western
         self._found: dict[str, set[str]] = {}
         for person in self.people.values():
             for key in _keys(person):
@@ -110,45 +126,90 @@ def valid_id(text: str) -> bool:
 
 
 def load(path: Path) -> Roster:
-    """Returns the roster of a CSV file, with commas, semicolons or tabs.
+    """Returns the roster of a CSV file, as sites and Excel write it.
+
+    Alphabet (UTF-8, UTF-16, Windows-1252) and separator (comma, semicolon, tab) are told by what stands in it.
 
     Raises:
         CourseError: when it cannot be read, has no column of ids, or two people share an id.
     """
+    text, western = _decode(path)
+    if announced := re.match(r"sep=([,;\t])(?=\r?\n)", text):  # Excel's own first line
+        text = text[announced.end() :]
+    separator = announced[1] if announced else max(SEPARATORS, key=lambda sign: _fit(text, sign))
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-        text = data.decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise CourseError(f"{path} cannot be read ({problem}); expected a CSV file in UTF-8.") from problem
-    if len(data) > MAX_BYTES:
-        raise CourseError(f"{path} has more than {MAX_BYTES >> 20} MB; expected one line for each student.")
-    head = text.split("\n", 1)[0]
-    separator = max(",;\t", key=head.count)
-    try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+        rows = [(reader.line_num, row) for row in reader if any(value.strip() for value in row)]
     except csv.Error as problem:
         raise CourseError(f"{path} is not a CSV file ({problem}); export it again.") from problem
-    titles = [title.strip().casefold() for title in rows[0]] if rows else []
-    if not set(titles) & set(ID_COLUMNS):
+    (_, head), *lines = rows or [(1, [])]
+    titles = [title.strip() for title in head]
+    plain_titles = [title.casefold() for title in titles]
+    if not set(plain_titles) & set(ID_COLUMNS):
         raise CourseError(
             f"{path} has no column of ids; expected one called id, username, ID number, SIS Login ID or email, with a "
             "title in the first line."
         )
     people: dict[str, Person] = {}
-    for number, row in enumerate(rows[1:], 2):
-        person = _person(dict(zip(titles, (value.strip() for value in row), strict=False)))
+    for number, row in lines:
+        person = _person(dict(zip(plain_titles, (value.strip() for value in row), strict=False)))
         if person is None:
             continue
-        if not valid_id(person.id):
-            raise CourseError(
-                f"{path}, line {number}: the id {person.id!r} cannot name a folder; expected letters, digits and .@_- "
-                "only, at most 100."
-            )
+        if wrong := _wrong(person, western=western):
+            raise CourseError(f"{path}, line {number}: {wrong}")
         if person.id in people:
             raise CourseError(f"{path}, line {number}: the id {person.id!r} stands there twice; give one to each.")
         people[person.id] = person
-    return Roster(people.values())
+    return Roster(people.values(), titles, western=western)
+
+
+def _decode(path: Path) -> tuple[str, bool]:
+    """Returns the text of a file, and whether it was read as Windows-1252 because it is nothing that says what it is.
+
+    Excel's "CSV" is Windows-1252 where Western European languages are spoken, its "Unicode Text" UTF-16.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as problem:
+        raise CourseError(f"{path} cannot be read ({problem.strerror}); expected a CSV file.") from problem
+    if len(data) > MAX_BYTES:
+        raise CourseError(f"{path} has more than {MAX_BYTES >> 20} MB; expected one line for each student.")
+    if data.startswith(WORKBOOKS):
+        raise CourseError(f"{path} is an Excel workbook; expected a CSV file ({SAVE_AS[:-1]}).")
+    marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    for encoding in ("utf-16",) if marked else ("utf-8-sig", "cp1252"):
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if "\0" not in text:
+            return text, encoding == "cp1252"
+    raise CourseError(f"{path} is in no alphabet that can be told; expected UTF-8, UTF-16 or Windows-1252: {SAVE_AS}")
+
+
+def _fit(text: str, separator: str) -> tuple[bool, int]:
+    """Returns how well a separator fits: whether it makes a column of ids, and how many columns."""
+    try:
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        titles = next((row for row in rows if any(value.strip() for value in row)), [])
+    except csv.Error:
+        return False, 0
+    return bool({title.strip().casefold() for title in titles} & set(ID_COLUMNS)), len(titles)
+
+
+def _wrong(person: Person, *, western: bool) -> str:
+    """Returns what is wrong with a line of the roster and what to do, "" for nothing."""
+    if SPOILT.fullmatch(person.id):
+        return (
+            f"the id {person.id!r} is what Excel makes of a long number; export the list again and open it with that "
+            "column as Text, or not at all."
+        )
+    if not valid_id(person.id):
+        return f"the id {person.id!r} cannot name a folder; expected letters, digits and .@_- only, at most 100."
+    if western and any(sign > "\x7f" and not sign.isalpha() and sign not in IN_NAMES for sign in person.name):
+        return f"{person.name!r} is no name: the file is in another alphabet than Windows-1252; {SAVE_AS}"
+    return ""
 
 
 def _person(columns: dict[str, str]) -> Person | None:

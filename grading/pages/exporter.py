@@ -13,6 +13,7 @@ from typing import Any
 
 from nbconvert.exporters import Exporter
 from nbformat import NotebookNode
+from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import GetGrades
 
 from grading import cells
@@ -25,6 +26,18 @@ NO_VERDICT = "There is no verdict: the check was not run, or has to be graded ag
 
 class Grades(GetGrades):  # type: ignore[misc]  # nbgrader has no types
     """nbgrader's step that puts marks and comments into the notebook; adds whether an answer is still to be read."""
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        """Puts marks and comments into the notebook, and the student's name into `resources`."""
+        told = resources["nbgrader"]
+        with Gradebook(told["db_url"]) as book:
+            try:
+                student = book.find_student(told["student"])
+                told["name"] = f"{student.first_name or ''} {student.last_name or ''}".strip()
+            except MissingEntry:
+                told["name"] = ""
+        done: tuple[NotebookNode, Any] = super().preprocess(nb, resources)
+        return done
 
     def _get_score(self, cell: NotebookNode, resources: Any) -> None:
         super()._get_score(cell, resources)
@@ -119,12 +132,14 @@ def make_page(notebook: NotebookNode, marks: Mapping[str, Any]) -> str:
 
     Args:
         notebook: cells with `score`, `points`, `comment` and `unread` in their nbgrader metadata.
-        marks: nbgrader's `student`, `notebook`, `score`, `max_score` and `late_penalty`.
+        marks: nbgrader's `student`, `notebook`, `score`, `max_score` and `late_penalty`, and the student's `name`.
     """
+    student = str(marks.get("student", ""))
+    whose = f"{marks['name']} ({student})" if marks.get("name") else student
     sections = [section for cell in notebook.cells if (section := read_section(cell))]
     return render(
         "feedback.html",
-        title=f"{marks.get('notebook', 'feedback')}: {marks.get('student', '')}",
+        title=f"{marks.get('notebook', 'feedback')}: {whose}",
         score=float(marks.get("score") or 0),
         max_score=float(marks.get("max_score") or 0),
         late_penalty=float(marks.get("late_penalty") or 0),

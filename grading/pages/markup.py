@@ -40,17 +40,41 @@ def python(source: str) -> Markup:
     for token, text in PythonLexer(stripnl=False).get_tokens(cut(source).rstrip("\n")):
         kind = next((STANDARD_TYPES[part] for part in reversed(token.split()) if part in STANDARD_TYPES), "")
         shown += Markup('<span class="{}">{}</span>').format(kind, text) if kind else escape(text)
-    return Markup('<pre class="code">{}</pre>').format(shown)
+    return Markup('<pre class="code" tabindex="0">{}</pre>').format(shown)
+
+
+def sentence(text: str) -> Markup:
+    """Returns a sentence, with what stands between two backticks as code."""
+    parts = re.split(r"`([^`\n]+)`", cut(text))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if odd % 2 else part for odd, part in enumerate(parts)
+    )
 
 
 # --- Markdown ---------------------------------------------------------------------------------------------------------
 
 
 class _Renderer(HTMLRenderer):
-    """Markdown without raw HTML, without links, with formulas as MathML."""
+    """Markdown without raw HTML, without links, with formulas as MathML.
 
-    def __init__(self) -> None:
+    `under` is the level of the heading that it stands under: its own headings come below that one.
+    """
+
+    def __init__(self, under: int = 0) -> None:
         super().__init__(escape=True, allow_harmful_protocols=False)
+        self._under = under
+
+    def heading(self, text: str, level: int, **attributes: Any) -> str:
+        level = min(6, level + self._under)
+        return f"<h{level}>{text}</h{level}>\n"
+
+    def table(self, text: str) -> str:
+        return f'<div class="scroll" role="group" aria-label="table" tabindex="0">\n<table>\n{text}</table>\n</div>\n'
+
+    def table_cell(self, text: str, align: str | None = None, *, head: bool = False) -> str:
+        tag = "th" if head and text.strip() else "td"  # an empty title is read aloud as one
+        style = f' style="text-align:{align}"' if align in ("left", "center", "right") else ""
+        return f"  <{tag}{style}>{text}</{tag}>\n"
 
     def text(self, text: str) -> str:
         return html.escape(text)  # quotes too: then not even a grep finds an address in an attribute
@@ -66,10 +90,10 @@ class _Renderer(HTMLRenderer):
 
     def block_code(self, code: str, info: str | None = None) -> str:
         is_python = (info or "").strip().split(" ")[0] in ("python", "py", "python3")
-        return str(python(code)) if is_python else f"<pre>{self.text(code)}</pre>\n"
+        return str(python(code)) if is_python else f'<pre tabindex="0">{self.text(code)}</pre>\n'
 
     def block_math(self, text: str) -> str:
-        return f'<p class="formula">{mathml(text, block=True)}</p>\n'
+        return f'<p class="formula" tabindex="0">{mathml(text, block=True)}</p>\n'
 
     def inline_math(self, text: str) -> str:
         return mathml(text)
@@ -87,9 +111,15 @@ class _Renderer(HTMLRenderer):
         return f"[picture: {self.text(html.unescape(re.sub(r'<[^>]*>', '', text)))}]"
 
 
-def markdown(text: str) -> Markup:
-    """Returns Markdown as HTML: raw HTML is shown as it was typed, links are text, formulas are MathML."""
-    return Markup(MarkdownWithMath(renderer=_Renderer()).render(text[: 10 * MAX_SHOWN]))  # every part is escaped
+def markdown(text: str, under: int = 0) -> Markup:
+    """Returns Markdown as HTML: raw HTML is shown as it was typed, links are text, formulas are MathML.
+
+    Args:
+        text: the Markdown.
+        under: the level of the page's heading that it stands under, 0 to 6.
+    """
+    made = MarkdownWithMath(renderer=_Renderer(under)).render(text[: 10 * MAX_SHOWN])
+    return Markup(made)  # every part is escaped
 
 
 # --- outputs of cells -------------------------------------------------------------------------------------------------

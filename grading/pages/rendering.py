@@ -9,7 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from grading.pages.markup import cut, markdown, python
+from grading.pages.markup import cut, markdown, python, sentence
 
 TEMPLATES = Path(__file__).with_name("templates")
 
@@ -33,7 +33,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(cut=cut, markdown=markdown, number=number, percent=percent, python=python, median=median)
+    environment.filters.update(cut=cut, markdown=markdown, python=python, sentence=sentence)
+    environment.filters.update(number=number, percent=percent, median=median)
     return environment
 
 
