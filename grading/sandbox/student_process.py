@@ -150,6 +150,8 @@ class Student:
 
     def _talk(self, message: Any, seconds: float, standstill: float = STANDSTILL) -> dict[str, Any]:
         """Returns the reply to a message; raises ChannelError, and ends the process, when there is none in time."""
+        if self._ended:
+            raise ProcessEnded("its process has ended")
         start, most = time.monotonic(), max(0.1, min(seconds, self.patience.wall))
         watch = _Standstill(self.pid, standstill, self.patience)
         try:
