@@ -109,15 +109,18 @@ def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
     """Yields a call with another one in between, and the other way round; of a module ones with the same arguments.
 
     What is kept of a call may be too short for the other, or too long. Of the others it is the one that has most inputs
-    in common; of whole numbers each becomes another one by itself.
+    in common, and the last that differs; of whole numbers each becomes another one by itself.
     """
     ask = _richest(calls)
     alike = [other for other in calls if other.build == ask.build and other.keywords == ask.keywords]
     others = [other.inputs for other in reversed(alike) if str(other.inputs) != str(ask.inputs)]
     if all(type(value) is int for value in ask.inputs):
         others = [(*ask.inputs[:n], value + 2, *ask.inputs[n + 1 :]) for n, value in enumerate(ask.inputs)]
-    else:
-        others = others and [max(others, key=lambda inputs: _in_common(inputs, ask.inputs))]
+    elif others:
+        alike_most = max(others, key=lambda inputs: _in_common(inputs, ask.inputs))
+        if alike_most is not others[0]:
+            yield replace(ask, take="again", then=others[0])
+        others = [alike_most]
     for inputs in others or [ask.inputs]:
         yield replace(ask, take="again", then=inputs)
         yield replace(ask, inputs=inputs, take="again", then=ask.inputs)
@@ -131,7 +134,8 @@ def _modes(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
     """Yields a call with a model in training mode; that it changes nothing else in the model is asked elsewhere."""
     for ask in reversed(calls):
         for place, value in enumerate(ask.inputs):
-            if isinstance(value, Model) and value.name not in DATA and not (value.state or value.meta):
+            meant = place in ask.changes  # it may be changed, so its mode may be, too
+            if isinstance(value, Model) and value.name not in DATA and not (value.state or value.meta or meant):
                 inputs = (*ask.inputs[:place], replace(value, training=True), *ask.inputs[place + 1 :])
                 changes = tuple({*ask.changes, place})
                 yield replace(ask, inputs=inputs, take="mode", then=None, entries=(), changes=changes)

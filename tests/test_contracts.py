@@ -131,9 +131,8 @@ def test_what_is_kept_of_an_earlier_call_costs_a_tenth() -> None:
 
     assert lost(powers_exercise(), powers) == []
     assert lost(powers_exercise(), too_short) == [AGAIN]
-    assert lost(powers_exercise(), lambda count, base=2: once(count, base)) == [AGAIN]
-    assert lost(powers_exercise(), lambda count, base=2: large[base][:count]) == [AGAIN]
-    assert lost(powers_exercise(), lambda count, base=2: large[base][:count].clone()) == []
+    assert lost(powers_exercise(), lambda count, base=2: once(count, base)) == []  # a tensor may come twice
+    assert lost(powers_exercise(), lambda count, base=2: large[base][:count]) == []
 
 
 def size_of(model: nn.Module) -> int:

@@ -145,6 +145,8 @@ def _masking(ask: Ask, value: Any) -> dict[str, str]:
     other = chosen & ~hidden & (read != tokens)
     scored = chosen & words  # whether others are chosen is told once
     everything = ask.keywords.get("share") == 1
+    few = everything and int(scored.sum()) < 0.9 * int(words.sum())  # the share that was asked for does not count here
+    margin = 0.08 if few else 0.03
     put = read[other]  # what stands in place of other words
     about: dict[str, Callable[[], dict[str, str]]] = {
         "what is chosen": lambda: {
@@ -163,9 +165,9 @@ def _masking(ask: Ask, value: Any) -> dict[str, str]:
             "where not scored": "as it was" if torch.equal(read[~chosen], tokens[~chosen]) else "changed",
         },
         "what happens": lambda: {
-            "<mask>": _share(hidden[scored], 0.8, 0.03),
-            "another word": _share(other[scored], 0.1, 0.03),
-            "left as it is": _share((read == tokens)[scored], 0.1, 0.03),
+            "<mask>": _share(hidden[scored], 0.8, margin),
+            "another word": _share(other[scored], 0.1, margin),
+            "left as it is": _share((read == tokens)[scored], 0.1, margin),
             "place by place": _independent(hidden, scored),
         },
         "random words": lambda: {
@@ -180,7 +182,7 @@ def _masking(ask: Ask, value: Any) -> dict[str, str]:
         # lie between each of these and the border. Where all special tokens are drawn, "random words" tells.
         "drawn <mask>": lambda: {
             "as another word": "too few are chosen to tell"
-            if everything and int(scored.sum()) < 0.9 * int(words.sum())
+            if few
             else "yes"
             if float(hidden[scored].double().mean()) > 0.8 + 1 / 60
             and not bool((put < ask.beside["specials"]).any())
@@ -194,8 +196,7 @@ def _masking(ask: Ask, value: Any) -> dict[str, str]:
 def _share(happened: Tensor, wanted: float, margin: float) -> str:
     """Returns in words the share of True: the wanted one, up to the margin, or more or less; of 0 and 1 exactly."""
     share = float(happened.double().mean()) if len(happened) else 0.0
-    errors = 4.5 * (wanted * (1 - wanted) / max(1, len(happened))) ** 0.5  # an answer may choose few, and rightly so
-    margin = max(margin, errors) if 0 < wanted < 1 else 0.0
+    margin = margin if 0 < wanted < 1 else 0.0
     if abs(share - wanted) <= margin:
         return f"about {100 * wanted:g} %" if margin else f"{100 * wanted:g} %"
     if share > wanted:

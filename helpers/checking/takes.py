@@ -245,16 +245,15 @@ def _again(call: Call) -> dict[str, Any]:
                 parameter.mul_(1.5 if parameter.requires_grad else 1.0)
         found["with other weights"] = call.act()
     last = call.act_on(inputs)
-    same = _places(first) & _places(last)
+    same = _lists(first) & _lists(last)
     found["asked again"] = "the same object as at first, and not a new one" if same else last
     return found
 
 
-def _places(value: Any) -> set[int]:
-    """Returns where the lists and dicts lie, and the numbers of the tensors, that a result is, or holds."""
+def _lists(value: Any) -> set[int]:
+    """Returns the identities of the lists and dicts that a result is, or holds; tensors may be handed out twice."""
     parts = [value, *value] if isinstance(value, tuple | list) else [value]
-    tensors = {part.untyped_storage().data_ptr() for part in parts if isinstance(part, Tensor) and part.numel()}
-    return tensors | {id(part) for part in parts if isinstance(part, list | dict)}
+    return {id(part) for part in parts if isinstance(part, list | dict)}
 
 
 def _gradients(call: Call) -> dict[str, Tensor]:

@@ -25,7 +25,7 @@ def _draw_sizes(rng: random.Random) -> list[Ask]:
 def _large(size: int, seed: int) -> Ask:
     """Returns a question that looks at a few places of a large mask, near the diagonal and far from it.
 
-    Two loops over its places are a right answer too, and take half a second.
+    Two loops over its places are a right answer too, and take one or two seconds.
     """
     rng = random.Random(seed)
     places = [(0, 0), (0, size - 1), (size - 1, 0), (size - 1, size - 1), (1, 2), (2, 1), (size - 2, size - 1)]
@@ -107,7 +107,7 @@ EXERCISE = Exercise(
             "a long text",
             0.5,
             "The rule is the same for any size: do not cut the mask from a table, and do not count in small numbers.",
-            [_large(260, 1)],
+            [_large(515, 1)],
             lambda rng: [_large(rng.randint(130, 260), seed_from(rng))],
             measure="at places",
         ),
