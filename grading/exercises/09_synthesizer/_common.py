@@ -157,7 +157,7 @@ def _draw_large(kind: type[nn.Module]) -> Draw:
         (d, h), n = rng.choice([size for size in SIZES if size[1] > 2]), rng.randint(4, 6)
         seeds = rng.sample(range(10**6), 2)
         sizes = n, d, h, n + rng.randint(1, 4)
-        return [_large_scores(kind, seeds[0], *sizes), _low_scores(kind, seeds[1], *sizes)]
+        return [_low_scores(kind, seeds[1], n + 1, d, h, n + 5), _large_scores(kind, seeds[0], *sizes)]
 
     return draw
 
@@ -218,7 +218,7 @@ def _stages(
             "Scores of 150, of -150 and of -30,000 are as good as others: only differences within a row count. "
             "`torch.softmax` takes the largest score of each row off first, after the mask is added; exponentials by "
             "hand overflow.",
-            [_large_scores(kind, 8, 4, 6, 3, 5), _low_scores(kind, 9, 4, 6, 3, 5)],
+            [_low_scores(kind, 9, 4, 6, 3, 7), _large_scores(kind, 8, 4, 6, 3, 5)],
             _draw_large(kind),
         ),
     ]
