@@ -23,25 +23,23 @@ def choose_device(wanted: str | None = None) -> torch.device:
         RuntimeError: there is, but not on this machine.
     """
     wanted = (wanted or os.environ.get(SETTING, "")).strip().lower()
+    available = {
+        "cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0,
+        "mps": int(torch.backends.mps.is_available()),
+        "cpu": 1,
+    }
     if not wanted:
-        if torch.cuda.is_available():
-            return torch.device("cuda")
-        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+        return torch.device(next(kind for kind, devices in available.items() if devices))
 
+    if accelerator := torch.accelerator.current_accelerator():
+        available.setdefault(accelerator.type, torch.accelerator.device_count())
     kind, _, index = wanted.partition(":")
-    accelerator = torch.accelerator.current_accelerator()
-    other = accelerator is not None and kind == accelerator.type
-    if not (other or kind in ("cpu", "cuda", "mps")) or (":" in wanted and not index.isdecimal()):
+    if kind not in available or (":" in wanted and not index.isdecimal()):
         raise ValueError(
             f"{SETTING} is {wanted!r}, expected cpu, cuda, cuda:0 (or another number) or mps: "
             "set one of these, or nothing to let the course choose."
         )
-    if kind == "cuda":
-        devices = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    elif kind in ("cpu", "mps"):
-        devices = int(kind == "cpu" or torch.backends.mps.is_available())
-    else:
-        devices = torch.accelerator.device_count()
+    devices = available[kind]
     if int(index or 0) >= devices:
         raise RuntimeError(
             f"{SETTING} is {wanted!r}, but PyTorch {torch.__version__} finds "
@@ -64,10 +62,9 @@ def explain_device(device: torch.device) -> str:
         memory = properties.total_memory / 2**30
         precision = "bfloat16 autocast" if bf16_pays(device) else "float32"
         return f"Device {device}: {properties.name}, {memory:.0f} GiB, {precision}, {why}."
-    if device.type == "mps":
-        return f"Device mps: the GPU of this Mac, float32, {why}."
     if device.type != "cpu":
-        return f"Device {device}: an accelerator that PyTorch knows, float32, {why}."
+        what = "the GPU of this Mac" if device.type == "mps" else "an accelerator that PyTorch knows"
+        return f"Device {device}: {what}, float32, {why}."
     threads = torch.get_num_threads()
     return f"Device {device}: the processor, {threads} thread{'s' * (threads != 1)}, {why}."
 
@@ -113,9 +110,7 @@ def autocast(device: torch.device) -> AbstractContextManager[None]:
     Elsewhere it changes nothing. Use it around the forward pass and the loss, not around
     `backward()`. bfloat16 has the range of float32, so no gradient scaling is needed.
     """
-    if bf16_pays(device):
-        return torch.autocast("cuda", dtype=torch.bfloat16)
-    return nullcontext()
+    return torch.autocast("cuda", dtype=torch.bfloat16) if bf16_pays(device) else nullcontext()
 
 
 def available_cores() -> int:
@@ -124,10 +119,7 @@ def available_cores() -> int:
     A container, as on JupyterHub or Binder, often may use fewer than the machine has. PyTorch does
     not know, starts one thread for each core of the machine, and gets slow.
     """
-    if hasattr(os, "sched_getaffinity"):  # Linux
-        cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         with open("/sys/fs/cgroup/cpu.max", encoding="ascii") as file:
             quota, period = file.read().split()

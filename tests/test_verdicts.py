@@ -33,7 +33,7 @@ def bundle(data: Any) -> dict[str, Any]:
 
 def test_what_the_examiner_says_comes_through() -> None:
     assert verdicts.MIME == examiners.MIME
-    assert set(examiners.SAID) == verdicts.OUTCOMES
+    assert set(examiners.SAID) - {"not run"} == verdicts.OUTCOMES  # which only a student's own notebook says
     read = read_verdict(check(bundle(SAID.as_data())))
     assert read is not None
     assert (read.outcome, read.said, read.headline) == ("wrong", "not yet right", SAID.headline)
