@@ -109,6 +109,16 @@ def _parser() -> argparse.ArgumentParser:
     regrade.add_argument("assignment", help="its full name: 01_causal_mask")
     regrade.add_argument("--exercise", default="", help="only the mark of this exercise: causal_mask")
 
+    essays = add(
+        "essays",
+        "grading.pages.essays:command",
+        "read essays by keyboard: all answers to one question on a page of this machine, names hidden",
+        "",
+        "01_causal_mask --port 9100",
+    )
+    essays.add_argument("assignment", nargs="*", help="full names (default: all that are graded)")
+    essays.add_argument("--port", type=int, default=0, help="on which port (default: a free one)")
+
     feedback = add(
         "feedback",
         "grading.pages.feedback:command",
@@ -168,6 +178,6 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--student", action="append", default=[], help="only this student; may be repeated")
     for command in (demo, grade, autograde, regrade):
         command.add_argument("--unsafe", action="store_true", help="grade even where no sandbox can be made")
-    for command in (collect, grade, autograde, regrade, feedback, hand_back, report, export):
+    for command in (collect, grade, autograde, regrade, essays, feedback, hand_back, report, export):
         command.add_argument("--course", type=Path, default=None, help="course folder (default: this one)")
     return parser

@@ -113,6 +113,7 @@ COMMANDS = [
     "grading.classroom.hand_back",
     "grading.classroom.plain_grading",
     "grading.classroom.roster",
+    "grading.pages.essays",
     "grading.pages.feedback",
     "grading.pages.report",
 ]
@@ -153,6 +154,7 @@ MISTYPED = [
     "regrade 99_none",
     "grade 99_none",
     "report 99_none",
+    "essays 99_none",
     "feedback 99_none",
     "hand-back 99_none --format moodle",
     "collect . 99_none",
