@@ -119,6 +119,14 @@ def _parser() -> argparse.ArgumentParser:
     essays.add_argument("assignment", nargs="*", help="full names (default: all that are graded)")
     essays.add_argument("--port", type=int, default=0, help="on which port (default: a free one)")
 
+    similar = add(
+        "similar",
+        "grading.pages.similar:command",
+        "which answers of a class are closer than chance: an HTML page and a table, for the instructor's eyes only",
+        "01_causal_mask",
+    )
+    similar.add_argument("assignment", help="its full name: 01_causal_mask")
+
     feedback = add(
         "feedback",
         "grading.pages.feedback:command",
@@ -178,6 +186,6 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--student", action="append", default=[], help="only this student; may be repeated")
     for command in (demo, grade, autograde, regrade):
         command.add_argument("--unsafe", action="store_true", help="grade even where no sandbox can be made")
-    for command in (collect, grade, autograde, regrade, essays, feedback, hand_back, report, export):
+    for command in (collect, grade, autograde, regrade, essays, similar, feedback, hand_back, report, export):
         command.add_argument("--course", type=Path, default=None, help="course folder (default: this one)")
     return parser

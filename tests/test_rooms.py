@@ -116,6 +116,7 @@ COMMANDS = [
     "grading.pages.essays",
     "grading.pages.feedback",
     "grading.pages.report",
+    "grading.pages.similar",
 ]
 # What `nbgrader_config.py` names: every command of nbgrader's imports it, and the Jupyter server does.
 OF_NBGRADER = ["grading.autograder.preprocessors", "grading.pages.exporter"]
@@ -155,6 +156,7 @@ MISTYPED = [
     "grade 99_none",
     "report 99_none",
     "essays 99_none",
+    "similar 99_none",
     "feedback 99_none",
     "hand-back 99_none --format moodle",
     "collect . 99_none",
