@@ -231,7 +231,8 @@ class _Compared:
 
     def closeness(self, first: int, second: int, doubt: float) -> Closeness:
         """Returns how close the answers of two students are."""
-        bits = float(_closeness(self.shared)[first, second])
+        pair = [first, second]
+        bits = float(_closeness(self.shared[pair][:, pair])[0, 1])
         expected = self.chance.expected(bits) if self.able else math.nan
         return Closeness(_share([self.own[first]], [self.own[second]]), bits, expected, expected < doubt)
 
