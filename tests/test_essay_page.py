@@ -10,7 +10,7 @@ import re
 import shutil
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -329,3 +329,18 @@ def test_who_does_not_have_the_address_gets_nothing(course: Course) -> None:
 def test_a_port_that_is_taken_is_told(course: Course) -> None:
     with served(course) as address, pytest.raises(CourseError, match=r"port .* cannot be used .* choose another"):
         asyncio.run(pages.serve(course, port=urlparse(address).port or 0))
+
+
+def test_the_command_tells_the_address_and_ends_when_it_is_interrupted(
+    course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def interrupted(course: Course, assignments: list[str], port: int, *, tell: Callable[[str], object]) -> None:
+        tell("http://127.0.0.1:9100/token/")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pages, "serve", interrupted)
+    assert main(["essays", ASSIGNMENT, "--course", str(course.root)]) == 0
+    counted, _, address, _, ended = capsys.readouterr().out.splitlines()
+    assert counted == f"{ASSIGNMENT} {ESSAY}: 0 of 4 read"
+    assert address == "http://127.0.0.1:9100/token/"
+    assert ended == "ended; every mark that the page has called saved is in the gradebook."

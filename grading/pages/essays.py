@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import functools
 import json
 import secrets
 from collections.abc import Callable, Sequence
@@ -200,7 +201,8 @@ def command(options: argparse.Namespace) -> int:
         print(f"{one.assignment} {one.name}: {one.read} of {one.answers} read")
     print("Open this address in a browser on this machine; Ctrl-C ends it:", flush=True)
     try:
-        asyncio.run(serve(course, options.assignment, options.port))
+        tell = functools.partial(print, flush=True)  # a pipe has it at once too
+        asyncio.run(serve(course, options.assignment, options.port, tell=tell))
     except KeyboardInterrupt:
         print("\nended; every mark that the page has called saved is in the gradebook.")
     return 0
