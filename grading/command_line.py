@@ -59,6 +59,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     release.add_argument("--out", type=Path, default=None, help="the folder (default: dist)")
 
+    book = add(
+        "book",
+        "grading.pages.book:command",
+        "write the course as a book for reading: no answers, no network needed",
+        "--out /tmp/book",
+    )
+    book.add_argument("--out", type=Path, default=None, help="the folder (default: dist/book)")
+
     demo = add(
         "demo",
         "grading.classroom.demo:command",
@@ -186,6 +194,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--student", action="append", default=[], help="only this student; may be repeated")
     for command in (demo, grade, autograde, regrade):
         command.add_argument("--unsafe", action="store_true", help="grade even where no sandbox can be made")
-    for command in (collect, grade, autograde, regrade, essays, similar, feedback, hand_back, report, export):
+    with_a_class = (collect, grade, autograde, regrade, essays, similar, feedback, hand_back, report, export)
+    for command in (book, *with_a_class):
         command.add_argument("--course", type=Path, default=None, help="course folder (default: this one)")
     return parser
