@@ -50,8 +50,10 @@ build: ## Make the notebooks from their sources; CHECK=1 only says what is out o
 release: ## Write what students get into dist/: a wheel of the helpers, and a zip with it and the notebooks
 	@$(environment) --run grading release
 
+# Status 3: the run has ended as it should, and some submissions could not be graded. That is no failure of make's.
 grade: ## Grade all submissions in sandboxes, in parallel (Linux)
-	@$(environment) --run grading autograde
+	@$(environment) --run grading autograde || { status=$$?; test $$status -eq 3 || exit $$status; \
+	    echo "Some submissions have no mark (the lines above say which, and why); all others have theirs." >&2; }
 
 demo: ## Grade a small class of seven, from submission to feedback
 	@$(environment) --run grading demo
