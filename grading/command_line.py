@@ -62,10 +62,10 @@ def _parser() -> argparse.ArgumentParser:
     demo = add(
         "demo",
         "grading.classroom.demo:command",
-        "build a small class under gradebook/ and grade it with nbgrader's own commands",
+        "build a small class in demo/ and grade it with nbgrader's own commands",
         "--folder /tmp/class",
     )
-    demo.add_argument("--folder", default=None, help="course folder to build in (default: this one)")
+    demo.add_argument("--folder", default=None, help="course folder to build (default: demo/)")
 
     collect = add(
         "collect",

@@ -75,6 +75,11 @@ def test_make_grade_fails_only_when_grading_did(repository: Path, tmp_path: Path
     assert ("***" in done.stderr) == (ended > 0)
 
 
+def test_formgrader_opens_another_course(repository: Path) -> None:
+    assert '--formgrader --course "demo" --' in make(repository, "-n", "formgrader", "COURSE=demo").stdout
+    assert "--course" not in make(repository, "-n", "formgrader").stdout
+
+
 def test_a_missing_chromium_is_one_sentence(repository: Path, tmp_path: Path) -> None:
     absent = tmp_path / "chromium"
     result = make(repository, "test-browser", f"CHROMIUM={absent}")

@@ -67,7 +67,6 @@ You need Python 3.10 or newer. In this folder, once:
 
     python3 -m venv .venv
     .venv/bin/pip install "{wheel}[lab]"
-
     .venv/bin/python -m helpers work
 
 (on Windows `.venv\\Scripts\\pip`, and so on), and then each time:
