@@ -4,7 +4,7 @@
 this only adds: `helpers.merging` says what becomes of each cell. A notebook is written whole or not at all, and what it
 was before is kept in `work/.course/before`. In `work/.course/released` are the releases that it was made from.
 
-It runs where nothing is installed yet, so it imports nothing but the standard library.
+It runs where nothing is installed yet, so it needs nothing but the standard library.
 """
 
 from __future__ import annotations
@@ -85,6 +85,18 @@ def _keep(path: Path, data: bytes) -> Path:
     if not free.exists():
         write_whole(free, data)
     return free
+
+
+def _keep_trust(before: bytes, after: bytes) -> None:
+    """Signs a merged notebook where Jupyter has signed the one before: else its outputs are shown without colours."""
+    try:
+        import nbformat
+        from nbformat.sign import NotebookNotary
+    except ImportError:
+        return  # no Jupyter here, so nothing is signed
+    notary = NotebookNotary()
+    if notary.check_signature(nbformat.reads(before.decode("utf-8"), as_version=4)):
+        notary.sign(nbformat.reads(after.decode("utf-8"), as_version=4))
 
 
 class Work:
@@ -172,7 +184,9 @@ class Work:
         _keep(self.places.before(name) / f"{name}.ipynb", data)
         self._remember(name, content)
         text = json.dumps(merged.notebook, indent=1, ensure_ascii=False) + "\n"
-        write_whole(target, text.encode("utf-8", "replace"))  # JSON can hold halves of characters
+        made = text.encode("utf-8", "replace")  # JSON can hold halves of characters
+        write_whole(target, made)
+        _keep_trust(data, made)
         self._say(name, f"there is a newer release: {merged.summary}.", *merged.remarks)
         self.merged += 1
 

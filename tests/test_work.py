@@ -14,6 +14,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from nbformat.sign import NotebookNotary
 from nbgrader.utils import compute_checksum
 
 from grading import answers, cells
@@ -343,6 +344,26 @@ def test_a_newer_release_is_merged_and_told(
     assert course.update()[0].startswith("Your 1 notebooks")
 
 
+def test_a_notebook_that_jupyter_trusts_stays_trusted(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else JupyterLab shows the boxes of the checks without their colours until they are run again."""
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(course.folder / "home"))
+    mine = edited(OLD, first=ANSWER)
+    mine["cells"][5]["outputs"] = [nbformat.v4.new_output("display_data", data={"text/html": "<b>a figure</b>"})]
+
+    def is_trusted() -> bool:
+        return bool(NotebookNotary().check_signature(nbformat.read(course.file, as_version=4)))
+
+    course.write(mine)
+    course.release(NEW)
+    course.update()
+    assert not is_trusted()  # nobody has
+    course.write(mine)
+    NotebookNotary().sign(nbformat.read(course.file, as_version=4))
+    course.update()
+    assert "A better story." in sources(course.read())
+    assert is_trusted()
+
+
 def test_a_file_saved_over_the_merged_one_is_merged_again(course: Course) -> None:
     """JupyterLab was open during the merge, and its user chose to overwrite."""
     course.write(edited(OLD, first=ANSWER))
@@ -471,5 +492,6 @@ def test_it_needs_nothing_but_the_standard_library(module: Any) -> None:
     """It runs in a student's folder before anything is installed."""
     tree = ast.parse(Path(module.__file__).read_text("utf-8"))
     names = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    optional = {"nbformat"}  # whose signatures are kept
     names |= {one.name for node in ast.walk(tree) if isinstance(node, ast.Import) for one in node.names}
-    assert {name.partition(".")[0] for name in names} - sys.stdlib_module_names <= {"helpers"}
+    assert {name.partition(".")[0] for name in names} - sys.stdlib_module_names - optional <= {"helpers"}
