@@ -26,6 +26,7 @@ from urllib.request import urlopen
 ROOT = Path(__file__).resolve().parent.parent
 WANTED, PINS = ROOT / "pyproject.toml", ROOT / "constraints.txt"
 SETTINGS = ROOT / "deploy" / "jupyter"  # JupyterLab's: for everyone, and for students only
+KERNELS = ROOT / "deploy" / "ipython" / "ipython_kernel_config.json"
 VENV = ROOT / ".venv"
 STATE = VENV / "course.json"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -220,6 +221,17 @@ def inside(environ: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def tell_kernels() -> None:
+    """Puts where the environment's kernels read it that one of the course looks on from its start.
+
+    The students' wheel brings the same file; pip leaves it out of an installation in editable form.
+    """
+    place = VENV / "etc" / "ipython" / KERNELS.name
+    if not place.exists() or place.read_bytes() != KERNELS.read_bytes():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(KERNELS, place)
+
+
 def config_path(student: bool, others: str | None = None) -> str:
     """Returns JUPYTER_CONFIG_PATH with the course's settings of JupyterLab before other folders."""
     folders = [str(SETTINGS / "student")] if student else []
@@ -295,6 +307,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not (chosen.lab or chosen.formgrader):
         print(f"The environment {VENV} is ready.")
         return 0
+    tell_kernels()
     # The copy in which students work; it is made here, or brought up to what notebooks/ holds now.
     if chosen.lab and subprocess.call([PYTHON, "-m", "helpers", "work"], cwd=ROOT, env=variables):
         return 1

@@ -59,6 +59,7 @@ from deploy import environment
 environment.PYTHON = Path(sys.executable)
 environment.ensure = lambda *wanted: None
 environment.ROOT = Path.cwd()
+environment.tell_kernels = lambda: None
 sys.exit(environment.main(sys.argv[1:]))
 """
 
@@ -116,14 +117,27 @@ def test_without_notebooks_nothing_is_opened(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr(environment, "ensure", lambda *wanted: None)
     monkeypatch.setattr(environment, "PYTHON", Path(sys.executable))
     monkeypatch.setattr(environment, "ROOT", tmp_path)
+    monkeypatch.setattr(environment, "VENV", tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(Path(environment.__file__).parents[1]))
     monkeypatch.setattr(environment, "start", lambda *told: 7)
     assert environment.main(["--lab"]) == 1
 
 
+def test_the_kernels_of_the_environment_look_on_from_their_start(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(environment, "VENV", tmp_path)
+    for _ in range(2):
+        environment.tell_kernels()
+    [made] = (tmp_path / "etc" / "ipython").iterdir()  # what IPython reads in `sys.prefix`
+    assert json.loads(made.read_text("utf-8")) == {"InteractiveShellApp": {"extensions": ["helpers.kernel"]}}
+    assert made.name == "ipython_kernel_config.json"
+
+
 def test_formgrader_opens_the_course_that_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     opened: list = []
     monkeypatch.setattr(environment, "ensure", lambda *wanted: None)
+    monkeypatch.setattr(environment, "tell_kernels", lambda: None)
     monkeypatch.setattr(environment, "start", lambda module, variables, folder: opened.append((module[1], folder)) or 0)
     (tmp_path / "nbgrader_config.py").touch()
     assert environment.main(["--formgrader", "--course", str(tmp_path)]) == 0

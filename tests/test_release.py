@@ -53,6 +53,9 @@ def test_the_wheel_is_helpers_and_its_corpora(made: tuple[Path, Path]) -> None:
     assert {name.parts[0].partition("-")[0] for name in names} == {"helpers", "transformers_course"}
     assert {name.suffix for name in names if name.parts[0] == "helpers"} <= PARTS
     assert {name.name for name in names} >= {path.name for path in release.corpora()}
+    assert [name.parts[1:] for name in names if ".data" in name.parts[0]] == [
+        ("data", "etc", "ipython", "ipython_kernel_config.json")  # where every kernel of the environment reads it
+    ]
     for name, content in files(made[0]):
         if name.endswith(".py"):
             assert content == (ROOT / name).read_bytes()

@@ -59,7 +59,11 @@ include = ["helpers*"]
 
 [tool.setuptools.package-data]
 helpers = ["py.typed", "check_examples/*.json", "check_examples/*/*.json", "corpora/*", "corpora/*/*"]
+
+[tool.setuptools.data-files]
+"etc/ipython" = ["{kernels}"]
 """
+KERNELS = "ipython_kernel_config.json"  # so that a kernel looks on from its start
 
 README = """# The notebooks of the course on Transformers
 
@@ -141,7 +145,9 @@ def _wheel(folder: Path) -> Path:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, target)
         shutil.copy(ROOT / "LICENSE", stage)
-        project = PROJECT.format(name=NAME, version=_version(), imported=_wanted(IMPORTED), opened=_wanted(OPENED_WITH))
+        shutil.copy(ROOT / "deploy" / "ipython" / KERNELS, stage)
+        wanted = {"imported": _wanted(IMPORTED), "opened": _wanted(OPENED_WITH)}
+        project = PROJECT.format(name=NAME, version=_version(), kernels=KERNELS, **wanted)
         (stage / "pyproject.toml").write_text(project, encoding="utf-8")
         here = ["--no-build-isolation"] if importlib.util.find_spec("setuptools") else []  # else pip fetches it
         done = subprocess.run(
