@@ -158,7 +158,7 @@ def _parser() -> argparse.ArgumentParser:
         "doctor",
         "grading.classroom.doctor:command",
         "say what is wrong with a notebook file, and write a mended copy",
-        "notebooks/01_causal_mask/01_causal_mask.ipynb",
+        "work/01_causal_mask/01_causal_mask.ipynb",
     )
     doctor.add_argument("file", type=Path, help="the notebook")
     doctor.add_argument("assignment", nargs="?", default="", help="what it is, where neither name nor cells tell")

@@ -91,6 +91,8 @@ def test_a_wrong_answer_gets_its_hint_and_a_right_one_passes(
     open_notebook(page, lab, PATH)
     exercise = cell(page, place(notebook, "causal_mask"))
     check = cell(page, place(notebook, "causal_mask_check"))
+    run(check)
+    expect(outputs(check)).to_have_text(re.compile("^`check` is not there yet: run the cells above first"))
     run(cell(page, place(notebook, "setup")))
 
     run(check)
