@@ -7,6 +7,7 @@ import copy
 import json
 import os
 import random
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,8 @@ from nbformat.sign import NotebookNotary
 from nbgrader.utils import compute_checksum
 
 from grading import answers, cells
+from grading.autograder.nbgrader_commands import nbgrader
+from grading.course import COURSE_ID
 from helpers import __main__ as report
 from helpers import merging, progress, work
 
@@ -469,6 +472,24 @@ def test_progress_reads_what_is_in_work(
     assert capsys.readouterr().out.startswith(
         f"What the checks say in the saved notebooks of {course.folder / 'work'}:"
     )
+
+
+def test_what_is_handed_in_by_the_exchange_comes_from_there(repository: Path, tmp_path: Path) -> None:
+    name = "00_start_here"
+    shutil.copy(repository / "nbgrader_config.py", tmp_path)
+    shutil.copytree(repository / "notebooks" / name, tmp_path / "notebooks" / name)
+    exchange = tmp_path / "gradebook" / "exchange" / COURSE_ID
+    shutil.copytree(repository / "notebooks" / name, exchange / "outbound" / name)
+    (exchange / "inbound").mkdir()
+    for folder in (exchange.parent, exchange / "inbound"):
+        folder.chmod(0o777)
+    assert work.Work(tmp_path).follow()
+    mine = tmp_path / "work" / name / f"{name}.ipynb"
+    mine.write_text(mine.read_text("utf-8").replace("# 00", "# My own 00"), "utf-8")
+    done = nbgrader(tmp_path, "submit", name)
+    assert done.returncode == 0, done.stderr[-2000:]
+    [arrived] = (exchange / "inbound").glob(f"*/{name}.ipynb")
+    assert arrived.read_bytes() == mine.read_bytes()
 
 
 @pytest.mark.parametrize("words", [["work", "a", "b"], ["work", "nowhere"]])
