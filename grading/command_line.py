@@ -70,10 +70,10 @@ def _parser() -> argparse.ArgumentParser:
     demo = add(
         "demo",
         "grading.classroom.demo:command",
-        "build a small class under gradebook/ and grade it with nbgrader's own commands",
+        "build a small class in demo/ and grade it with nbgrader's own commands",
         "--folder /tmp/class",
     )
-    demo.add_argument("--folder", default=None, help="course folder to build in (default: this one)")
+    demo.add_argument("--folder", default=None, help="course folder to build (default: demo/)")
 
     collect = add(
         "collect",
@@ -184,7 +184,7 @@ def _parser() -> argparse.ArgumentParser:
         "doctor",
         "grading.classroom.doctor:command",
         "say what is wrong with a notebook file, and write a mended copy",
-        "notebooks/01_causal_mask/01_causal_mask.ipynb",
+        "work/01_causal_mask/01_causal_mask.ipynb",
     )
     doctor.add_argument("file", type=Path, help="the notebook")
     doctor.add_argument("assignment", nargs="?", default="", help="what it is, where neither name nor cells tell")

@@ -19,12 +19,19 @@ from grading.classroom.essays import Mark
 from grading.command_line import parse
 from grading.course import ROOT, Course
 from grading.pages import exporter
+from helpers.__main__ import main as helpers
 from tests.submissions import ASSIGNMENT, cell, perfect
 from tests.test_collect import make_zip, moodle
 
 PYTHON = ".venv/bin/python -m grading "
 READING = f"{PYTHON}essays {ASSIGNMENT}"  # a server, which tests/test_essay_page.py asks
-ELSEWHERE = {"make release", READING, "git pull", "make build CHECK=1"}  # other tests run what make starts
+DEMO = {
+    "make demo",
+    "make formgrader COURSE=demo",
+    f"{PYTHON}report {ASSIGNMENT} --course demo",
+}  # see tests/test_nbgrader.py
+ELSEWHERE = {"make release", READING, "git pull", "make build CHECK=1"} | DEMO  # other tests run what make starts
+HELPERS = ".venv/bin/python -m helpers "
 NOT_FROM_THERE = {"--format canvas", "--format exchange"}  # the class is Moodle's: nobody came from these
 WORKSHEET = """Identifier,"Full name","ID number","Email address",Status,Grade,"Maximum Grade","Last modified (grade)",\
 "Feedback comments"
@@ -58,10 +65,10 @@ def test_every_command_is_known() -> None:
     for line in commands():
         if line.startswith(PYTHON):
             assert parse(shlex.split(line.removeprefix(PYTHON))).run.endswith(":command")
-        else:
+        elif not line.startswith(HELPERS):
             assert line in ELSEWHERE | {"make grade"} or line.split()[0] in ("mv", "mkdir"), line
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert re.search(r"^grade:.*\n.* --run grading autograde$", makefile, re.MULTILINE)
+    assert re.search(r"^grade:.*\n.* --run grading autograde \|\|", makefile, re.MULTILINE)
     assert re.search(r"^release:.*\n.* --run grading release$", makefile, re.MULTILINE)
 
 
@@ -88,6 +95,9 @@ def test_a_term(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     for line in commands():
         if line in ELSEWHERE:
             read_essays(course) if line == READING else None
+        elif line.startswith(HELPERS):
+            assert helpers(shlex.split(line.removeprefix(HELPERS))) == 0
+            assert (course / "work" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").is_file()
         elif line == "make grade":
             run(course, ["autograde", "--workers", "1"])
         elif line.startswith(f"{PYTHON}doctor"):
