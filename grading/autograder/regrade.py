@@ -41,7 +41,7 @@ def run(
 
         before = _scores(course, assignment)
         settings = autograde.Settings(course, [assignment], students, exercise, force=True, unsafe=unsafe)
-        outcomes = autograde.run(settings, fork_server, log.outcome)
+        outcomes = autograde.run(settings, fork_server, log.outcome, log.tell)
     wide = max([7, *(len(one.student) for one in outcomes)])
     print(f"{'student':<{wide}}  {'before':>6}  {'now':>6}")
     for one in sorted(outcomes, key=lambda one: one.student):
@@ -66,7 +66,8 @@ def _scores(course: Course, assignment: str) -> dict[str, float]:
     """Returns the marks that nbgrader's gradebook has now, by student."""
     from nbgrader.api import MissingEntry
 
-    if not course.database.exists():
+    course.refuse_damaged_gradebook()
+    if not course.has_gradebook():
         return {}
     with course.gradebook() as book:
         try:
