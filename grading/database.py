@@ -129,13 +129,10 @@ class Address:
         """Makes a CourseError of what is raised when the server cannot be reached, or goes away."""
         try:
             yield
-        except ValueError as problem:  # nbgrader makes one of its own of a database's error
-            if is_lost(problem.__context__):
-                raise self._unreachable(problem.__context__) from None
-            raise
         except Exception as problem:
-            if is_lost(problem):
-                raise self._unreachable(problem) from None
+            for cause in (problem, problem.__context__):  # nbgrader makes one of its own of a database's error
+                if is_lost(cause):
+                    raise self._unreachable(cause) from None
             raise
 
     def _unreachable(self, problem: BaseException | None) -> CourseError:

@@ -88,16 +88,22 @@ class Server:
             assert self._process.poll() is None, (self.folder / "log").read_text()
             time.sleep(0.05)
 
-    def _asked(self, statement: str) -> str:
+    def _asked(self, statement: str, database: str = "postgres") -> str:
         """Runs a statement; returns "" or why it could not be done."""
         import psycopg
 
         try:
-            with psycopg.connect(self.address("postgres").replace("+psycopg", ""), autocommit=True) as connection:
+            with psycopg.connect(self.address(database).replace("+psycopg", ""), autocommit=True) as connection:
                 connection.execute(statement)
         except psycopg.Error as problem:
             return str(problem)
         return ""
+
+    def ask(self, *statements: str, database: str = "postgres") -> None:
+        """Runs statements as its one user, who may do everything."""
+        for statement in statements:
+            problem = self._asked(statement, database)
+            assert not problem, problem
 
     def kill(self) -> None:
         """Kills it with all its processes at once, as a machine without memory would."""
@@ -116,8 +122,7 @@ class Server:
 
     def database(self, name: str) -> str:
         """Makes an empty database, and returns its address."""
-        problem = self._asked(f'create database "{name}"')
-        assert not problem, problem
+        self.ask(f'create database "{name}"')
         return self.address(name)
 
     def address(self, name: str = "postgres", password: str = PASSWORD) -> str:

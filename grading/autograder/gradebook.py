@@ -175,18 +175,18 @@ def _patiently(course: Course, action: Callable[[], T], tell: Callable[[str], No
             result = action()
             break
         except (DBAPIError, InvalidEntry) as problem:  # nbgrader gives some of the former as the latter
-            now = time.monotonic()
-            began = began or now
             cause = problem if isinstance(problem, DBAPIError) else problem.__context__
-            state = getattr(getattr(cause, "orig", None), "sqlstate", None)
-            clashes += state in CLASHES or isinstance(cause, IntegrityError)  # others have made the same rows meanwhile
+            began = began or time.monotonic()
+            waited = time.monotonic() - began
             if is_lost(cause):
-                lost = lost or now
-                if now - lost > WAIT:
+                lost = lost or time.monotonic()
+                if waited > WAIT:
                     raise _gone(course, cause) from None
-            elif isinstance(cause, DataError | IntegrityError) and not 0 < clashes <= MOST_CLASHES:
+            elif clashes < MOST_CLASHES and _has_clashed(cause):
+                clashes += 1
+            elif isinstance(cause, DataError | IntegrityError):
                 raise
-            elif not (clashes or "locked" in str(problem)) or now - began > WAIT or clashes > MOST_CLASHES:
+            elif "locked" not in str(problem) or waited > WAIT:
                 told = course.address.reason(problem)
                 raise CourseError(
                     f"the gradebook cannot be written: {told}; close what uses it, or make room."
@@ -199,6 +199,12 @@ def _patiently(course: Course, action: Callable[[], T], tell: Callable[[str], No
             "mark is lost, and none is written twice."
         )
     return result
+
+
+def _has_clashed(problem: BaseException | None) -> bool:
+    """Says whether another transaction was in the way, which has made the same rows or waits for ours."""
+    state = getattr(getattr(problem, "orig", None), "sqlstate", None)
+    return state in CLASHES or isinstance(problem, IntegrityError)
 
 
 def _gone(course: Course, problem: BaseException | None) -> CourseError:

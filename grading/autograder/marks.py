@@ -8,8 +8,9 @@ formgrader for instance, is there before the transaction or comes after it.
 from __future__ import annotations
 
 import datetime
+import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -129,13 +130,10 @@ class _Submission:
     duedate = api.SubmittedAssignment.duedate  # nbgrader's own rules
     total_seconds_late = api.SubmittedAssignment.total_seconds_late
 
-    def rows(self) -> Iterable[_Row]:
-        """Yields its rows, each behind those that it points to."""
-        yield self.row
-        for part in self.notebooks:
-            yield part.row
-            yield from part.grades
-            yield from part.comments
+    def rows(self) -> list[_Row]:
+        """Returns all its rows."""
+        below = [[part.row, *part.grades, *part.comments] for part in self.notebooks]
+        return [self.row, *itertools.chain.from_iterable(below)]
 
     def written(self, penalty: float) -> Written:
         """Returns its mark less the penalty."""
@@ -317,7 +315,7 @@ def _mark(
                 comment.values["auto_comment"] = "No response." if untouched else None
 
 
-def _write(connection: Connection, rows: Iterable[_Row]) -> None:
+def _write(connection: Connection, rows: Sequence[_Row]) -> None:
     """Makes the rows that are new, and changes those that have changed: for each table one statement or two."""
     for table in (SUBMISSION, PART, GRADE, COMMENT):
         own = [row for row in rows if row.table is table]
