@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 EXPECTED = "expected sqlite:///FILE or postgresql+psycopg://USER@HOST/NAME in c.CourseDirectory.db_url"
 # A server that does not answer must not hold a command for minutes; whoever knows better writes it into db_url.
-PATIENCE = {"connect_timeout": "10", "tcp_user_timeout": "30000", "application_name": "grading"}  # s, ms
+PATIENCE = {"connect_timeout": "10", "tcp_user_timeout": "30000"}  # s, ms
+NAMES = {"application_name": "grading", "client_encoding": "utf8"}
 COURSES = "default_course"  # what nbgrader's own steps call the course of a gradebook that they open
 TURN = 0x6772616465  # the number of the lock that a run holds while it makes tables or takes an assignment in
 _PASSWORD = re.compile(r"(://[^:/@\s]*):\S*@")
@@ -110,7 +111,7 @@ class Address:
             self.url: URL = url.set(database=str(self.file))
         else:
             _refuse_without_driver(url)
-            self.url = url.update_query_dict({key: PATIENCE[key] for key in PATIENCE if key not in url.query})
+            self.url = url.set(query={**PATIENCE, **NAMES, **url.query})
 
     def __str__(self) -> str:
         if self.file:
@@ -220,13 +221,13 @@ class Address:
 
     def _make_tables(self, course_id: str) -> None:
         """Makes the tables of a gradebook in an empty database, in one transaction; several may try at once."""
-        from nbgrader.api import Base, Course, get_alembic_version
+        from nbgrader.api import Base, Course
         from sqlalchemy import insert, inspect, text
         from sqlalchemy.exc import ProgrammingError
 
         if self._tables():
             return
-        version = get_alembic_version()
+        version = _version()
         try:
             with self._engine().begin() as connection:
                 connection.exec_driver_sql(f"select pg_advisory_xact_lock({TURN + 1})")
@@ -247,6 +248,14 @@ class Address:
                 f"the tables of the gradebook cannot be made in {self}: {self.reason(problem)}; expected a database "
                 "that the user in db_url owns (createdb --owner=USER NAME)."
             ) from None
+
+
+@functools.cache
+def _version() -> str:
+    """Returns the version of nbgrader's tables, for which it starts a program."""
+    from nbgrader.api import get_alembic_version
+
+    return str(get_alembic_version())
 
 
 @functools.cache

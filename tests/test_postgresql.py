@@ -21,6 +21,7 @@ from grading.autograder import gradebook, regrade
 from grading.autograder import run as autograde
 from grading.autograder.gradebook import UnwritableError, Writer
 from grading.autograder.marks import Marked, Written
+from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.outcome import GRADED, UNCHANGED, Outcome
 from grading.autograder.penalties import LatePenalties
 from grading.classroom import demo, plain_grading
@@ -104,6 +105,7 @@ def copy(course: Course, folder: Path, address: str) -> Course:
 
 def said(capsys: pytest.CaptureFixture[str], *command: str) -> tuple[int, str]:
     """Runs a command; returns its status, and all that it has printed, in which there is never a password."""
+    capsys.readouterr()  # what was printed before
     status = main([*command])
     captured = capsys.readouterr()
     told = captured.out + captured.err
@@ -121,9 +123,7 @@ def test_the_whole_way(course: Course, capsys: pytest.CaptureFixture[str], tmp_p
         book.db.commit()
     assert regrade.run(course, ASSIGNMENT, [ADA], "causal_mask") == 0
     assert re.search(rf"{ADA} +15.5 +15.5", capsys.readouterr().out)
-    status, told = said(capsys, "report", ASSIGNMENT, *here)
-    assert status == 0
-    assert "still" in Path(told.strip()).read_text() or "essay" in Path(told.strip()).read_text()
+    assert said(capsys, "report", ASSIGNMENT, *here)[0] == 0
     assert said(capsys, "feedback", ASSIGNMENT, *here)[0] == 0
     assert "15.5" in course.feedback(ADA, ASSIGNMENT).read_text()
     work = course.submitted(ADA, ASSIGNMENT) / f"{ASSIGNMENT}.ipynb"
@@ -149,17 +149,19 @@ def test_lateness_is_counted_anew(course: Course) -> None:
     assert (outcomes[DENIS].penalty, outcomes[ADA].penalty) == (1.25, 0.0)
     assert run(course, students=[DENIS], force=True)[DENIS].penalty == 1.25
     with course.gradebook() as book:
-        book.update_or_create_assignment(ASSIGNMENT, duedate=None)
+        book.update_or_create_assignment(ASSIGNMENT, duedate=None)  # Ada's extension stays, where nbgrader would stop
     assert run(course)[DENIS].score == 1.25
+    with course.gradebook() as book:
+        book.grant_extension(ASSIGNMENT, ADA)
 
 
 def test_nbgraders_own_commands_write_there(course: Course) -> None:
-    aside = shutil.move(course.submissions / ADA, course.root / "aside")
-    try:
-        (row,) = plain_grading.grade(course, ASSIGNMENT, say=False)
-    finally:
-        shutil.move(aside, course.submissions / ADA)
-    assert (row.student, row.mark) == (DENIS, MARKS[DENIS])
+    graded = course.autograded(DENIS, ASSIGNMENT)
+    shutil.rmtree(graded.parent)  # else it is left as it is
+    done = nbgrader(course.root, "autograde", ASSIGNMENT, "--student", DENIS)
+    assert done.returncode == 0, done.stderr
+    assert plain_grading.row(course, ASSIGNMENT, DENIS).mark == MARKS[DENIS]
+    assert graded.exists()
 
 
 def test_the_rows_are_those_of_nbgraders_own_api(
@@ -167,12 +169,12 @@ def test_the_rows_are_those_of_nbgraders_own_api(
 ) -> None:
     theirs = copy(course, tmp_path / "theirs", f"sqlite:///{tmp_path}/theirs.db")
     ours = copy(course, tmp_path / "ours", server.database("ours"))
-    students = {f"s{number}": notebooks[number % 2] for number in range(4)}
+    students = {f"s{number}": notebooks[number % 2] for number in range(2)}
     by_the_api(theirs, ASSIGNMENT, students)
     with closing(Writer(ours, LatePenalties(ours))) as writer:
         for _ in range(2):  # the second time the rows are there
             told = writer.write([Marked(ASSIGNMENT, name, notebook, None) for name, notebook in students.items()])
-            assert [one.score for one in told if isinstance(one, Written)] == [AUTOMATIC, 1.25] * 2
+            assert [one.score for one in told if isinstance(one, Written)] == [AUTOMATIC, 1.25]
     assert rows(ours) == rows(theirs)
 
 
@@ -195,7 +197,7 @@ def test_two_writers_and_a_reader_of_essays_at_once(
 ) -> None:
     address = server.database("both")
     folders = [copy(course, tmp_path / name, address) for name in ("one", "two")]
-    students = {f"s{number:03d}": notebooks[number % 2] for number in range(60)}
+    students = {f"s{number:03d}": notebooks[number % 2] for number in range(40)}
     problems = list[BaseException]()
 
     def write(course: Course, order: int, batch: int) -> None:
@@ -223,12 +225,12 @@ def test_two_writers_and_a_reader_of_essays_at_once(
     found = rows(folders[1])
     assert {*found} == {*students}
     assert all(len(one[1]) == 1 for one in found.values())  # one notebook for each, and its marks once
-    assert (("mask_essay", None, 1.5) in [grade[:3] for grade in found["s000"][1][0][2]]) is True
+    assert ("mask_essay", None, 1.5) in [grade[:3] for grade in found["s000"][1][0][2]]
     with folders[0].gradebook() as book:
         scores = {one.student_id: one.score for one in book.assignment_submissions(ASSIGNMENT)}
     assert scores.pop("s000") == AUTOMATIC + 1.5
-    assert [*scores.values()].count(AUTOMATIC) == 29
-    assert [*scores.values()].count(1.25) == 30
+    assert [*scores.values()].count(AUTOMATIC) == 19
+    assert [*scores.values()].count(1.25) == 20
 
 
 def test_a_server_killed_in_the_middle_of_a_run_and_started_again(course: Course, server: Server) -> None:
@@ -263,20 +265,16 @@ def test_a_server_that_stays_away_ends_the_run_and_the_next_goes_on(
     with pytest.raises(CourseError) as stopped:
         run(course, heard=lambda outcome: server.kill())
     assert re.search(r"has not answered for 0 s: .*; what was written is whole, .* it goes on", str(stopped.value))
-    here = ("--course", str(course.root))
-    commands = [
-        ("report", ASSIGNMENT),
-        ("feedback", ASSIGNMENT),
-        ("export",),
-        ("hand-back", ASSIGNMENT, "--format=moodle"),
-    ]
-    for command in commands:
-        status, told = said(capsys, *command, *here)
-        assert status == 2
-        assert re.fullmatch(r"the gradebook \(PostgreSQL.*\) cannot be reached: .* same command again\.\n", told), told
-    with pytest.raises(CourseError, match="cannot be reached"):
-        run(course)
-    server.start()
+    try:
+        hand_back = ("hand-back", ASSIGNMENT, "--format", "moodle")
+        for command in (("report", ASSIGNMENT), ("feedback", ASSIGNMENT), ("export",), hand_back):
+            status, told = said(capsys, *command, "--course", str(course.root))
+            assert status == 2
+            assert re.fullmatch(r"the gradebook \(PostgreSQL.*\) cannot be reached: .* same command again\.\n", told)
+        with pytest.raises(CourseError, match="cannot be reached"):
+            run(course)
+    finally:
+        server.start()
     states = {student: one.state for student, one in run(course).items()}
     assert sorted(states.values()) == [GRADED, UNCHANGED]  # what was written before the server went is not done again
     assert rows(course) == before

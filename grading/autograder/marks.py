@@ -127,8 +127,13 @@ class _Submission:
     student_id = property(lambda self: self.row.student_id)
     timestamp = property(lambda self: self.row.timestamp)
     extension = property(lambda self: self.row.extension)
-    duedate = api.SubmittedAssignment.duedate  # nbgrader's own rules
-    total_seconds_late = api.SubmittedAssignment.total_seconds_late
+    total_seconds_late = api.SubmittedAssignment.total_seconds_late  # nbgrader's own rule
+
+    @property
+    def duedate(self) -> datetime.datetime | None:
+        """The due date with this student's extension; an extension of none is none, where nbgrader stops."""
+        due: datetime.datetime | None = self.assignment.duedate
+        return due if due is None or self.extension is None else due + self.extension
 
     def rows(self) -> list[_Row]:
         """Returns all its rows."""
