@@ -7,7 +7,7 @@ import datetime
 import re
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from grading.autograder.marks import Marked, Written
 from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.outcome import GRADED, UNCHANGED, Outcome
 from grading.autograder.penalties import LatePenalties
+from grading.autograder.preparation import start_fork_server
 from grading.classroom import demo, plain_grading
 from grading.course import Course
 from grading.errors import CourseError
@@ -53,19 +54,27 @@ def use(course: Path, address: str) -> Course:
     return Course(course)
 
 
-def run(course: Course, told: list[str] | None = None, **settings: Any) -> dict[str, Outcome]:
-    heard = settings.pop("heard", lambda outcome: None)
-    wanted = autograde.Settings(course, workers=1, progress=False, **settings)
-    return {
-        one.student: one for one in autograde.run(wanted, heard=heard, tell=(told if told is not None else []).append)
-    }
+Runs = Callable[..., dict[str, Outcome]]
 
 
 @pytest.fixture(scope="module")
-def course(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """A class of two, graded."""
+def run() -> Iterator[Runs]:
+    """A function that grades, all its runs with one fork server: each takes seconds to start."""
     if why_no_sandbox():
         pytest.skip(why_no_sandbox())
+    with start_fork_server(unsafe=False) as fork_server:
+
+        def run(course: Course, told: list[str] | None = None, **settings: Any) -> dict[str, Outcome]:
+            heard, tell = settings.pop("heard", lambda outcome: None), (list[str]() if told is None else told).append
+            wanted = autograde.Settings(course, workers=1, progress=False, **settings)
+            return {one.student: one for one in autograde.run(wanted, fork_server, heard, tell)}
+
+        yield run
+
+
+@pytest.fixture(scope="module")
+def course(server: Server, run: Runs, tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """A class of two, graded."""
     made = tmp_path_factory.mktemp("postgresql") / "course"
     made.mkdir()
     demo.make(made)
@@ -114,7 +123,7 @@ def said(capsys: pytest.CaptureFixture[str], *command: str) -> tuple[int, str]:
     return status, told
 
 
-def test_the_whole_way(course: Course, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_whole_way(course: Course, run: Runs, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     here = ("--course", str(course.root))
     assert {one.state for one in run(course).values()} == {UNCHANGED}
     with course.gradebook() as book:  # as formgrader does
@@ -141,7 +150,7 @@ def test_the_whole_way(course: Course, capsys: pytest.CaptureFixture[str], tmp_p
     assert not list(course.root.rglob("*.db"))
 
 
-def test_lateness_is_counted_anew(course: Course) -> None:
+def test_lateness_is_counted_anew(course: Course, run: Runs) -> None:
     with course.gradebook() as book:
         book.update_or_create_assignment(ASSIGNMENT, duedate=datetime.datetime(2026, 1, 12, 17))  # an hour too early
         book.grant_extension(ASSIGNMENT, ADA, hours=2)
@@ -233,7 +242,7 @@ def test_two_writers_and_a_reader_of_essays_at_once(
     assert [*scores.values()].count(1.25) == 20
 
 
-def test_a_server_killed_in_the_middle_of_a_run_and_started_again(course: Course, server: Server) -> None:
+def test_a_server_killed_in_the_middle_of_a_run_and_started_again(course: Course, server: Server, run: Runs) -> None:
     before, told, heard = rows(course), list[str](), list[Outcome]()
     again = threading.Timer(1.0, server.start)
 
@@ -256,7 +265,7 @@ def test_a_server_killed_in_the_middle_of_a_run_and_started_again(course: Course
 
 
 def test_a_server_that_stays_away_ends_the_run_and_the_next_goes_on(
-    course: Course, server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    course: Course, server: Server, run: Runs, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = rows(course)
     monkeypatch.setattr(gradebook, "WAIT", 0.5)
