@@ -1,8 +1,8 @@
 """How many submissions a second the writer takes: recorded gradings are written again, into SQLite and PostgreSQL.
 
-    python benchmarks/gradebook.py                                  # notebook 01, 1,000 submissions
-    python benchmarks/gradebook.py 11_translation --submissions 300
-    python benchmarks/gradebook.py --address postgresql+psycopg://teacher@localhost/empty_database
+    python -m benchmarks.gradebook                                  # notebook 01, 1,000 submissions
+    python -m benchmarks.gradebook 11_translation --submissions 300
+    python -m benchmarks.gradebook --address postgresql+psycopg://teacher@localhost/empty_database
 
 The gradings are those of a few submissions, drawn from the answers of the bank and graded once; each student gets one
 of them. Two ways write the same marks in the same run: nbgrader's own API as `nbgrader autograde` uses it (objects for
