@@ -32,13 +32,13 @@ formgrader: ## Open the whole course in JupyterLab with nbgrader's menu (an inst
 	@$(environment) --formgrader $(if $(COURSE),--course "$(COURSE)") -- $(if $(PORT),--port=$(PORT)) $(LAB_ARGS)
 
 test: ## Run all tests, and replay every solution notebook; it says how far it is
-	@$(environment) --extra test --run pytest \
+	@$(environment) --extra test --extra postgresql --run pytest \
 	    --nbval --nbval-current-env --nbval-sanitize-with=tests/nbval.cfg \
 	    --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=60 \
 	    -n 2 --no-loadscope-reorder -o console_output_style=count --ignore=tests/browser $(PYTEST_ARGS) tests solutions
 
 test-quick: ## Run what is quick, and the proof of the exercises in changed notebooks on one seed (two minutes)
-	@$(environment) --extra test --run pytest \
+	@$(environment) --extra test --extra postgresql --run pytest \
 	    --quick -n 2 --no-loadscope-reorder -o console_output_style=count --ignore=tests/browser $(PYTEST_ARGS) tests
 
 test-browser: ## Drive JupyterLab in Chromium, as a student and as an instructor

@@ -17,6 +17,7 @@ c.CourseDirectory.submitted_directory = "gradebook/submitted"
 c.CourseDirectory.autograded_directory = "gradebook/autograded"
 c.CourseDirectory.feedback_directory = "gradebook/feedback"
 c.CourseDirectory.solution_directory = "gradebook/solution"
+# The gradebook; docs/postgresql.md says how several graders share one on a server.
 c.CourseDirectory.db_url = "sqlite:///" + os.path.join(c.CourseDirectory.root, "gradebook", "gradebook.db")
 # The text sources lie beside the assignment folders; nothing but the notebook may be released from one.
 c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.py"]

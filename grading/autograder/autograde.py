@@ -30,7 +30,7 @@ def command(options: argparse.Namespace) -> int:
                 force=options.force,
                 unsafe=options.unsafe,
             )
-            outcomes = run.run(settings, fork_server, log.outcome)
+            outcomes = run.run(settings, fork_server, log.outcome, log.tell)
         if not options.assignment and not options.student:
             outcomes += reporting.strays(course)
         names = reporting.names(course)

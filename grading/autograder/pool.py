@@ -142,8 +142,8 @@ def _work(pipe: Connection, run: int, context: Context) -> None:
                 students = None
 
 
-def grade_all(jobs: Iterable[Job], workers: int, context: Context) -> Generator[tuple[Job, Graded | str]]:
-    """Yields each job with its grading, or with a sentence on why there is none, as they come.
+def grade_all(jobs: Iterable[Job], workers: int, context: Context) -> Generator[list[tuple[Job, Graded | str]]]:
+    """Yields the jobs with their gradings, or with a sentence on why there is none, as they come: all that are there.
 
     Whatever ends this generator, Ctrl-C or a gradebook that cannot be written, ends the workers at once.
     """
@@ -158,7 +158,7 @@ def grade_all(jobs: Iterable[Job], workers: int, context: Context) -> Generator[
     try:
         start_waiting()
         while busy:
-            ready = wait([worker.pipe for worker in busy], LOOK)
+            ready, done = wait([worker.pipe for worker in busy], LOOK), list[tuple[Job, Graded | str]]()
             for worker in list(busy):
                 result = worker.result() if worker.pipe in ready else worker.overdue(wall) or worker.pace
                 if isinstance(result, Pace):
@@ -171,12 +171,14 @@ def grade_all(jobs: Iterable[Job], workers: int, context: Context) -> Generator[
                     idle.append(worker)
                 else:  # it has died, or was broken off in the middle of something
                     worker.end()
-                if result is None:
-                    result = job.after_death()
-                    waiting.extend([job] if result is None else [])
+                told = job.after_death() if result is None else result
+                if told is None:
+                    waiting.append(job)
+                else:
+                    done.append((job, told))
                 start_waiting()
-                if result is not None:
-                    yield job, result
+            if done:
+                yield done
     finally:
         for worker in (*idle, *busy):
             worker.end()

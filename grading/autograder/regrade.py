@@ -42,7 +42,7 @@ def run(
 
         before = _scores(course, assignment)
         settings = autograde.Settings(course, [assignment], students, exercise, force=True, unsafe=unsafe)
-        outcomes = autograde.run(settings, fork_server, log.outcome)
+        outcomes = autograde.run(settings, fork_server, log.outcome, log.tell)
     wide = max([7, *(len(one.student) for one in outcomes)])
     outcomes.sort(key=lambda one: one.student)
     title, *column = reporting.name_column([one.student for one in outcomes], reporting.names(course))
@@ -68,7 +68,8 @@ def _scores(course: Course, assignment: str) -> dict[str, float]:
     """Returns the marks that nbgrader's gradebook has now, by student."""
     from nbgrader.api import MissingEntry
 
-    if not course.database.exists():
+    course.refuse_damaged_gradebook()
+    if not course.has_gradebook():
         return {}
     with course.gradebook() as book:
         try:

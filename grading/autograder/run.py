@@ -16,8 +16,9 @@ from grading import exercise as exercises
 from grading.autograder import pool
 from grading.autograder.fingerprint import submission_key
 from grading.autograder.grade_submission import Budget, Graded
-from grading.autograder.gradebook import Writer, Written, knows, only_run
+from grading.autograder.gradebook import Writer, knows, only_run
 from grading.autograder.graded_notebook import graded_notebook, load_master, merge_exercise, recorded_key
+from grading.autograder.marks import Marked, Written
 from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.outcome import FAILED, GRADED, UNCHANGED, Outcome
 from grading.autograder.penalties import LatePenalties, PenaltyError
@@ -52,7 +53,10 @@ class Settings:
 
 
 def run(
-    settings: Settings, fork_server: ForkServer | None = None, heard: Callable[[Outcome], None] = lambda outcome: None
+    settings: Settings,
+    fork_server: ForkServer | None = None,
+    heard: Callable[[Outcome], None] = lambda outcome: None,
+    tell: Callable[[str], None] = lambda sentence: print(sentence, file=sys.stderr),
 ) -> list[Outcome]:
     """Grades every submission that has changed since it was graded, and returns what became of each.
 
@@ -60,6 +64,7 @@ def run(
         settings: what is graded, and how.
         fork_server: the fork server, where it has been started already.
         heard: is told each outcome as soon as it is known.
+        tell: is told in a sentence what else happens, such as a database server that goes away and comes back.
 
     Raises:
         CourseError: when there is nothing to grade, a name is unknown, or this machine cannot make a sandbox.
@@ -70,9 +75,10 @@ def run(
     with ExitStack() as stack:
         fork_server = fork_server or stack.enter_context(start_fork_server(unsafe=settings.unsafe))
         stack.enter_context(only_run(course))
+        course.refuse_damaged_gradebook()
         penalties = LatePenalties(course)  # settings that are wrong are told before anything is graded
         masters = {name: _prepare(course, name) for name in dict.fromkeys(name for name, _ in found)}
-        writer = stack.enter_context(closing(Writer(course, penalties)))
+        writer = stack.enter_context(closing(Writer(course, penalties, tell)))
         torch.set_num_threads(1)  # a fork of a process that has used two threads would hang
         for name in masters:
             exercises.load(name)  # takes seconds: once here, and not in each worker
@@ -86,13 +92,13 @@ def run(
 def _prepare(course: Course, assignment: str) -> Master:
     """Returns the master, once nbgrader's gradebook knows its cells."""
     master = load_master(course, assignment)
-    if not course.database.exists():
-        course.gradebook().close()  # whole or not at all; nbgrader's own command may be killed halfway
-    made = course.database.stat().st_size > 0  # a full disk may leave an empty file
-    if not (made and knows(course, master)):
-        done = nbgrader(course.root, "generate_assignment", assignment, "--force")
-        if done.returncode:
-            raise CourseError(f"nbgrader cannot take {assignment} into the gradebook: {done.stderr[-300:]}")
+    with course.address.turn():
+        if not course.has_gradebook():
+            course.gradebook().close()  # whole or not at all; nbgrader's own command may be killed halfway
+        if not knows(course, master):
+            done = nbgrader(course.root, "generate_assignment", assignment, "--force")
+            if done.returncode:
+                raise CourseError(f"nbgrader cannot take {assignment} into the gradebook: {done.stderr[-300:]}")
     return master
 
 
@@ -113,13 +119,9 @@ def _grade_all(
         tqdm(total=len(jobs), unit="submission", disable=hidden, file=sys.stderr) as bar,
         closing(pool.grade_all(jobs, settings.workers or available_cores(), context)) as results,
     ):
-        for job, result in results:
-            if isinstance(result, Graded):
-                outcome = _write(writer, context.masters, job, result, settings.exercise)
-            else:
-                outcome = Outcome(job.student, job.assignment, FAILED, reason=result)
-            bar.update()
-            yield outcome
+        for done in results:
+            yield from _write(writer, context.masters, done, settings.exercise)
+            bar.update(len(done))
 
 
 def _job(settings: Settings, folder: Path, master: Master, writer: Writer, secret: bytes) -> Job | Outcome:
@@ -148,18 +150,33 @@ def _unchanged(student: str, name: str, held: Written) -> Outcome:
     return Outcome(student, name, UNCHANGED, held.score, "its lateness was counted anew", penalty=held.penalty)
 
 
-def _write(writer: Writer, masters: Mapping[str, Master], job: Job, graded: Graded, exercise: str) -> Outcome:
-    """Writes the marks and the graded notebook of one submission, or what belongs to one exercise of them."""
+def _write(
+    writer: Writer, masters: Mapping[str, Master], done: Sequence[tuple[Job, Graded | str]], exercise: str
+) -> Iterator[Outcome]:
+    """Writes the marks and the graded notebooks of submissions, or what belongs to one exercise of them."""
     start = time.perf_counter()
-    course, name, student = writer.course, job.assignment, job.student
-    notebook = graded_notebook(masters[name], job.work, graded, job.key)
-    kept = merge_exercise(course.autograded(student, name), notebook, exercise) if exercise else None
-    received = course.received(student, name)
-    try:
-        written = writer.write(name, student, kept or notebook, received, only=exercise if kept else "")
-    except PenaltyError as problem:
-        return Outcome(student, name, FAILED, reason=str(problem))
-    graded.seconds["gradebook and files"] = time.perf_counter() - start
-    return Outcome(
-        student, name, GRADED, written.score, "", graded.put_right, graded.odd, graded.seconds, written.penalty
-    )
+    marked = dict[Job, Marked]()
+    for job, graded in done:
+        if isinstance(graded, Graded):
+            marked[job] = _marked(writer.course, masters[job.assignment], job, graded, exercise)
+    told = dict(zip(marked, writer.write([*marked.values()]), strict=True))
+    spent = (time.perf_counter() - start) / max(1, len(marked))
+    for job, graded in done:
+        name, student = job.assignment, job.student
+        written = told.get(job)
+        if isinstance(graded, str):
+            yield Outcome(student, name, FAILED, reason=graded)
+        elif isinstance(written, Written):
+            graded.seconds["gradebook and files"] = spent
+            told_of = (graded.put_right, graded.odd, graded.seconds, written.penalty)
+            yield Outcome(student, name, GRADED, written.score, "", *told_of)
+        else:
+            yield Outcome(student, name, FAILED, reason=str(written))
+
+
+def _marked(course: Course, master: Master, job: Job, graded: Graded, exercise: str) -> Marked:
+    """Returns a grading as it is written; with `exercise` what was graded before stays, but for this one's mark."""
+    notebook = graded_notebook(master, job.work, graded, job.key)
+    kept = merge_exercise(course.autograded(job.student, job.assignment), notebook, exercise) if exercise else None
+    received = course.received(job.student, job.assignment)
+    return Marked(job.assignment, job.student, kept or notebook, received, only=exercise if kept else "")

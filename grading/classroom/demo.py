@@ -104,6 +104,11 @@ def _name(student: str) -> tuple[str, str]:
 def command(options: argparse.Namespace) -> int:
     """Makes the class, grades it with nbgrader's own commands, and prints the table. What is broken has no mark."""
     course = Path(options.folder).resolve() if options.folder else FOLDER
+    if (gradebook := Course().address).file is None:
+        raise CourseError(
+            f"the demo would write its students into {gradebook}, where a class of yours may be; expected a file in "
+            "db_url of nbgrader_config.py. Comment yours out for the demo."
+        )
     try:
         course.mkdir(parents=True, exist_ok=True)
         make(course)

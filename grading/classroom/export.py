@@ -52,9 +52,9 @@ def marks(course: Course, assignments: Sequence[str] = ()) -> tuple[list[Mark], 
     Raises:
         CourseError: when there is no gradebook, or an assignment is not in it.
     """
-    if not course.database.exists():
-        raise CourseError(f"there is no {course.database}; grade first (python -m grading autograde).")
     course.refuse_damaged_gradebook()
+    if not course.has_gradebook():
+        raise CourseError(f"there is no gradebook ({course.address}); grade first (python -m grading autograde).")
     found = list[Mark]()
     with course.gradebook() as book:
         points = {one.name: float(one.max_score) for one in book.assignments}
