@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import json
 import os
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 import nbformat
@@ -18,8 +16,9 @@ from nbformat import NotebookNode
 from sqlalchemy.exc import SAWarning
 
 from grading.autograder.penalties import LatePenalties
+from grading.autograder.read_before import Answers
 from grading.autograder.submission import Master
-from grading.cells import cells_of, exercise_of, grade_id, kind, text
+from grading.cells import grade_id, kind
 from grading.course import Course
 from grading.errors import CourseError
 from grading.files import locked
@@ -148,7 +147,7 @@ class Writer:
     def _transaction(
         self, assignment: str, student: str, notebook: NotebookNode, received: datetime.datetime | None, only: str
     ) -> Written:
-        from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution
+        from nbgrader.utils import compute_checksum, is_grade, is_solution
 
         book, session = self._gradebook, self._gradebook.db
         extra: dict[str, Any] = {} if received is None else {"timestamp": received.replace(tzinfo=None)}  # it is UTC
@@ -160,8 +159,7 @@ class Writer:
                 submission = book.update_or_create_submission(assignment, student, **extra)
         finally:
             book.db = session
-        read_before = _answers(self.course.autograded(student, assignment))
-        now = _answers_of(notebook)
+        answers = Answers(self.course, student, assignment, notebook)
         cells = {grade_id(cell): cell for cell in notebook.cells if "nbgrader" in cell.metadata}
         if only:
             cells = {name: cell for name, cell in cells.items() if name == f"{only}_check"}
@@ -170,19 +168,15 @@ class Writer:
                 for grade in part.grades:
                     cell = cells.get(grade.name)
                     if cell is not None and is_grade(cell):
-                        before, grade.auto_score = grade.auto_score, determine_grade(cell)[0]
-                        name = exercise_of(cell)
-                        same = grade.auto_score == before and read_before.get(name) == now.get(name)
-                        if grade.manual_score is None:
-                            grade.needs_manual_grade = grade.auto_score is None
-                        elif not same:  # a person has read something else
-                            grade.needs_manual_grade = True
+                        answers.set_mark(grade, cell)
                 for comment in part.comments:
                     cell = cells.get(comment.name)
                     if cell is not None and is_solution(cell):
                         untouched = cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
                         comment.auto_comment = "No response." if untouched else None
-        return self._finish(submission)
+        written = self._finish(submission)
+        answers.keep()
+        return written
 
     def _finish(self, submission: Any) -> Written:
         """Ends a transaction with the points that lateness costs, counted from the mark as it now is."""
@@ -195,19 +189,6 @@ class Writer:
         session.commit()
         session.expunge_all()  # else each flush looks at every submission that was written before
         return Written(max(0.0, score - penalty), penalty)
-
-
-def _answers_of(notebook: Any) -> dict[str, str]:
-    """Returns the answers in a graded notebook, by exercise or essay."""
-    return {grade_id(cell): text(cell) for cell in cells_of(notebook) or [] if kind(cell) in ("solution", "essay")}
-
-
-def _answers(path: Path) -> dict[str, str]:
-    """Returns the answers in the file of a graded notebook; none where there is no such file, or it is damaged."""
-    try:
-        return _answers_of(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, RecursionError):
-        return {}
 
 
 class _Flushing:
