@@ -195,14 +195,14 @@ def _marks(course: Path) -> dict[str, float]:
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     cases = [case for case in CASES if not case.costly]
-    return _ran(tmp_path_factory.mktemp("quick"), cases, {}, {"cell": 5, "exercise": 3, "notebook": 3})
+    return _ran(tmp_path_factory.mktemp("quick"), cases, {}, {"cell": 5, "exercise": 3, "notebook": 15})
 
 
 @pytest.fixture(scope="module")
 def costly(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     limits = {"memory": 400 << 20, "cpu": 2, "wall": 20, "processes": 20, "disk": 8 << 20, "file_size": 4 << 20}
     cases = [case for case in CASES if case.costly]
-    budget = {"cell": 0.5, "exercise": 1.5, "notebook": 5, "reading": 1.5, "idle": 4, "wall": 40}
+    budget = {"cell": 0.5, "exercise": 1.5, "notebook": 20, "reading": 1.5, "idle": 4, "wall": 40}
     return _ran(tmp_path_factory.mktemp("costly"), cases, limits, budget)
 
 
