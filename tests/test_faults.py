@@ -71,9 +71,10 @@ class Driver:
         out = self._folder / f"run-{self._runs}.json"
         return self._say({"course": str(course), "out": str(out), "force": force}), out
 
-    def draw(self, course: Path) -> None:
-        """Draws the questions of all submissions of a class, once for all runs."""
-        self._say({"draw": str(course)})
+    def warm(self, course: Path) -> None:
+        """Grades a class in the driver itself, and draws its questions there, for all runs to come."""
+        out = self._folder / "warm.json"
+        assert self._say({"warm": str(course), "out": str(out), "force": False}) == 0, Path(f"{out}.error").read_text()
 
     def wait(self, pid: int) -> int:
         """Returns the exit status: 0, 3 for an error that was foreseen, 4 for another; negative when it was killed."""
@@ -154,9 +155,7 @@ def template(driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Path:
     solution.parent.mkdir(parents=True)
     nbformat.write(_cut(nbformat.read(ROOT / "solutions" / ASSIGNMENT / solution.name, as_version=4)), solution)
     shutil.copy(ROOT / "nbgrader_config.py", course)
-    for version in (1, 0):
-        hand_in(course, version)
-        driver.draw(course)
+    hand_in(course, 0)
     aside = course.parent / "aside"
     aside.mkdir()
     for student in STUDENTS[:-1]:
@@ -165,6 +164,10 @@ def template(driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert driver.wait(pid) == 3, Path(f"{out}.error").read_text()
     for student in STUDENTS[:-1]:
         shutil.move(aside / student, submitted(course, student).parent.parent)
+    other = Path(shutil.copytree(course, course.parent / "other"))
+    for version in (1, 0):
+        hand_in(other, version)
+        driver.warm(other)
     return course
 
 

@@ -98,10 +98,11 @@ def grade(  # noqa: PLR0913 - the whole of what a mark depends on
     )
     graded = grading.run(budget.notebook + budget.each * len(exercises))
     lost = [name for name, verdict in graded.verdicts.items() if verdict.outcome != "right" and name in work.answers]
-    used_up = graded.left <= 0 and any(not name for name, _ in work.code)
+    used_up = (graded.left <= 0 or patience.wall <= 0) and any(not name for name, _ in work.code)
     spoiled = [name for name in lost if used_up or work.further_names() & {name, *used([work.answers[name]])}]
     if spoiled and not graded.dear:
         # A further cell may have given a name another meaning, after the answer was checked.
+        patience.wall = max(patience.wall, budget.alone)
         alone = grading.run(max(graded.left, budget.alone), everything=False)
         for name in spoiled:
             if alone.verdicts[name].earned > graded.verdicts[name].earned:

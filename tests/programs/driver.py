@@ -1,8 +1,8 @@
 """Reads lines of JSON: for each it forks a run and prints its process id, or waits for one and prints its exit status.
 
-Each run is the first of a process group of its own. What it imports is imported once for all of them, and the questions
-of the submissions in a course are drawn once, when they are told as "draw". Run by `test_faults.py`, with the name of
-the assignment.
+Each run is the first of a process group of its own. What it imports is imported once for all of them; a course
+that is told as "warm" is graded here, and its questions are drawn here, so that no run has to begin at the beginning.
+Run by `test_faults.py`, with the name of the assignment.
 """
 
 import dataclasses
@@ -18,7 +18,6 @@ from grading.autograder import reporting
 from grading.autograder import run as autograde
 from grading.autograder.fingerprint import environment_key
 from grading.autograder.graded_notebook import load_master
-from grading.autograder.penalties import LatePenalties
 from grading.autograder.seeds import secret_of, seed_of
 from grading.autograder.submission import UnreadableError, read
 from grading.cells import exercise_of
@@ -49,7 +48,6 @@ def graded(told: dict[str, Any], fork_server: ForkServer) -> int:
 
 def draw(course: Course, assignment: str) -> None:
     """Draws the questions for every submission in a course, as a run would."""
-    LatePenalties(course)  # what it imports
     master = load_master(course, assignment)
     for folder in course.submitted_folders(assignment):
         try:
@@ -75,9 +73,9 @@ if __name__ == "__main__":
             if "wait" in told:
                 print(os.waitstatus_to_exitcode(os.waitpid(told["wait"], 0)[1]), flush=True)
                 continue
-            if "draw" in told:
-                draw(Course(Path(told["draw"])), sys.argv[1])
-                print(0, flush=True)
+            if "warm" in told:
+                draw(Course(Path(told["warm"])), sys.argv[1])
+                print(graded({**told, "course": told["warm"]}, fork_server), flush=True)
                 continue
             pid = os.fork()
             if pid == 0:
