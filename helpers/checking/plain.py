@@ -316,7 +316,14 @@ def _decode_dict(data: dict[str, Any], depth: int, budget: _Budget) -> dict[Any,
         raise NotPlain("the parts of a value are damaged")
     budget.spend(keys=len(data["dict"]))
     pairs = [(_decode(key, depth + 1, budget), _decode(item, depth + 1, budget)) for key, item in data["dict"]]
-    return {key if is_simple(key) else str(key): item for key, item in pairs}
+    return {key if is_simple(key) else _named(key): item for key, item in pairs}
+
+
+def _named(key: Any) -> str:
+    """Returns what stands for a key that cannot be compared; large ones take long to be written out."""
+    if key is None or (isinstance(key, Tensor) and key.numel() <= 10):
+        return str(key)
+    return f"tensor of shape {tuple(key.shape)}" if isinstance(key, Tensor) else f"a {type(key).__name__}"
 
 
 def _decode_other(data: dict[str, Any], depth: int, budget: _Budget) -> Other:

@@ -120,6 +120,12 @@ CASES = [
     Case("lies_of_its_time", {"causal_mask": "from helpers.checking import serve\nimport time\ntime.process_time = lambda: 0.0\ndef causal_mask(size):\n    import signal\n    signal.setitimer(signal.ITIMER_PROF, 0)\n    end = time.monotonic() + 9\n    while time.monotonic() < end: pass\n    return 1"}, least=3.0, costly=True),
     Case("waits_in_further_cells", change=_further("time.sleep(1.5)", 20), least=3.0, costly=True),
     Case("works_in_further_cells", change=_further("_end = time.process_time() + 0.4\nwhile time.process_time() < _end: pass", 100), least=3.0, costly=True),
+    # What the one process of a run reads before anything is graded.
+    Case("dear_lines_in_further_cells", change=_further("x = 1\n" * 10_000, 70), costly=True),
+    Case("dear_long_further_cells", change=_further("x = [" + "1," * 30_000 + "]", 60), costly=True),
+    Case("dear_chains_of_names", change=_further("\n".join(f"a{n} = a{n + 1}" for n in range(8_000)) + "\na8000 = lost", 1), costly=True),
+    Case("dear_functions_of_functions", change=_further("\n".join(f"def f{n}(): f{n + 1}; g{n}\ng{n} = f0" for n in range(3_000)), 1), costly=True),
+    Case("dear_text_in_cells", change=_further("#" * 2_000_000, 4), costly=True, gradable=False, most=0),
     Case("lazy_everywhere", {name: f"{_LAZY}\ndef {name}(*given): _hardly()\n" for name in ("causal_mask", "padding_mask", "future_influence", "wasted_scores")}, costly=True),
     Case("lazy_cells_everywhere", dict.fromkeys(("causal_mask", "padding_mask", "future_influence", "wasted_scores"), f"{_LAZY}\n_hardly()\n"), costly=True),
 ]  # fmt: skip
