@@ -44,6 +44,7 @@ class Budget:
 USED_UP = "the time for this notebook was used up"
 TOO_DEAR = "its replies cost too much to read"
 READ_IN_ALL = 2
+STARTS = 10  # processes that one submission gets, and two more for each exercise: each new one runs its cells again
 
 
 @dataclass
@@ -134,6 +135,7 @@ class _Grading:
         """Returns the verdicts, after about `seconds` at most; without `everything` only the answers are run."""
         self._cells = plan(self._master, self._work, everything=everything)
         self._culprits = Counter[int]()  # cells that have ended the process, and how often
+        self._starts = STARTS + 2 * len(self._exercises)
         self._graded = graded = Graded(put_right=list(self._work.put_right), left=seconds)
         self._process = self._started()
         for check in self._master.cells("check"):
@@ -180,6 +182,9 @@ class _Grading:
         """Returns a process in which all cells have run, but those that block or twice end it, while there is time."""
         graded = self._graded
         while True:
+            self._starts -= 1
+            if self._starts < 0 or self._reading.left <= 0:
+                graded.left = 0.0
             start = time.perf_counter()
             process = self._students.student(self._patience)
             self._add("fork", start)

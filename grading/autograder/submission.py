@@ -84,7 +84,7 @@ def read(folder: Path, master: Master) -> Work:
         work.put_right.append(f"{len(found) - len(cells)} cells that are no cells were left out")
     reading = read_cells(cells, master.notebook.cells)
     work.code = _with_experiments(reading, master, work)
-    retyped = [name for name, cell in reading.code if name and cell.get("cell_type") != "code"]
+    retyped = dict.fromkeys(name for name, cell in reading.code if name and cell.get("cell_type") != "code")
     work.put_right += [f"the cell of {name} is not a code cell; it was run as one" for name in retyped]
     names = [exercise_of(cell) for cell in master.cells("check")]
     for name in [*names, *(grade_id(cell) for cell in master.cells("essay"))]:

@@ -41,6 +41,16 @@ def _further(source: str, count: int) -> Callable[[NotebookNode], None]:
     return change
 
 
+def _copies(count: int) -> Callable[[NotebookNode], None]:
+    """Returns what adds so many copies of an exercise's cell, none of which is a code cell."""
+
+    def change(notebook: NotebookNode) -> None:
+        told = {"grade_id": "causal_mask", "solution": True}
+        notebook.cells += [nbformat.v4.new_markdown_cell("1", metadata={"nbgrader": told}) for _ in range(count)]
+
+    return change
+
+
 DEAR = {
     "60_tiny_numbers": f"{{'expression': ['Add', *[{_float(repr('9' * 390))}] * 60]}}",
     "490_tiny_numbers": f"{{'expression': ['Add', *[{_float(repr('9' * 390))}] * 490]}}",
@@ -120,6 +130,10 @@ CASES = [
     Case("lies_of_its_time", {"causal_mask": "from helpers.checking import serve\nimport time\ntime.process_time = lambda: 0.0\ndef causal_mask(size):\n    import signal\n    signal.setitimer(signal.ITIMER_PROF, 0)\n    end = time.monotonic() + 9\n    while time.monotonic() < end: pass\n    return 1"}, least=3.0, costly=True),
     Case("waits_in_further_cells", change=_further("time.sleep(1.5)", 20), least=3.0, costly=True),
     Case("works_in_further_cells", change=_further("_end = time.process_time() + 0.4\nwhile time.process_time() < _end: pass", 100), least=3.0, costly=True),
+    # Each end of a process is a new start, and each cell a message.
+    Case("ends_in_further_cells", change=_further("import os; os._exit(0)", 300), least=3.0, costly=True),
+    Case("very_many_further_cells", change=_further("1", 15_000), least=0.0, costly=True),
+    Case("very_many_copies_of_another_type", change=_copies(10_000), least=0.0, costly=True),
     # What the one process of a run reads before anything is graded.
     Case("dear_lines_in_further_cells", change=_further("x = 1\n" * 10_000, 70), costly=True),
     Case("dear_long_further_cells", change=_further("x = [" + "1," * 30_000 + "]", 60), costly=True),
