@@ -245,7 +245,7 @@ class _Standstill:
             if self._done(0) < AT_WORK * self._seconds:
                 raise ChannelError("it waits, and does nothing")
         if done < passed and self._patience.idle <= 0:
-            raise ChannelError("it waits, and the cells and answers before it have waited too,")
+            raise ChannelError("it waits, and the cells and answers before it have done so too,")
 
     def _done(self, since: float) -> float:
         """Returns the seconds of work that the looks after a moment have seen."""
