@@ -55,4 +55,7 @@ c.LateSubmissionPlugin.penalty_method = "none"  # "zero" takes everything off
 c.GenerateFeedback.exporter_class = "grading.pages.exporter.FeedbackExporter"
 c.GenerateFeedback.preprocessors = ["grading.pages.exporter.Grades"]
 c.Exchange.root = os.path.join(c.CourseDirectory.root, "gradebook", "exchange")  # for a course without a hub
+work = os.path.join(c.CourseDirectory.root, "work")
+if os.path.isdir(work):  # where `make lab` lets students work: what they hand in by the exchange comes from there
+    c.Exchange.assignment_dir = work
 c.ExportPlugin.to = "gradebook/grades.csv"

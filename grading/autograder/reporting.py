@@ -16,6 +16,7 @@ from grading.course import Course
 from grading.text import one_line, printable
 
 KEPT = 30  # log files; older ones are removed
+SOME_WITHOUT_MARK = 3  # the status of a run that has ended as it should, and could not grade every submission
 LONGEST = 2000  # signs of the notes on one submission
 
 
