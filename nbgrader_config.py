@@ -5,7 +5,7 @@ import os
 from nbconvert.preprocessors import ClearMetadataPreprocessor
 from nbgrader import preprocessors
 
-from grading.autograder.preprocessors import MendCells, SandboxedExecute, TakeAnswers
+from grading.autograder.preprocessors import MendCells, SandboxedExecute, SaveMarks, TakeAnswers
 
 c = get_config()  # noqa: F821 - nbgrader defines it when it reads this file
 
@@ -40,7 +40,7 @@ c.Autograde.autograde_preprocessors = [
     preprocessors.IgnorePattern,
     ClearMetadataPreprocessor,
     preprocessors.LimitOutput,
-    preprocessors.SaveAutoGrades,
+    SaveMarks,
     preprocessors.AssignLatePenalties,
     preprocessors.CheckCellMetadata,
 ]

@@ -90,7 +90,8 @@ def read_bounded(path: Path, limit: int) -> bytes:
     Raises:
         OSError: when it is missing, a link, or no ordinary file.
     """
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    flags = (getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))  # the last is of Windows only
+    handle = os.open(path, sum(flags, os.O_RDONLY))
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError(0, "it is no ordinary file", str(path))

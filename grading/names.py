@@ -6,14 +6,18 @@ Source is read, never run. What cannot be read (a syntax error) binds and uses n
 from __future__ import annotations
 
 import ast
+import bisect
 import builtins
 import re
 import symtable
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-LONGEST = 200_000  # characters of a cell; the longest of the course has 3,000
+LONGEST = 200_000  # characters of a cell, or of all together; the longest cell of the course has 3,000
+LINES = 20_000  # of all cells together; a notebook of the course has 1,000
+STEPS = 200_000  # in which `needed` must find its statements; for a notebook of the course it takes a few hundred
 TRAINS = re.compile("train|fit|sweep|learn(?!ing)")
 LOOKS_UP = {"globals", "vars", "locals", "eval", "exec", "getattr"}  # with these, a text may be the name of a variable
 
@@ -119,32 +123,48 @@ def used(sources: Iterable[str]) -> set[str]:
     return names
 
 
+def are_short(sources: Sequence[str]) -> bool:
+    """Says whether cells are together short enough to be looked into: who writes them chooses what that costs."""
+    lines = sum(source.count("\n") + source.count("\r") + source.count(";") + 1 for source in sources)
+    return sum(map(len, sources)) <= LONGEST and lines <= LINES
+
+
 def needed(cells: Sequence[str], wanted: Iterable[str]) -> list[str]:
     """Returns of each cell the statements that bind the wanted variables, with those that these need in turn.
 
-    Of several that bind a variable the last before its use counts, with those in between that change it.
+    Of several that bind a variable the last before its use counts, with those in between that change it. Where that
+    takes too long to find out, nothing is needed.
     """
     flat = [(number, one) for number, cell in enumerate(cells) for one in statements(cell)]
+    binding, changing = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
+    for place, (_, one) in enumerate(flat):
+        for name in one.binds:
+            binding[name].append(place)
+        for name in one.changes:
+            changing[name].append(place)
     waiting = [(name, len(flat)) for name in wanted]
-    asked, chosen = set(waiting), set[int]()
+    asked, chosen, steps = set(waiting), set[int](), 0
     while waiting:
         name, end = waiting.pop()
-        places = [place for place, (_, one) in enumerate(flat) if name in one.binds]
-        if not places:
+        if name not in binding:
             continue
-        bound_at = max((before for before in places if before < end), default=places[-1])
-        changed_at = [place for place in range(bound_at + 1, end) if name in flat[place][1].changes]
-        for place in (bound_at, *changed_at):
+        before = bisect.bisect_left(binding[name], end)
+        bound_at = binding[name][before - 1]  # the last of all where none stands before
+        first, last = bisect.bisect_right(changing[name], bound_at), bisect.bisect_left(changing[name], end)
+        for place in (bound_at, *changing[name][first:last]):
             chosen.add(place)
             one = flat[place][1]
+            steps += 1 + len(one.uses)
             limit = end if one.defines else place  # a function looks its variables up when it is called
             more = {(used, limit) for used in one.uses} - asked
             asked |= more
             waiting += more
-    parts = [
-        [one.source for place, (cell, one) in enumerate(flat) if cell == n and place in chosen]
-        for n in range(len(cells))
-    ]
+        if steps > STEPS:
+            return [""] * len(cells)
+    parts: list[list[str]] = [[] for _ in cells]
+    for place in sorted(chosen):
+        number, one = flat[place]
+        parts[number].append(one.source)
     return ["\n".join(part) for part in parts]
 
 

@@ -73,3 +73,13 @@ def test_only_ordinary_files_of_strangers_are_read(tmp_path: Path) -> None:
     for name in ("link", "pipe", "missing"):
         with pytest.raises(OSError):  # noqa: PT011 - one kind for each
             read_bounded(tmp_path / name, 4)
+
+
+def test_windows_is_asked_for_the_very_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without this flag it reads the ends of lines as it likes, and stops at a Ctrl-Z."""
+    (tmp_path / "file").write_bytes(b"a\r\n\x1ab")
+    flags, opened = list[int](), os.open
+    monkeypatch.setattr(os, "O_BINARY", 1 << 15, raising=False)
+    monkeypatch.setattr(os, "open", lambda path, flag: flags.append(flag) or opened(path, os.O_RDONLY))
+    assert read_bounded(tmp_path / "file", 10) == b"a\r\n\x1ab"
+    assert flags[0] & os.O_BINARY  # type: ignore[attr-defined]

@@ -1,6 +1,8 @@
 """A class in which some try to hold whoever grades: the run ends, and every honest mark is as without them."""
 
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,7 +11,11 @@ from grading.autograder import run as autograde
 from grading.autograder.grade_submission import Budget
 from grading.autograder.outcome import GRADED
 from grading.course import Course
+from grading.sandbox import student_process
 from grading.sandbox.fork_server import ForkServer
+from grading.sandbox.student_process import STANDSTILL, WAITING, Pace, Patience
+from grading.sandbox.supervision import Work
+from helpers.checking.serve import ChannelError
 
 
 @pytest.mark.sandbox
@@ -31,3 +37,67 @@ def test_honest_marks_are_the_same_among_submissions_that_cost_much(tmp_path: Pa
     hostile = [one for name, one in after.items() if name not in names]
     assert all(one.score == 0 for one in hostile)
     assert [one.student for one in hostile if "dear" in one.student and not one.odd] == []
+
+
+# --- how long a process is waited for ---------------------------------------------------------------------------------
+
+
+def works(share: float, *, ready: bool = False, blocked: bool = False) -> Callable[[int], Work]:
+    """Returns what a process has done after so many seconds that uses this share of a processor."""
+    return lambda now: Work(share * now, ready, blocked)
+
+
+def waited_for(
+    monkeypatch: pytest.MonkeyPatch, does: Callable[[int], Work], standstill: float, patience: Patience
+) -> int:
+    """Returns after how many looks, one each second, a process is no longer waited for; 300 when it still is."""
+    clock = [0]
+    monkeypatch.setattr(student_process, "time", SimpleNamespace(monotonic=lambda: float(clock[0])))
+    monkeypatch.setattr(student_process, "at_work", lambda pid: does(clock[0]))
+    watch = student_process._Standstill(1, standstill, patience)
+    for second in range(1, 300):
+        clock[0] = second
+        try:
+            watch.look()
+        except ChannelError:
+            return second
+    return 300
+
+
+@pytest.mark.parametrize(("does", "standstill", "least", "most"), [
+    pytest.param(works(1.0, ready=True), STANDSTILL, 300, 300, id="it works"),
+    pytest.param(works(0.01, ready=True), STANDSTILL, 300, 300, id="it waits for a processor"),
+    pytest.param(works(0.01), STANDSTILL, 10, 12, id="an answer sleeps"),
+    pytest.param(works(0.0, blocked=True), STANDSTILL, 15, 18, id="an answer waits for a child by vfork"),
+    pytest.param(works(0.04, blocked=True), STANDSTILL, 15, 20, id="the same, and works a little beside"),
+    pytest.param(works(0.01), WAITING, 30, 32, id="a cell sleeps"),
+    pytest.param(works(0.06), STANDSTILL, 45, 50, id="it works a little more than a standstill"),
+    pytest.param(works(0.5), STANDSTILL, 90, 93, id="it works half of the time"),
+    pytest.param(lambda now: Work(max(0, now - 13), now > 13, False), WAITING, 300, 300, id="a download, then work"),
+])  # fmt: skip
+def test_who_waits_is_waited_for_a_while(
+    monkeypatch: pytest.MonkeyPatch, does: Callable[[int], Work], standstill: float, least: int, most: int
+) -> None:
+    assert least <= waited_for(monkeypatch, does, standstill, Patience(idle=Budget().idle)) <= most
+
+
+def test_others_may_work_in_the_place_of_who_hardly_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[Pace] = []
+    patience = Patience(idle=20.0, heard=said.append)
+    assert waited_for(monkeypatch, works(0.06), STANDSTILL, patience) < 30
+    assert said == [Pace.WAITS]
+    assert patience.has_waited
+    waited_for(monkeypatch, lambda now: Work(now, now > 20, False), WAITING, Patience(heard=said.append))
+    assert said == [Pace.WAITS]  # it works all the time
+    waited_for(monkeypatch, lambda now: Work(max(0, now - 9), now > 9, False), WAITING, Patience(heard=said.append))
+    assert said == [Pace.WAITS, Pace.WAITS, Pace.WORKS]
+
+
+def test_the_time_that_is_counted_is_what_was_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a process says of its own time counts only where it is more."""
+    monkeypatch.setattr(student_process, "at_work", lambda pid: works(1.0, ready=True)(next(seconds)))
+    seconds = iter(range(100))
+    watch = student_process._Standstill(1, STANDSTILL, Patience())
+    for _ in range(6):
+        watch.look()
+    assert watch.cpu == 5.0

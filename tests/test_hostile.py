@@ -30,8 +30,8 @@ import nbformat
 import pytest
 
 from grading import exercise
+from grading.autograder import seeds
 from grading.autograder.graded_notebook import load_master
-from grading.autograder.seeds import secret_of, seed_of
 from grading.autograder.submission import read
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
@@ -43,7 +43,7 @@ from helpers.checking.judging import judge
 from helpers.checking.serve import decode_reply
 from tests import kept
 from tests.hostile import replies
-from tests.hostile.case import Case, World
+from tests.hostile.case import VARIANTS, Case, World
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect, released
 
 CLASSES = ("cells", "costs", "files", "pages", "processes", "reading", "replies", "verdict", "voices", "writing")
@@ -167,7 +167,7 @@ def _ran(folder: Path, cases: list[Case], limits: dict[str, float], budget: dict
             if case.files:
                 case.files(place, world)
         before, children = _fingerprints(world), _children()
-        told = json.dumps({"course": str(course), "limits": limits, "budget": budget})
+        told = json.dumps({"course": str(course), "limits": limits, "budget": budget, "variants": VARIANTS})
         done = subprocess.run(
             [sys.executable, str(PROGRAM), told],
             env=os.environ | {"SECRET": canaries["environment"], "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
@@ -195,14 +195,14 @@ def _marks(course: Path) -> dict[str, float]:
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     cases = [case for case in CASES if not case.costly]
-    return _ran(tmp_path_factory.mktemp("quick"), cases, {}, {"cell": 5, "exercise": 3, "notebook": 3})
+    return _ran(tmp_path_factory.mktemp("quick"), cases, {}, {"cell": 5, "exercise": 3, "notebook": 15})
 
 
 @pytest.fixture(scope="module")
 def costly(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     limits = {"memory": 400 << 20, "cpu": 2, "wall": 20, "processes": 20, "disk": 8 << 20, "file_size": 4 << 20}
     cases = [case for case in CASES if case.costly]
-    budget = {"cell": 0.5, "exercise": 1.5, "notebook": 5, "reading": 1.5, "idle": 4, "wall": 40}
+    budget = {"cell": 0.5, "exercise": 1.5, "notebook": 20, "reading": 1.5, "idle": 4, "wall": 40}
     return _ran(tmp_path_factory.mktemp("costly"), cases, limits, budget)
 
 
@@ -247,7 +247,8 @@ def test_no_canary_is_anywhere(ran: Ran) -> None:
 
 
 @pytest.mark.sandbox
-def test_no_hidden_value_is_in_what_was_graded(quick: Ran) -> None:
+def test_no_hidden_value_is_in_what_was_graded(quick: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seeds, "VARIANTS", VARIANTS)
     defined, master = exercise.load(ASSIGNMENT), load_master(Course(quick.world.course), ASSIGNMENT)
     for case in CASES:
         path = quick.world.course / "gradebook" / "autograded" / case.name / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
@@ -255,8 +256,8 @@ def test_no_hidden_value_is_in_what_was_graded(quick: Ran) -> None:
             continue
         text = path.read_text(encoding="utf-8")
         work = read(quick.world.course / "gradebook" / "submitted" / case.name / ASSIGNMENT, master)
-        seed = seed_of(secret_of(Course(quick.world.course)), case.name, work.digest())
-        drawn = defined["attention_weights"].drawn_examples(seed).stages
+        seed = seeds.seed_of(seeds.secret_of(Course(quick.world.course)), case.name, work.digest())
+        drawn = defined["attention_weights"].variant(seed).stages
         encoded = json.dumps([plain.encode(one.wanted) for stage in drawn for one in stage.cases])
         values = re.findall(r'"base64": "([^"]{20,60})', encoded)
         assert len(values) > 10

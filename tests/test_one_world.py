@@ -17,7 +17,7 @@ from grading.autograder.submission import read
 from grading.cells import grade_id
 from grading.classroom import demo
 from grading.course import Course
-from grading.names import bound, needed, trained, used
+from grading.names import are_short, bound, needed, trained, used
 from grading.sandbox.student_process import ForkServerClient
 from helpers.check import EXPERIMENTS, check
 from helpers.checking.globals_used import globals_used
@@ -144,6 +144,17 @@ def test_only_what_a_name_needs_is_run() -> None:
     assert needed(cells, ["d"]) == ["a = 1\nb = a + 1\nc = [b]", "def d():\n    return c", ""]
     assert not trained("\n".join(needed(cells, ["d"])))
     assert trained("\n".join(needed(cells, ["losses"])))
+
+
+def test_what_many_names_need_is_found_in_bounded_time() -> None:
+    """Whoever writes the cells chooses how many names lead to how many others: a chain, and functions of functions."""
+    chain = "\n".join(f"a{n} = a{n + 1}" for n in reversed(range(8_000)))
+    assert needed([chain], ["a0"]) == [chain]
+    functions = "\n".join(f"def f{n}(): f{n + 1}; g{n}\ng{n} = f0" for n in range(3_000))
+    assert needed([functions], ["f0"]) == [""]
+    assert are_short(["x = 1\n" * 1000] * 10)
+    assert not are_short(["x = 1\n" * 1000] * 30)
+    assert not are_short(["x" * 50_000] * 5)
 
 
 def test_a_cell_that_is_too_long_is_not_looked_into() -> None:

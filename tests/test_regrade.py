@@ -99,6 +99,29 @@ def test_an_essay_that_has_changed_is_to_be_read_again(course: Path) -> None:
 
 
 @pytest.mark.sandbox
+def test_nbgraders_own_commands_ask_again_for_changed_essays_only(course: Path) -> None:
+    """formgrader's button grades anew whatever was graded: what a person has read is not to be read again."""
+    changed = perfect()
+    cell(changed, "mask_essay").source += " And more."
+    where = ("mask_essay", ASSIGNMENT, ASSIGNMENT, "ada_perfect")
+    command = ("autograde", ASSIGNMENT, "--student", "ada_perfect", "--force")
+    for first, second, asked in ((perfect(), perfect(), False), (perfect(), changed, True)):
+        submitted(course, "ada_perfect").write_text(nbformat.writes(first), encoding="utf-8")
+        assert regrade.run(Course(course), ASSIGNMENT, ["ada_perfect"]) == 0
+        with book(course) as opened:  # a person reads it
+            grade = opened.find_grade(*where)
+            grade.manual_score, grade.needs_manual_grade = 1.5, False
+            opened.db.commit()
+        submitted(course, "ada_perfect").write_text(nbformat.writes(second), encoding="utf-8")
+        done = plain_grading.nbgrader(course, *command)
+        assert done.returncode == 0, done.stderr
+        with book(course) as opened:
+            grade = opened.find_grade(*where)
+            assert (grade.auto_score, grade.manual_score, grade.needs_manual_grade) == (None, 1.5, asked)
+            assert not opened.find_grade("causal_mask_check", *where[1:]).needs_manual_grade
+
+
+@pytest.mark.sandbox
 def test_a_mark_of_a_person_is_looked_at_again_when_what_it_is_for_has_changed(course: Path) -> None:
     """A person may set another mark than the check; it is asked again only when answer or verdict are new."""
     path = submitted(course, "denis_mistaken")

@@ -24,23 +24,27 @@ from helpers.checking.verdict import Verdict
 class Budget:
     """What grading may take: processor seconds for one cell, for one exercise's questions, and for a notebook.
 
-    A notebook gets `notebook` seconds for each of its exercises, and once more for the rest. To read and compare the
-    replies to one exercise's questions may take the examiner `reading` seconds, and `READ_IN_ALL` times as long for all
-    together. `wall` are seconds by the clock on the wall in which a submission's processes are waited for, whatever
-    they do, and `idle` those of them in which they do nothing.
+    A notebook gets `notebook` seconds, and `each` for each of its exercises. Where its further cells have used them up,
+    the answers by themselves get `alone` seconds more. To read and compare the replies to one exercise's questions may
+    take the examiner `reading` seconds, and `READ_IN_ALL` times as long for all together. `wall` are seconds by the
+    clock on the wall in which a submission's processes are waited for, whatever they do, and `idle` those of them in
+    which they wait for anything but a processor.
     """
 
     cell: float = 20.0
     exercise: float = 10.0
     notebook: float = 30.0
+    each: float = 3.0
+    alone: float = 10.0
     reading: float = 4.0
-    wall: float = 180.0
-    idle: float = 60.0
+    wall: float = 120.0
+    idle: float = 45.0
 
 
 USED_UP = "the time for this notebook was used up"
 TOO_DEAR = "its replies cost too much to read"
 READ_IN_ALL = 2
+STARTS = 10  # processes that one submission gets, and two more for each exercise: each new one runs its cells again
 
 
 @dataclass
@@ -93,16 +97,22 @@ def grade(  # noqa: PLR0913 - the whole of what a mark depends on
     grading = _Grading(
         students, master, work, exercises, seed, budget, patience, Allowance(READ_IN_ALL * budget.reading)
     )
-    graded = grading.run(budget.notebook * (1 + len(exercises)))
+    graded = grading.run(budget.notebook + budget.each * len(exercises))
     lost = [name for name, verdict in graded.verdicts.items() if verdict.outcome != "right" and name in work.answers]
-    spoiled = [name for name in lost if work.further_names() & {name, *used([work.answers[name]])}]
+    used_up = (graded.left <= 0 or patience.wall <= 0) and any(not name for name, _ in work.code)
+    spoiled = [name for name in lost if used_up or work.further_names() & {name, *used([work.answers[name]])}]
     if spoiled and not graded.dear:
         # A further cell may have given a name another meaning, after the answer was checked.
-        alone = grading.run(graded.left, everything=False)
+        patience.wall = max(patience.wall, budget.alone)
+        alone = grading.run(max(graded.left, budget.alone), everything=False)
         for name in spoiled:
             if alone.verdicts[name].earned > graded.verdicts[name].earned:
                 graded.verdicts[name] = alone.verdicts[name]
-                graded.put_right.append(f"a further cell changes what {name} uses; it was marked without it")
+                graded.put_right.append(
+                    f"further cells used up the time; {name} was marked without them"
+                    if used_up
+                    else f"a further cell changes what {name} uses; it was marked without it"
+                )
         graded.dear |= alone.dear
     graded.odd = patience.odd
     return graded
@@ -125,6 +135,7 @@ class _Grading:
         """Returns the verdicts, after about `seconds` at most; without `everything` only the answers are run."""
         self._cells = plan(self._master, self._work, everything=everything)
         self._culprits = Counter[int]()  # cells that have ended the process, and how often
+        self._starts = STARTS + 2 * len(self._exercises)
         self._graded = graded = Graded(put_right=list(self._work.put_right), left=seconds)
         self._process = self._started()
         for check in self._master.cells("check"):
@@ -171,6 +182,9 @@ class _Grading:
         """Returns a process in which all cells have run, but those that block or twice end it, while there is time."""
         graded = self._graded
         while True:
+            self._starts -= 1
+            if self._starts < 0 or self._reading.left <= 0:
+                graded.left = 0.0
             start = time.perf_counter()
             process = self._students.student(self._patience)
             self._add("fork", start)

@@ -11,16 +11,16 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from nbgrader.api import InvalidEntry, MissingEntry
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 
 from grading.autograder.marks import Marked, Written, count_lateness, store
 from grading.autograder.penalties import LatePenalties, PenaltyError
+from grading.autograder.read_before import Answers
 from grading.autograder.submission import Master
-from grading.cells import cells_of, grade_id, kind, text
+from grading.cells import grade_id, kind
 from grading.course import Course
 from grading.database import is_lost
 from grading.errors import CourseError
@@ -104,9 +104,10 @@ class Writer:
                 half.parent.mkdir(parents=True, exist_ok=True)
                 half.write_text(json.dumps(one.notebook, ensure_ascii=False, sort_keys=True), encoding="utf-8")
             written = self._rows(marked)
-            for path, half, told in zip(paths, halves, written, strict=True):
+            for one, path, half, told in zip(marked, paths, halves, written, strict=True):
                 if isinstance(told, Written):
                     os.replace(half, path)
+                    self._answers(one).keep()
         finally:
             for half in halves:
                 half.unlink(missing_ok=True)
@@ -117,7 +118,7 @@ class Writer:
 
         def transaction() -> list[Written | PenaltyError]:
             with self._engine.begin() as connection:
-                return store(connection, marked, self._penalties, self._answers_before, _answers_of)
+                return store(connection, marked, self._penalties, self._answers)
 
         try:
             return [*_patiently(self.course, transaction, self._tell)]
@@ -126,8 +127,8 @@ class Writer:
                 return [told for one in marked for told in self._rows([one])]
             return [UnwritableError(f"the gradebook does not take it: {self.course.address.reason(problem)}")]
 
-    def _answers_before(self, one: Marked) -> dict[str, str]:
-        return _answers(self.course.autograded(one.student, one.assignment))
+    def _answers(self, one: Marked) -> Answers:
+        return Answers(self.course, one.student, one.assignment, one.notebook)
 
     def count_lateness(self, assignment: str, student: str, received: datetime.datetime | None) -> Written | None:
         """Takes points off for lateness where answers are as they were: as time, due date and extension now say.
@@ -144,19 +145,6 @@ class Writer:
                 return count_lateness(connection, assignment, student, received, self._penalties)
 
         return _patiently(self.course, transaction, self._tell)
-
-
-def _answers_of(notebook: Any) -> dict[str, str]:
-    """Returns the answers in a graded notebook, by exercise or essay."""
-    return {grade_id(cell): text(cell) for cell in cells_of(notebook) or [] if kind(cell) in ("solution", "essay")}
-
-
-def _answers(path: Path) -> dict[str, str]:
-    """Returns the answers in the file of a graded notebook; none where there is no such file, or it is damaged."""
-    try:
-        return _answers_of(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, RecursionError):
-        return {}
 
 
 def _patiently(course: Course, action: Callable[[], T], tell: Callable[[str], None] = lambda sentence: None) -> T:

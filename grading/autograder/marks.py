@@ -16,11 +16,12 @@ from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader import api
-from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution
+from nbgrader.utils import compute_checksum, is_grade, is_solution
 from sqlalchemy import Connection, Table, bindparam, insert, select, update
 
 from grading.autograder.penalties import LatePenalties, PenaltyError
-from grading.cells import exercise_of, grade_id
+from grading.autograder.read_before import Answers
+from grading.cells import grade_id
 from grading.errors import CourseError
 
 STUDENT: Table = api.Student.__table__
@@ -223,8 +224,7 @@ def store(
     connection: Connection,
     marked: Sequence[Marked],
     penalties: LatePenalties,
-    answers_before: Callable[[Marked], Mapping[str, str]],
-    answers_of: Callable[[NotebookNode], Mapping[str, str]],
+    answers_of: Callable[[Marked], Answers],
 ) -> list[Written | PenaltyError]:
     """Writes the marks of submissions, each of another student or assignment; the caller's transaction makes it whole.
 
@@ -232,8 +232,7 @@ def store(
         connection: within a transaction.
         marked: what is written.
         penalties: the course's rule for late work.
-        answers_before: returns the answers that were graded before, by exercise or essay.
-        answers_of: returns those of a graded notebook.
+        answers_of: returns what tells whether a person has to read something again.
 
     Returns:
         For each submission its mark, or why the penalty cannot be told; then nothing of this one is written.
@@ -246,7 +245,7 @@ def store(
     for one in marked:
         known = held[one.assignment]
         submission = known.submission(one.student)
-        _mark(submission, one, known.names, answers_before, answers_of)
+        _mark(submission, one, known.names, answers_of(one))
         try:
             told.append(submission.written(penalties.assign(submission)))
         except PenaltyError as problem:
@@ -291,8 +290,7 @@ def _mark(
     submission: _Submission,
     one: Marked,
     names: Mapping[str, str],
-    answers_before: Callable[[Marked], Mapping[str, str]],
-    answers_of: Callable[[NotebookNode], Mapping[str, str]],
+    answers: Answers,
 ) -> None:
     """Puts the marks and comments of a graded notebook into the rows of its submission."""
     if one.timestamp is not None:
@@ -303,16 +301,8 @@ def _mark(
     for part in submission.notebooks:
         for grade in part.grades:
             cell = cells.get(names[grade.cell_id])
-            if cell is None or not is_grade(cell):
-                continue
-            before, score = grade.auto_score, determine_grade(cell)[0]
-            grade.values["auto_score"] = score
-            if grade.manual_score is None:
-                grade.values["needs_manual_grade"] = score is None
-            else:
-                name = exercise_of(cell)
-                if score != before or answers_before(one).get(name) != answers_of(one.notebook).get(name):
-                    grade.values["needs_manual_grade"] = True  # a person has read something else
+            if cell is not None and is_grade(cell):
+                grade.values |= answers.mark(grade, cell)
         for comment in part.comments:
             cell = cells.get(names[comment.cell_id])
             if cell is not None and is_solution(cell):

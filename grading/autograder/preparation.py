@@ -5,6 +5,9 @@ Imports nothing that takes time, so that a mistyped name is answered at once.
 
 from __future__ import annotations
 
+import importlib
+import os
+import platform
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,14 +36,29 @@ def chosen(course: Course, assignments: Sequence[str], students: Sequence[str]) 
     return [(name, folder) for name, folder in found if not students or folder.parent.name in students]
 
 
+def no_processes() -> str:
+    """Returns "" where students' code can have processes of its own, else one sentence that says what is missing."""
+    if sys.platform.startswith("win"):
+        return "Windows cannot lock students' code in."
+    missing = ["os.fork"] if not hasattr(os, "fork") else []
+    for name in ("fcntl", "resource"):
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            missing.append(name)
+    if not missing:
+        return ""
+    return f"{platform.system()} cannot lock students' code in: its Python has no {' and no '.join(missing)}."
+
+
 def start_fork_server(*, unsafe: bool) -> ForkServer:
     """Says how students' code is locked in, and starts the process that theirs descend from; returns at once.
 
     Raises:
         CourseError: when this machine cannot make a sandbox and `unsafe` is not given.
     """
-    if sys.platform.startswith("win"):
-        raise CourseError("Windows cannot lock students' code in. Nothing was graded; grade on Linux, or in WSL.")
+    if missing := no_processes():
+        raise CourseError(f"{missing} Nothing was graded; grade on Linux, or in WSL.")
     from grading import sandbox  # its modules are those of Unix
     from grading.sandbox.fork_server import ForkServer
 

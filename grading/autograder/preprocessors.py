@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
-from nbgrader.preprocessors import Execute, NbGraderPreprocessor
+from nbgrader.preprocessors import Execute, NbGraderPreprocessor, SaveAutoGrades
 from traitlets import Bool
 
+from grading.autograder.read_before import Answers
 from grading.autograder.separate import NoSandboxError, separate_grader
 from grading.cells import grade_id, kind
 from grading.course import Course
@@ -109,6 +110,28 @@ class TakeAnswers(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has n
         for link in [path for path in submitted.rglob("*") if path.is_symlink()]:
             self.log.warning("%s is a link; what it leads to was not kept", link)
             (copies / link.relative_to(submitted)).unlink(missing_ok=True)
+
+
+class SaveMarks(SaveAutoGrades):  # type: ignore[misc]  # nbgrader has no types
+    """Saves marks and comments as nbgrader's own step does, and leaves what a person has read as read.
+
+    nbgrader's asks for every essay again that has a mark, whatever was graded anew: this one only where the answer is
+    another one than a person has read, or the mark of its check has changed.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        """Returns the notebook as it was; its marks are in the gradebook."""
+        told = resources["nbgrader"]
+        self._answers = Answers(Course(Path.cwd()), told["student"], told["assignment"], nb)
+        done: tuple[NotebookNode, Any] = super().preprocess(nb, resources)
+        self._answers.keep()
+        return done
+
+    def _add_score(self, cell: NotebookNode, resources: Any) -> None:
+        grade = self.gradebook.find_grade(grade_id(cell), self.notebook_id, self.assignment_id, self.student_id)
+        for name, value in self._answers.mark(grade, cell).items():
+            setattr(grade, name, value)
+        self.gradebook.db.commit()
 
 
 class MendCells(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types

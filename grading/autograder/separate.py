@@ -21,6 +21,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from grading.autograder.preparation import no_processes
 from grading.course import ROOT
 from grading.errors import CourseError
 
@@ -79,8 +80,8 @@ class SeparateGrader:
 
     def _start(self) -> None:
         """Starts the process, and waits until it has said how students' code is locked in."""
-        if sys.platform.startswith("win"):
-            raise NoSandboxError("Windows cannot lock students' code in.")
+        if missing := no_processes():
+            raise NoSandboxError(missing)
         self._sources = _newest_source()
         ours, theirs = socket.socketpair()
         places = json.dumps([str(ROOT), *(folder for folder in sys.path if os.path.isabs(folder))])

@@ -18,10 +18,11 @@ from nbformat import NotebookNode
 from grading.answers import Reading, read_cells
 from grading.cells import cells_of, exercise_of, grade_id, is_experiment, kind, text
 from grading.files import read_bounded
-from grading.names import bound, needed, trained, used
+from grading.names import are_short, bound, needed, trained, used
 from grading.text import printable
 
 MAX_BYTES = 50 << 20  # a notebook with many pictures has 5 MB
+MAX_TEXT = 5_000_000  # characters of all cells; the longest notebook of the course has 50,000
 MAX_PARTS = 2_000_000  # commas and brackets; the longest notebook of the course has 30 000
 
 
@@ -43,8 +44,9 @@ class Work:
     put_right: list[str] = field(default_factory=list)
 
     def further_names(self) -> set[str]:
-        """Returns the variables that the student's further cells bind."""
-        return bound(source for name, source in self.code if not name)
+        """Returns the variables that the student's further cells bind; none where these are too long to look into."""
+        sources = [source for name, source in self.code if not name]
+        return bound(sources) if are_short(sources) else set()
 
     def digest(self) -> str:
         """Returns a fingerprint of everything that grading looks at."""
@@ -81,7 +83,7 @@ def read(folder: Path, master: Master) -> Work:
         work.put_right.append(f"{len(found) - len(cells)} cells that are no cells were left out")
     reading = read_cells(cells, master.notebook.cells)
     work.code = _with_experiments(reading, master, work)
-    retyped = [name for name, cell in reading.code if name and cell.get("cell_type") != "code"]
+    retyped = dict.fromkeys(name for name, cell in reading.code if name and cell.get("cell_type") != "code")
     work.put_right += [f"the cell of {name} is not a code cell; it was run as one" for name in retyped]
     names = [exercise_of(cell) for cell in master.cells("check")]
     for name in [*names, *(grade_id(cell) for cell in master.cells("essay"))]:
@@ -107,6 +109,9 @@ def _with_experiments(reading: Reading, master: Master, work: Work) -> list[tupl
     ]
     ours = [(0, cell.source, "") for cell in master.notebook.cells if is_experiment(cell)]
     sources = [source for _, source in code]
+    if not are_short([*sources, *(source for _, source, _ in theirs)]):
+        work.put_right.append("its cells are too long to see what they need of experiments; nothing of these was run")
+        return code
     missing = used(sources) - bound([*sources, *setups.values()])
     wanted = missing & bound(source for _, source, _ in [*theirs, *ours])
     lost = bound(source for _, source, _ in ours) - bound(source for _, source, _ in theirs)
@@ -174,6 +179,11 @@ def _load(path: Path) -> list[Any]:
     cells = cells_of(notebook)
     if cells is None:
         raise UnreadableError(f"{path.name} is damaged: it has no cells; ask for it again.")
+    if sum(len(text(cell)) for cell in cells) > MAX_TEXT:
+        raise UnreadableError(
+            f"{path.name} has more than {MAX_TEXT // 10**6} million characters in its cells; ask for it without the "
+            "data that stands in them."
+        )
     return cells
 
 

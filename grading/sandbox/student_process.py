@@ -39,7 +39,10 @@ STANDSTILL = 10.0  # seconds in which an asked process does next to nothing: the
 WAITING = 30.0  # the same for a cell, which may honestly wait: for a server that does not answer, or in a `sleep`
 AT_WORK = 0.05  # the share of such a time that a process must use of a processor, or want to use
 IDLE = 4.0  # a process that waits uses up a notebook's time too, this many times more slowly
-NOTICED = 3.0  # seconds of standstill after which others may work in its place
+NOTICED = 3.0  # seconds of hardly any work after which others may work in its place; of one that has waited before,
+NOTICED_AGAIN = 1.0  # only so many
+BLOCKED = 5.0  # seconds for which waiting for a disk counts as work
+HALF = 0.5  # the share of such a time that is hardly any work
 
 
 class ForkServerClient:
@@ -108,15 +111,18 @@ class Patience:
 
     Args:
         wall: for all replies together.
-        idle: for all replies together, while the asked process does nothing.
+        idle: for all replies together, while the asked process waits for anything but a processor; of one that works a
+            part of the time, the rest of it counts.
         heard: is told when a process has stood still for a moment, and when it works again or is no longer waited for.
         odd: what has come that the course's own code does not send, in one sentence each.
+        has_waited: whether one of the processes has stood still for a moment.
     """
 
     wall: float = math.inf
     idle: float = math.inf
     heard: Callable[[Pace], None] = lambda pace: None
     odd: list[str] = field(default_factory=list)
+    has_waited: bool = False
 
     def note(self, sentence: str) -> None:
         """Keeps one sentence for whoever looks after the class, once."""
@@ -173,7 +179,7 @@ class Student:
             watch.end()
         spent = reply.get("cpu")
         told = spent if isinstance(spent, float) and math.isfinite(spent) else 0.0
-        self.cpu += min(max(told, took / SLOWEST), max(0.1, seconds))
+        self.cpu += min(max(told, took / SLOWEST, watch.cpu), max(0.1, seconds))
         return reply
 
     def _refuse_early_replies(self) -> None:
@@ -206,36 +212,44 @@ class _Standstill:
     """
 
     def __init__(self, pid: int, seconds: float, patience: Patience) -> None:
-        self._pid, self._seconds, self._patience = pid, seconds, patience
+        self._pid, self._seconds, self._patience, self.cpu = pid, seconds, patience, 0.0
         self._looks = deque[tuple[float, float]]()  # of each look: when, and the seconds of work since the one before
-        self._last, self._ticks, self._still, self._told = time.monotonic(), -1, 0.0, False
+        self._start = self._last = time.monotonic()
+        self._used, self._blocked, self._told = -1.0, 0.0, False
 
     def look(self) -> None:
         """Raises ChannelError when the process has done next to nothing for a while. To be called each second or so."""
         now, work = time.monotonic(), at_work(self._pid)
         passed, self._last = now - self._last, now
-        if work is None or self._ticks < 0:  # the first look, or none could be taken: it counts as work
+        if work is None or self._used < 0:  # the first look, or none could be taken: it counts as work
             done = passed
         else:
-            done = passed if work[1] else max(0, work[0] - self._ticks) / os.sysconf("SC_CLK_TCK")
-        self._ticks = -1 if work is None else work[0]
+            used = max(0.0, work.used - self._used)
+            self.cpu += used
+            # A disk may be slow, and a machine short of memory; but nobody is waited for who uses nothing for long.
+            self._blocked = 0.0 if used >= AT_WORK * passed else self._blocked + passed
+            ready = work.ready or (work.blocked and self._blocked < BLOCKED)
+            done = passed if ready else min(used, passed)
+        self._used = -1.0 if work is None else work.used
         self._looks.append((now, done))
-        if done >= AT_WORK * passed:
-            self._still = 0.0
+        self._patience.idle -= passed - done
+        noticed = NOTICED_AGAIN if self._patience.has_waited else NOTICED
+        if now - self._start >= noticed and self._done(now - noticed) < HALF * noticed:
+            if not self._told:
+                self._told = self._patience.has_waited = True
+                self._patience.heard(Pace.WAITS)
         else:
-            self._still += passed
-            self._patience.idle -= passed
-        if self._still >= NOTICED and not self._told:
-            self._told = True
-            self._patience.heard(Pace.WAITS)
-        elif not self._still:
             self.end()
         while self._looks[0][0] < now - self._seconds:
             self._looks.popleft()
-            if sum(one for _, one in self._looks) < AT_WORK * self._seconds:
+            if self._done(0) < AT_WORK * self._seconds:
                 raise ChannelError("it waits, and does nothing")
-        if self._still and self._patience.idle <= 0:
-            raise ChannelError("it waits, and does nothing, and the cells and answers before it have done so too,")
+        if done < passed and self._patience.idle <= 0:
+            raise ChannelError("it waits, and the cells and answers before it have done so too,")
+
+    def _done(self, since: float) -> float:
+        """Returns the seconds of work that the looks after a moment have seen."""
+        return sum(done for when, done in self._looks if when > since)
 
     def end(self) -> None:
         """Says that the process is no longer waited for, to whom the opposite was said."""

@@ -15,7 +15,7 @@ from typing import NoReturn
 from grading.sandbox.limits import Limits, kilobytes
 from grading.sandbox.system_calls import DeniedCalls
 
-SOCKET_BYTES = 212_992  # what a socket may hold in the kernel, which no process is charged for
+SOCKET_BYTES = 425_984  # what a socket may be made to hold in the kernel, which no process is charged for
 TOO_LATE, TOO_MUCH, TOO_BUSY = 124, 128 + signal.SIGKILL, 128 + signal.SIGXCPU  # exit statuses
 
 
@@ -146,18 +146,31 @@ def _memory() -> int:
     return total
 
 
-def at_work(supervisor: int) -> tuple[int, bool] | None:
-    """Returns what the processes of a sandbox have used (ticks), and whether one of them can go on; None if unknown.
+@dataclass(frozen=True)
+class Work:
+    """What the processes of a sandbox have used (processor seconds), and what they wait for.
+
+    One of them may be `ready`: it works, or waits for a processor. `blocked` says that one waits where nothing can
+    interrupt it: for a disk, or, as long as it likes, for a child made by `vfork`.
+    """
+
+    used: float
+    ready: bool
+    blocked: bool
+
+
+def at_work(supervisor: int) -> Work | None:
+    """Returns what the processes of a sandbox have done until now; None if unknown.
 
     Children that have ended, and were waited for, count with the process that has waited.
     Called from outside, with the process that `enter` has left as supervisor; the two supervisors do not count.
     """
-    children = dict[int, list[tuple[int, int, bool]]]()  # of each process: pid, ticks, whether it can go on
+    children = dict[int, list[tuple[int, int, bytes]]]()  # of each process: pid, ticks, state
     try:
         for process in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
                 fields = _stat(process)
-                entry = int(process.name), sum(map(int, fields[11:15])), fields[0] in (b"R", b"D")
+                entry = int(process.name), sum(map(int, fields[11:15])), fields[0]
                 children.setdefault(int(fields[1]), []).append(entry)
     except OSError:
         return None
@@ -166,4 +179,5 @@ def at_work(supervisor: int) -> tuple[int, bool] | None:
         return None
     for pid, _, _ in below:  # grows while it is gone through
         below += children.get(pid, [])
-    return sum(ticks for _, ticks, _ in below), any(ready for _, _, ready in below)
+    states = {state for _, _, state in below}
+    return Work(sum(ticks for _, ticks, _ in below) / os.sysconf("SC_CLK_TCK"), b"R" in states, b"D" in states)

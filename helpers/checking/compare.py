@@ -213,10 +213,10 @@ def keys_difference(wanted: Collection[Any], got: Collection[Any]) -> str | None
     missing, extra = [k for k in wanted if k not in got], [k for k in got if k not in wanted]
     if missing:
         more = f" ({len(missing)} are)" if len(missing) > 1 else ""
-        return f"the entry {missing[0]!r} is missing{more}"
+        return f"the entry {_short(missing[0])} is missing{more}"
     if extra:
         more = f" ({len(extra)} are not)" if len(extra) > 1 else ""
-        return f"the entry {extra[0]!r} is not expected{more}"
+        return f"the entry {_short(extra[0])} is not expected{more}"
     return None
 
 

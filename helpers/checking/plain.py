@@ -43,6 +43,7 @@ DTYPES = {
         torch.complex128,
     )
 }
+NOT_FINITE = ("inf", "-inf", "nan")  # as texts: JSON has no such numbers
 MAX_DEPTH, MAX_ITEMS, MAX_BYTES, MAX_TEXT = 12, 20_000, 32_000_000, 20_000
 # Keys of dicts and members of sets: whoever chooses them can have Python compare each with all others.
 MAX_KEYS = 1_000
@@ -121,9 +122,13 @@ def _encode_float(value: float, depth: int, budget: _Budget) -> Any:
 
 def _encode_text(value: str, depth: int, budget: _Budget) -> str:
     budget.spend(bytes=4 * len(value))
-    if len(value) > MAX_TEXT:
-        raise NotPlain(f"the text has {len(value)} characters; at most {MAX_TEXT} are read")
+    _refuse_long_text(value)
     return str(value)
+
+
+def _refuse_long_text(text: str) -> None:
+    if len(text) > MAX_TEXT:
+        raise NotPlain(f"the text has {len(text)} characters; at most {MAX_TEXT} are read")
 
 
 def _encode_tensor(value: Tensor, depth: int, budget: _Budget) -> dict[str, Any]:
@@ -224,6 +229,7 @@ def _decode(data: Any, depth: int, budget: _Budget) -> Any:
         return data
     if isinstance(data, str):
         budget.spend(bytes=4 * len(data))
+        _refuse_long_text(data)
         return clean(data)
     if isinstance(data, list):
         return [_decode(item, depth + 1, budget) for item in data]
@@ -263,6 +269,8 @@ def _decode_tensor(data: dict[str, Any], depth: int, budget: _Budget) -> Tensor:
         raise NotPlain("the tensor's shape is damaged")
     if "values" in data:  # the readable form of helpers/check_examples/
         budget.spend(bytes=8 * len(data["values"]))
+        if any(isinstance(value, str) and value not in NOT_FINITE for value in data["values"]):
+            raise NotPlain("the tensor's data is damaged")  # long texts of digits take long to read
         return torch.tensor([float(value) for value in data["values"]], dtype=torch.float64).to(dtype).reshape(shape)
     try:
         raw = base64.b64decode(data["base64"], validate=True)
@@ -287,7 +295,7 @@ def _decode_int(data: dict[str, Any], depth: int, budget: _Budget) -> int:
 
 
 def _decode_float(data: dict[str, Any], depth: int, budget: _Budget) -> float:
-    if data["float"] not in ("inf", "-inf", "nan"):
+    if data["float"] not in NOT_FINITE:
         raise NotPlain("the number is damaged")
     return float(data["float"])
 
@@ -308,7 +316,14 @@ def _decode_dict(data: dict[str, Any], depth: int, budget: _Budget) -> dict[Any,
         raise NotPlain("the parts of a value are damaged")
     budget.spend(keys=len(data["dict"]))
     pairs = [(_decode(key, depth + 1, budget), _decode(item, depth + 1, budget)) for key, item in data["dict"]]
-    return {key if is_simple(key) else str(key): item for key, item in pairs}
+    return {key if is_simple(key) else _named(key): item for key, item in pairs}
+
+
+def _named(key: Any) -> str:
+    """Returns what stands for a key that cannot be compared; large ones take long to be written out."""
+    if key is None or (isinstance(key, Tensor) and key.numel() <= 10):
+        return str(key)
+    return f"tensor of shape {tuple(key.shape)}" if isinstance(key, Tensor) else f"a {type(key).__name__}"
 
 
 def _decode_other(data: dict[str, Any], depth: int, budget: _Budget) -> Other:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+VARIANTS = 4  # sets of questions, each of which is drawn in every worker
+
 
 @dataclass(frozen=True)
 class World:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import nbformat
+from nbformat import NotebookNode
+
 from tests.hostile.case import Case
 
 # The student's process says the same in place of every reply, in the very form in which an honest one comes.
@@ -25,6 +30,25 @@ _MODULUS = "(2 ** 61 - 1)"
 
 def _float(exponent: str) -> str:
     return f"['Float', '1e-' + {exponent}]"
+
+
+def _further(source: str, count: int) -> Callable[[NotebookNode], None]:
+    """Returns what adds so many cells of the student's own before the last one."""
+
+    def change(notebook: NotebookNode) -> None:
+        notebook.cells[-1:-1] = [nbformat.v4.new_code_cell(f"import time\n{source}") for _ in range(count)]
+
+    return change
+
+
+def _copies(count: int) -> Callable[[NotebookNode], None]:
+    """Returns what adds so many copies of an exercise's cell, none of which is a code cell."""
+
+    def change(notebook: NotebookNode) -> None:
+        told = {"grade_id": "causal_mask", "solution": True}
+        notebook.cells += [nbformat.v4.new_markdown_cell("1", metadata={"nbgrader": told}) for _ in range(count)]
+
+    return change
 
 
 DEAR = {
@@ -58,6 +82,9 @@ DEAR = {
     "long_digits": "{'int': '9' * 40_000_000}",
     "many_long_numbers": "[{'int': '9' * 400}] * 19000",
     "spaces": "[' ' * 19999] * 300",
+    "texts_of_digits": "{'tensor': 'float64', 'shape': [9000], 'values': ['1' * 3000] * 9000}",
+    "a_long_key": "{'dict': [['x' * 7_000_000, 1]]}",
+    "keys_of_tensors": "{'dict': [[{'tensor': 'float64', 'shape': [999], 'base64': 'AAAA' * 2664}, 1]] * 999}",
     "a_model_of_many": "{'model': 'LanguageModel', 'arguments': {'dict': [[str(k), k] for k in range(900)]}, 'seed': 1, 'noise': 0.0}",
 }  # fmt: skip
 
@@ -92,6 +119,27 @@ CASES = [
     _lazy("cell_every_second", cell="_hardly(0.9, 0.01)"),
     _lazy("cell_and_answer", cell="time.sleep(4)", answer="return _hardly()"),
     _lazy("cell_that_drips", cell="os.write(3, b'\\0\\0\\1\\0')\nwhile True: os.write(3, b'['); time.sleep(0.5)"),
+    # Above the share of work below which a process stands still; and where the kernel says that it cannot be disturbed.
+    _lazy("answer_that_works_a_little", answer="return _hardly(0.4, 0.04)"),
+    _lazy("answer_that_works_half_of_the_time", answer="return _hardly(0.2, 0.2)"),
+    _lazy("cell_that_works_a_little", cell="_hardly(0.4, 0.04)"),
+    _lazy("answer_in_a_child_by_vfork", answer="import ctypes\nif ctypes.CDLL(None).vfork() == 0:\n    time.sleep(600)\n    os._exit(0)"),
+    _lazy("answer_that_stops_its_children", answer="import signal\nfor _ in range(5):\n    if os.fork() == 0: signal.pause()\nos.kill(0, signal.SIGSTOP)"),
+    _lazy("answer_in_an_idle_class", answer="os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\nwhile True: pass"),
+    # Who works counts what it has used, whatever it says of it.
+    Case("lies_of_its_time", {"causal_mask": "from helpers.checking import serve\nimport time\ntime.process_time = lambda: 0.0\ndef causal_mask(size):\n    import signal\n    signal.setitimer(signal.ITIMER_PROF, 0)\n    end = time.monotonic() + 9\n    while time.monotonic() < end: pass\n    return 1"}, least=3.0, costly=True),
+    Case("waits_in_further_cells", change=_further("time.sleep(1.5)", 20), least=3.0, costly=True),
+    Case("works_in_further_cells", change=_further("_end = time.process_time() + 0.4\nwhile time.process_time() < _end: pass", 100), least=3.0, costly=True),
+    # Each end of a process is a new start, and each cell a message.
+    Case("ends_in_further_cells", change=_further("import os; os._exit(0)", 300), least=3.0, costly=True),
+    Case("very_many_further_cells", change=_further("1", 15_000), least=0.0, costly=True),
+    Case("very_many_copies_of_another_type", change=_copies(10_000), least=0.0, costly=True),
+    # What the one process of a run reads before anything is graded.
+    Case("dear_lines_in_further_cells", change=_further("x = 1\n" * 10_000, 70), costly=True),
+    Case("dear_long_further_cells", change=_further("x = [" + "1," * 30_000 + "]", 60), costly=True),
+    Case("dear_chains_of_names", change=_further("\n".join(f"a{n} = a{n + 1}" for n in range(8_000)) + "\na8000 = lost", 1), costly=True),
+    Case("dear_functions_of_functions", change=_further("\n".join(f"def f{n}(): f{n + 1}; g{n}\ng{n} = f0" for n in range(3_000)), 1), costly=True),
+    Case("dear_text_in_cells", change=_further("#" * 2_000_000, 4), costly=True, gradable=False, most=0),
     Case("lazy_everywhere", {name: f"{_LAZY}\ndef {name}(*given): _hardly()\n" for name in ("causal_mask", "padding_mask", "future_influence", "wasted_scores")}, costly=True),
     Case("lazy_cells_everywhere", dict.fromkeys(("causal_mask", "padding_mask", "future_influence", "wasted_scores"), f"{_LAZY}\n_hardly()\n"), costly=True),
 ]  # fmt: skip

@@ -64,6 +64,8 @@ CASES = [
     _answer("takes_shared_memory", "import mmap\nx = []\nfor _ in range(200):\n    x.append(mmap.mmap(-1, 8 << 20)); x[-1].write(b'x' * (8 << 20))\ntime.sleep(600)"),
     _answer("takes_memory_in_processes", "for _ in range(5):\n    if os.fork() == 0: break\nx = b'x' * (200 << 20); time.sleep(600)", _DEAF, least=0),
     _answer("takes_memory_in_sockets", "import socket\nx = [socket.socketpair() for _ in range(100)]\nfor a, b in x:\n    a.setblocking(False)\n    try:\n        while True: a.send(b'x' * 65536)\n    except OSError: pass\nreturn 1"),
+    _answer("takes_memory_in_large_sockets", "import socket\nx = [socket.socketpair() for _ in range(100)]\nfor a, b in x:\n    a.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 30)\n    a.setblocking(False)\n    try:\n        while True: a.send(b'x' * 65536)\n    except OSError: pass\nreturn 1"),
+    _answer("takes_memory_in_pipes", "import fcntl\nx = [os.pipe() for _ in range(100)]\nfor a, b in x:\n    try: fcntl.fcntl(b, 1031, 1 << 20)\n    except OSError: pass\n    os.set_blocking(b, False)\n    try:\n        while True: os.write(b, b'x' * 4096)\n    except OSError: pass\nreturn 1"),
     _answer("fills_its_folder", "for n in range(10**6): open(str(n), 'wb').write(bytes(1 << 20))"),
     _answer("fills_its_folder_with_names", "for n in range(10**6): open(str(n), 'wb').close()"),
     _answer("opens_many_files", "x = [open('/dev/null') for _ in range(10**6)]"),

@@ -1,5 +1,7 @@
 """Reads lines of JSON: for each it forks a run and prints its process id, or waits for one and prints its exit status.
 
+Each run is the first of a process group of its own. What it imports is imported once for all of them; a course
+that is told as "warm" is graded here, and its questions are drawn here, so that no run has to begin at the beginning.
 Run by `test_faults.py`, with the name of the assignment.
 """
 
@@ -12,18 +14,28 @@ from pathlib import Path
 from typing import Any
 
 from grading import exercise
+from grading.autograder import reporting
 from grading.autograder import run as autograde
 from grading.autograder.fingerprint import environment_key
+from grading.autograder.graded_notebook import load_master
+from grading.autograder.seeds import secret_of, seed_of
+from grading.autograder.submission import UnreadableError, read
+from grading.cells import exercise_of
 from grading.course import Course
 from grading.errors import CourseError
+from grading.pages import report
 from grading.sandbox.fork_server import ForkServer
 
 
 def graded(told: dict[str, Any], fork_server: ForkServer) -> int:
-    """Grades a class; returns 0, 3 for an error that was foreseen and 4 for another."""
+    """Grades a class and writes its report; returns 0, 3 for an error that was foreseen and 4 for another."""
     try:
-        settings = autograde.Settings(Course(Path(told["course"])), workers=2, progress=False, force=told["force"])
-        done = autograde.run(settings, fork_server)
+        course = Course(Path(told["course"]))
+        settings = autograde.Settings(course, workers=2, progress=False, force=told["force"])
+        with reporting.Log(course.root, "autograde") as log:
+            done = autograde.run(settings, fork_server, log.outcome)
+            log.say(reporting.summary(done, 1.0))
+        report.write_report(course, sys.argv[1])
         Path(told["out"]).write_text(json.dumps([dataclasses.asdict(one) for one in done]))
         return 0
     except (CourseError, OSError) as problem:
@@ -32,6 +44,22 @@ def graded(told: dict[str, Any], fork_server: ForkServer) -> int:
     except BaseException:  # noqa: BLE001 - the fork ends here; the test is told of whatever it was
         Path(told["out"] + ".error").write_text(traceback.format_exc())
         return 4
+
+
+def draw(course: Course, assignment: str) -> None:
+    """Draws the questions for every submission in a course, as a run would."""
+    master = load_master(course, assignment)
+    for folder in course.submitted_folders(assignment):
+        try:
+            work = read(folder, master)
+        except UnreadableError:
+            continue
+        seed = seed_of(secret_of(course), folder.parent.name, work.digest())
+        for check in master.cells("check"):
+            examples = exercise.load(assignment)[exercise_of(check)].variant(seed)
+            for stage in examples.stages:
+                for case in stage.cases:
+                    dict(case.mistakes)
 
 
 if __name__ == "__main__":
@@ -45,8 +73,13 @@ if __name__ == "__main__":
             if "wait" in told:
                 print(os.waitstatus_to_exitcode(os.waitpid(told["wait"], 0)[1]), flush=True)
                 continue
+            if "warm" in told:
+                draw(Course(Path(told["warm"])), sys.argv[1])
+                print(graded({**told, "course": told["warm"]}, fork_server), flush=True)
+                continue
             pid = os.fork()
             if pid == 0:
+                os.setpgid(0, 0)
                 os.dup2(os.open(os.devnull, os.O_RDWR), 1)
                 os._exit(graded(told, fork_server))
             print(pid, flush=True)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from grading.autograder import run as autograde
+from grading.autograder import seeds
 from grading.autograder.grade_submission import Budget
 from grading.course import Course
 from grading.sandbox import Limits
@@ -13,6 +14,7 @@ from grading.sandbox.fork_server import ForkServer
 
 if __name__ == "__main__":
     told = json.loads(sys.argv[1])
+    seeds.VARIANTS = told["variants"]
     with ForkServer(limits=Limits(**told["limits"])) as fork_server:
         settings = autograde.Settings(
             Course(Path(told["course"])), workers=2, progress=False, budget=Budget(**told["budget"])
