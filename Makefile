@@ -20,7 +20,7 @@ test test-quick: export OMP_NUM_THREADS = 1
 test-browser: export CHROMIUM := $(CHROMIUM)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab formgrader test test-quick test-browser build release grade demo bench lint constraints
+.PHONY: help lab formgrader test test-quick test-browser build release book grade demo bench lint constraints
 
 help: ## List what make can do
 	@sed -n 's/^\([a-z-]*\): ## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
@@ -43,13 +43,16 @@ test-quick: ## Run what is quick, and the proof of the exercises in changed note
 
 test-browser: ## Drive JupyterLab in Chromium, as a student and as an instructor
 	@test -x "$(CHROMIUM)" || { echo "There is no Chromium at $(CHROMIUM): install it (apt install chromium) or name yours, make test-browser CHROMIUM=/path/to/chromium" >&2; exit 1; }
-	@$(environment) --extra test --extra browser --run pytest $(PYTEST_ARGS) tests/browser
+	@$(environment) --extra test --extra browser --extra book --run pytest $(PYTEST_ARGS) tests/browser
 
 build: ## Make the notebooks from their sources; CHECK=1 only says what is out of date
 	@$(environment) --run grading build $(if $(CHECK),--check)
 
 release: ## Write what students get into dist/: a wheel of the helpers, and a zip with it and the notebooks
 	@$(environment) --run grading release
+
+book: ## Write the course as a book for reading into dist/book/ (Sphinx)
+	@$(environment) --extra book --run grading book
 
 # Status 3: the run has ended as it should, and some submissions could not be graded. That is no failure of make's.
 grade: ## Grade all submissions in sandboxes, in parallel (Linux)

@@ -59,6 +59,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     release.add_argument("--out", type=Path, default=None, help="the folder (default: dist)")
 
+    book = add(
+        "book",
+        "grading.pages.book:command",
+        "write the course as a book for reading: no answers, no network needed",
+        "--out /tmp/book",
+    )
+    book.add_argument("--out", type=Path, default=None, help="the folder (default: dist/book)")
+
     demo = add(
         "demo",
         "grading.classroom.demo:command",
@@ -108,6 +116,24 @@ def _parser() -> argparse.ArgumentParser:
     )
     regrade.add_argument("assignment", help="its full name: 01_causal_mask")
     regrade.add_argument("--exercise", default="", help="only the mark of this exercise: causal_mask")
+
+    essays = add(
+        "essays",
+        "grading.pages.essays:command",
+        "read essays by keyboard: all answers to one question on a page of this machine, names hidden",
+        "",
+        "01_causal_mask --port 9100",
+    )
+    essays.add_argument("assignment", nargs="*", help="full names (default: all that are graded)")
+    essays.add_argument("--port", type=int, default=0, help="on which port (default: a free one)")
+
+    similar = add(
+        "similar",
+        "grading.pages.similar:command",
+        "which answers of a class are closer than chance: an HTML page and a table, for the instructor's eyes only",
+        "01_causal_mask",
+    )
+    similar.add_argument("assignment", help="its full name: 01_causal_mask")
 
     feedback = add(
         "feedback",
@@ -168,6 +194,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--student", action="append", default=[], help="only this student; may be repeated")
     for command in (demo, grade, autograde, regrade):
         command.add_argument("--unsafe", action="store_true", help="grade even where no sandbox can be made")
-    for command in (collect, grade, autograde, regrade, feedback, hand_back, report, export):
+    with_a_class = (collect, grade, autograde, regrade, essays, similar, feedback, hand_back, report, export)
+    for command in (book, *with_a_class):
         command.add_argument("--course", type=Path, default=None, help="course folder (default: this one)")
     return parser
