@@ -24,13 +24,11 @@ from tests.submissions import ASSIGNMENT, cell, perfect
 from tests.test_collect import make_zip, moodle
 
 PYTHON = ".venv/bin/python -m grading "
+# See tests/test_nbgrader.py.
+DEMO = {"make demo", "make formgrader COURSE=demo", f"{PYTHON}report {ASSIGNMENT} --course demo"}
 READING = f"{PYTHON}essays {ASSIGNMENT}"  # a server, which tests/test_essay_page.py asks
-DEMO = {
-    "make demo",
-    "make formgrader COURSE=demo",
-    f"{PYTHON}report {ASSIGNMENT} --course demo",
-}  # see tests/test_nbgrader.py
-ELSEWHERE = {"make release", READING, "git pull", "make build CHECK=1"} | DEMO  # other tests run what make starts
+# Other tests run what make starts.
+ELSEWHERE = {"make release", READING, "git pull", "make build CHECK=1"} | DEMO
 HELPERS = ".venv/bin/python -m helpers "
 NOT_FROM_THERE = {"--format canvas", "--format exchange"}  # the class is Moodle's: nobody came from these
 WORKSHEET = """Identifier,"Full name","ID number","Email address",Status,Grade,"Maximum Grade","Last modified (grade)",\
