@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
+from helpers.checking import plain
 from helpers.checking.answers import Ask, Reply
 from helpers.checking.judging import INPUTS_STAY as INPUTS_STAY
 from helpers.checking.judging import Case, Examples, Raised, StageCases
@@ -113,7 +114,7 @@ def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
     """
     ask = _richest(calls)
     alike = [other for other in calls if other.build == ask.build and other.keywords == ask.keywords]
-    others = [other.inputs for other in reversed(alike) if str(other.inputs) != str(ask.inputs)]
+    others = [other.inputs for other in reversed(alike) if not _same(other.inputs, ask.inputs)]
     if all(type(value) is int for value in ask.inputs):
         others = [(*ask.inputs[:n], value + 2, *ask.inputs[n + 1 :]) for n, value in enumerate(ask.inputs)]
     elif others:
@@ -127,7 +128,12 @@ def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
 
 
 def _in_common(inputs: Sequence[Any], others: Sequence[Any]) -> int:
-    return sum(str(one) == str(other) for one, other in zip(inputs, others, strict=False))
+    return sum(_same(one, other) for one, other in zip(inputs, others, strict=False))
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Says whether two plain values are the same, to the last digit."""
+    return one is other or bool(plain.encode(one) == plain.encode(other))
 
 
 def _modes(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:

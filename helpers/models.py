@@ -128,8 +128,7 @@ class Layer(nn.Module):
         return self._add(x, self.feed_forward, self.feed_forward_norm)
 
     def _add(self, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
-        before, after = (norm, nn.Identity()) if self.norm_first else (nn.Identity(), norm)
-        result: Tensor = after(x + self.dropout(part(before(x))))
+        result: Tensor = x + self.dropout(part(norm(x))) if self.norm_first else norm(x + self.dropout(part(x)))
         return result
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 import torch
 from torch import Tensor, nn
 
 from grading.exercise import Exercise, Stage
-from helpers.checking import plain
+from helpers.checking import building, plain
 from helpers.checking.answers import Ask, InProcess
 from helpers.checking.judging import judge
 from helpers.checking.limits import time_limit
@@ -195,3 +196,86 @@ def test_a_generator_comes_by_its_seed_and_is_no_changed_input() -> None:
 def test_a_vocabulary_comes_by_its_words() -> None:
     words = Model("Vocabulary", {"words": ["le", "roman"]})
     assert asked(lambda vocabulary: vocabulary.encode("Le roman inconnu"), words) == [4, 5, 3]
+
+
+def _tied(**more: Any) -> Model:
+    base = Model("TransformerBase", {"vocab_size": 7, "d_model": 8, "n_layers": 2, "n_heads": 2}, seed=3)
+    return Model("LanguageModel", {"base": base}, 3, tie=("head.weight", "base.embedding.weight"), **more)
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        _tied(),
+        _tied(spread=0.5, gradients=2.0, freeze=("base.layers",)),
+        _tied(training=True),
+        _tied(noise=0.1),
+        Model("LanguageModel", {"base": _tied(noise=0.1).arguments["base"]}, 3, meta=True),
+        Model("LanguageModel", {"base": Model("TransformerBase", _tied().arguments["base"].arguments, 3, 0.1)}, 3),
+    ],
+)
+def test_a_model_that_was_made_before_is_the_same_and_shares_nothing(recipe: Model) -> None:
+    building._models.clear()
+    first = building.build(recipe)
+    second = building.build(recipe)
+    inputs = torch.tensor([[1, 2, 3]])
+    assert repr(first) == repr(second)
+    for one, other in zip(first.named_parameters(), second.named_parameters(), strict=True):
+        assert one[0] == other[0]
+        assert one[1].requires_grad == other[1].requires_grad
+        assert (one[1].grad is None) == (other[1].grad is None)
+        assert type(other[1]) is nn.Parameter
+        if not recipe.meta:
+            assert torch.equal(one[1], other[1])
+            assert one[1].data_ptr() != other[1].data_ptr()
+    assert [module.training for module in first.modules()] == [module.training for module in second.modules()]
+    if recipe.tie:
+        assert second.head.weight is second.base.embedding.weight
+    if not recipe.meta and not recipe.training:
+        assert torch.equal(first(inputs), second(inputs))  # noise of the same seed, too
+    first.register_forward_hook(lambda *_: None)
+    first.base.note = "a student's"
+    assert not hasattr(building.build(recipe).base, "note")
+    assert len(building.build(recipe)._forward_hooks) == bool(recipe.noise)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        torch.arange(6.0).reshape(2, 3).T,
+        torch.tensor([1 + 2j]).conj(),
+        torch.ones(2, dtype=torch.bfloat16),
+        torch.tensor(True).requires_grad_(False),
+        nn.Parameter(torch.ones(2)),
+        torch.empty(0, 3),
+        torch.empty(2, device="meta"),
+        [1, (2.5, float("inf")), {"a": torch.ones(1)}, {2: "two", (1, "é"): None}],
+        {3, 4},
+        np.float64(0.5),
+        2**70,
+        sympy.Symbol("x") + 1,
+        object(),
+        _tied(),
+    ],
+)
+def test_a_fresh_copy_is_what_comes_back_from_text(value: Any) -> None:
+    through_text, fresh = plain.decode(plain.encode(value)), plain.fresh(value)
+    assert type(fresh) is type(through_text)
+    assert plain.encode(fresh) == plain.encode(through_text)
+    if isinstance(fresh, Tensor):
+        assert fresh.is_contiguous()
+        assert fresh.stride() == through_text.stride()
+        assert not fresh.requires_grad
+        fresh.zero_()
+        assert plain.encode(plain.fresh(value)) == plain.encode(through_text)
+
+
+def test_a_fresh_copy_has_the_limits_of_plain_values() -> None:
+    nested: list[Any] = []
+    for _ in range(50):
+        nested = [nested]
+    for value in (nested, [0] * 30_000, torch.zeros(10_000_000), {str(n): n for n in range(2_000)}):
+        with pytest.raises(plain.NotPlain):
+            plain.encode(value)
+        with pytest.raises(plain.NotPlain):
+            plain.fresh(value)

@@ -61,8 +61,9 @@ class OneByOne:
             self._masters[assignment] = load_master(self._course, assignment)
         master = self._masters[assignment]
         work = read(self._course.submitted(student, assignment), master)
-        exercises.load(assignment)  # takes seconds: once here, and not in each worker
         seed = seed_of(secret_of(self._course), student, work.digest())
+        for exercise in exercises.load(assignment).values():
+            exercise.variant(seed)  # once here for all who meet the same questions: each has a new worker
         job = pool.Job(assignment, student, work, submission_key(work.digest(), assignment, student, seed), seed)
         context = pool.Context(self._fork_server, {assignment: master}, Budget())
         (((_, graded),),) = pool.grade_all([job], 1, context)

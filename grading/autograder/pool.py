@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Collection, Generator, Iterable, Mapping
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -47,6 +47,11 @@ class Job:
     seed: str
     deaths: int = 0  # of workers that were at it
 
+    @property
+    def questions(self) -> tuple[str, str]:
+        """Which questions it meets: to draw them may take longer than to grade it."""
+        return self.assignment, self.seed
+
     def after_death(self) -> str | None:
         """Counts the death of a worker that was at it; returns why it is not tried again, None when it is."""
         self.deaths += 1
@@ -62,10 +67,43 @@ class Context:
     budget: Budget
 
 
+class _Queue:
+    """The jobs that wait. Those that meet the same questions go to one worker, as far as this keeps all at work.
+
+    So a class draws each question about once, however many workers there are.
+    """
+
+    def __init__(self, jobs: Iterable[Job]) -> None:
+        self._jobs = dict[tuple[str, str], deque[Job]]()
+        self.add(*jobs)
+
+    def __bool__(self) -> bool:
+        return bool(self._jobs)
+
+    def add(self, *jobs: Job) -> None:
+        """Has jobs wait behind the others."""
+        for job in jobs:
+            self._jobs.setdefault(job.questions, deque()).append(job)
+
+    def next(self, drawn: Collection[tuple[str, str]], others: Collection[tuple[str, str]]) -> Job:
+        """Returns the job for a worker that has `drawn` these questions; other workers have drawn the `others`.
+
+        Where all wait for what others have drawn, it is one with the questions for which most wait.
+        """
+        known = [questions for questions in self._jobs if questions in drawn]
+        fresh = [questions for questions in self._jobs if questions not in others]
+        chosen = next(iter(known or fresh), None) or max(self._jobs, key=lambda one: len(self._jobs[one]))
+        job = self._jobs[chosen].popleft()
+        if not self._jobs[chosen]:
+            del self._jobs[chosen]
+        return job
+
+
 class _Worker:
-    """A forked process, and the job it is at."""
+    """A forked process, the job it is at, and the questions that it has drawn."""
 
     def __init__(self, context: Context) -> None:
+        self.drawn = set[tuple[str, str]]()
         forking = get_context("fork")
         self.pipe, theirs = forking.Pipe()
         self._process = forking.Process(target=_work, args=(theirs, os.getpid(), context))
@@ -75,6 +113,7 @@ class _Worker:
     def start(self, job: Job) -> None:
         """Gives it a job."""
         self.job, self.pace = job, Pace.WORKS
+        self.drawn.add(job.questions)
         self._since, self._cpu = time.monotonic(), self._used()
         with contextlib.suppress(BrokenPipeError):  # it has just died, which `result` finds
             self.pipe.send((job.assignment, job.seed, job.work))
@@ -147,13 +186,15 @@ def grade_all(jobs: Iterable[Job], workers: int, context: Context) -> Generator[
 
     Whatever ends this generator, Ctrl-C or a gradebook that cannot be written, ends the workers at once.
     """
-    waiting, idle, busy = deque(jobs), list[_Worker](), list[_Worker]()
+    waiting, idle, busy = _Queue(jobs), list[_Worker](), list[_Worker]()
     wall = AT_LEAST + 2 * context.budget.wall
 
     def start_waiting() -> None:
         while waiting and sum(one.pace is Pace.WORKS for one in busy) < workers and len(busy) < workers * (1 + MORE):
-            busy.append(idle.pop() if idle else _Worker(context))
-            busy[-1].start(waiting.popleft())
+            others = {questions for worker in (*idle[:-1], *busy) for questions in worker.drawn}
+            worker = idle.pop() if idle else _Worker(context)
+            worker.start(waiting.next(worker.drawn, others))
+            busy.append(worker)
 
     try:
         start_waiting()
@@ -173,7 +214,7 @@ def grade_all(jobs: Iterable[Job], workers: int, context: Context) -> Generator[
                     worker.end()
                 told = job.after_death() if result is None else result
                 if told is None:
-                    waiting.append(job)
+                    waiting.add(job)
                 else:
                     done.append((job, told))
                 start_waiting()

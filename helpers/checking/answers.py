@@ -78,24 +78,25 @@ class InProcess:
         Raises:
             KeyboardInterrupt: when the user, and not the answer, has pressed Ctrl-C.
         """
-        question = Ask.decode(question.encode())  # fresh copies, and proof that the question is plain
+        return self.ask_once(question.fresh(), seconds)
+
+    def ask_once(self, question: Ask, seconds: float) -> Reply:
+        """Returns the reply as `ask` does, to a question that nobody else holds: what it gives may be changed."""
         printed, inputs, before = StringIO(), list[Any](), list[Any]()
         try:
             inputs = build_inputs(question.inputs)
             keywords = {name: build(value) for name, value in question.keywords.items()}
-            before = [plain.encode(model_probes.view_of(value)) for value in inputs]
+            before = [model_probes.state_of(value) for value in inputs]
             with ExitStack() as stack:
                 stack.enter_context(state_kept())
                 stack.enter_context(output_kept(printed))
                 stack.enter_context(time_limit(seconds, self.clock))
-                data = plain.encode(take(prepare(question, self.answer, inputs, keywords, before)))
+                data = plain.encode(take(prepare(question, self.answer, inputs, keywords)))
             changed = _changed(question, inputs, before)
             return Reply("value", plain.decode(data), printed=_shortened(printed), changed_inputs=changed)
         except TooSlow:
-            return Reply(
-                "late",
-                error=f"it was stopped after {seconds:.1f} s; is there a loop that never ends?",
-            )
+            late = f"it was stopped after {seconds:.1f} s; is there a loop that never ends?"
+            return Reply("late", error=late)
         except plain.NotPlain as problem:
             return Reply("unreadable", error=f"{UNREADABLE}{problem}")
         except NotImplementedError as problem:
@@ -112,7 +113,7 @@ def _changed(question: Ask, inputs: list[Any], before: list[Any]) -> bool:
     """Says whether an input that must stay as it was is no longer what it was before the call."""
     pairs = [pair for n, pair in enumerate(zip(inputs, before, strict=False)) if n not in question.changes]
     try:
-        return any(plain.encode(model_probes.view_of(value)) != was for value, was in pairs)
+        return any(model_probes.state_of(value) != was for value, was in pairs)
     except Exception:  # noqa: BLE001 - what a call has made unreadable is changed
         return True
 

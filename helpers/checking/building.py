@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -10,10 +12,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from helpers.checking import plain
 from helpers.checking.expressions import Expression
 from helpers.checking.limits import seed_torch
 from helpers.checking.recipes import DATA, Generator, Model, Optimizer, Recorded
 from helpers.checking.spies import Spy
+
+MODELS = 100  # that are kept to be copied
+LARGEST = 1 << 18  # numbers of a model that is kept
+CONSTANT = frozenset({type(None), bool, int, float, str})
+_models = dict[str, nn.Module]()  # by recipe
 
 
 def build(value: Any) -> Any:
@@ -39,17 +47,11 @@ def _model(recipe: Model) -> Any:
     Raises:
         KeyError: when there is no such class.
     """
-    from helpers import data, models
+    from helpers import data
 
     if recipe.name in DATA:
         return getattr(data, recipe.name)(**recipe.arguments)
-    kinds: dict[str, Any] = {name: kind for name, kind in vars(models).items() if inspect.isclass(kind)}
-    with torch.random.fork_rng(devices=[]), _single_precision():  # a seed gives the same numbers to everybody
-        seed_torch(recipe.seed)
-        with torch.device("meta") if recipe.meta else nullcontext():
-            model: nn.Module = kinds[recipe.name](**build(recipe.arguments)).eval()
-        if recipe.spread:
-            _shake(model, recipe.spread, torch.Generator().manual_seed(recipe.seed))
+    model = _new(recipe)
     if torch.get_default_dtype() != torch.float32:
         model.to(torch.get_default_dtype())  # so that it fits the masks that it makes in a call
     if recipe.tie:
@@ -61,6 +63,80 @@ def _model(recipe: Model) -> Any:
     if recipe.training:
         model.train()
     return {name: weight.clone() for name, weight in model.state_dict().items()} if recipe.state else model
+
+
+def _new(recipe: Model) -> nn.Module:
+    """Returns the model with its first weights, in evaluation mode.
+
+    The same few models are needed again and again, and to make one takes ten times as long as to copy it.
+    """
+    if _is_noisy(recipe.arguments):  # the noise has a generator of its own
+        return _make(recipe)
+    plain_recipe = Model(recipe.name, recipe.arguments, recipe.seed, spread=recipe.spread, meta=recipe.meta)
+    key = json.dumps([plain.encode(plain_recipe), str(torch.empty(0).device), torch.is_inference_mode_enabled()])
+    if key not in _models:
+        model = _make(recipe)
+        if sum(tensor.numel() for tensor in (*model.parameters(), *model.buffers())) > LARGEST:
+            return model
+        while len(_models) >= MODELS:
+            del _models[next(iter(_models))]
+        _models[key] = model
+    return copied(_models[key])
+
+
+def _is_noisy(value: Any) -> bool:
+    if isinstance(value, Model):
+        return bool(value.noise) or _is_noisy(value.arguments)
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return any(map(_is_noisy, parts))
+
+
+def _make(recipe: Model) -> nn.Module:
+    from helpers import models
+
+    kinds: dict[str, Any] = {name: kind for name, kind in vars(models).items() if inspect.isclass(kind)}
+    with torch.random.fork_rng(devices=[]), _single_precision():  # a seed gives the same numbers to everybody
+        seed_torch(recipe.seed)
+        with torch.device("meta") if recipe.meta else nullcontext():
+            model: nn.Module = kinds[recipe.name](**build(recipe.arguments)).eval()
+        if recipe.spread:
+            _shake(model, recipe.spread, torch.Generator().manual_seed(recipe.seed))
+    return model
+
+
+def copied(model: nn.Module) -> nn.Module:
+    """Returns a copy of a module of `helpers.models` that shares nothing with it, as `copy.deepcopy` does, but fast."""
+    return _module_copied(model, {})
+
+
+def _module_copied(module: nn.Module, made: dict[int, Tensor]) -> nn.Module:
+    new = object.__new__(type(module))
+    for name, value in vars(module).items():
+        if name in ("_parameters", "_buffers"):
+            new.__dict__[name] = {
+                key: tensor if tensor is None else _copied(tensor, made) for key, tensor in value.items()
+            }
+        elif name == "_modules":
+            new.__dict__[name] = {
+                key: part if part is None else _module_copied(part, made) for key, part in value.items()
+            }
+        elif type(value) in CONSTANT:
+            new.__dict__[name] = value
+        else:
+            new.__dict__[name] = copy.deepcopy(value) if value else type(value)()
+    return new
+
+
+def _copied(tensor: Tensor, made: dict[int, Tensor]) -> Tensor:
+    """Returns a copy of a tensor; one that stands in two places, is found in `made` the second time."""
+    if id(tensor) not in made:
+        new = tensor.detach().clone()
+        if isinstance(tensor, nn.Parameter):
+            new = nn.Parameter(new, requires_grad=tensor.requires_grad)
+        if tensor.grad is not None:
+            new.grad = tensor.grad.clone()
+        made[id(tensor)] = new
+    return made[id(tensor)]
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import builtins
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from torch import Tensor
@@ -69,6 +70,11 @@ class Case:
     wanted: Any
     mistakes: Mapping[str, Any] = field(default_factory=dict)
     hidden: bool = False
+
+    @cached_property
+    def sent(self) -> Ask:
+        """The question as it is sent: without what lies beside it."""
+        return replace(self.ask, beside={}) if self.ask.beside else self.ask
 
 
 @dataclass(frozen=True)
@@ -181,7 +187,7 @@ def _stages(failures: Failures) -> tuple[tuple[str, bool], ...]:
 def _ask(examples: Examples, stages: Sequence[StageCases], answer: Answer, seconds: float) -> list[Asked]:
     """Returns every question of these stages with its reply, in order; what lies beside a question is not sent."""
     pairs = [(stage, case) for stage in stages for case in stage.cases]
-    replies = timed(answer, [replace(case.ask, beside={}) for _, case in pairs], seconds)
+    replies = timed(answer, [case.sent for _, case in pairs], seconds)
     asked = []
     for (stage, case), answered in zip(pairs, replies, strict=True):
         reply = measured(stage.measure, case.ask, answered)

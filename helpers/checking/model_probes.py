@@ -5,30 +5,44 @@ The model itself never leaves the process of the answer. `helpers.checking.takes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from helpers.checking import plain
 
-def view_of(value: Any) -> Any:
-    """Returns what must be the same of an input before and after a call: of a model weights, what trains, and modes."""
-    if not isinstance(value, nn.Module):
-        return value
-    trainable = [name for name, parameter in value.named_parameters() if parameter.requires_grad]
-    modes = [name for name, module in value.named_modules() if module.training]
-    weights = dict(value.state_dict())
-    return {"class": type(value).__name__, "weights": weights, "trainable": trainable, "in training mode": modes}
+
+def state_of(value: Any) -> Any:
+    """Returns what must be the same of an input before and after a call: of a model weights, what trains, and modes.
+
+    Raises:
+        NotPlain: when it is too large to be looked at.
+    """
+    if isinstance(value, nn.Module):
+        parts = list(value.named_modules())
+        tensors = [
+            (f"{place}.{name}", isinstance(tensor, nn.Parameter) and tensor.requires_grad, state_of(tensor))
+            for place, part in parts
+            for held in (part._parameters, part._buffers)
+            for name, tensor in held.items()
+            if tensor is not None and name not in part._non_persistent_buffers_set
+        ]
+        return type(value).__name__, [(place, part.training) for place, part in parts], tensors
+    if isinstance(value, Tensor) and value.device.type != "meta" and value.layout == torch.strided:
+        return value.dtype, value.shape, plain.raw(value)
+    if isinstance(value, dict) and len(value) <= plain.MAX_KEYS and all(isinstance(name, str) for name in value):
+        return {name: state_of(part) for name, part in value.items()}
+    return plain.encode(value)
 
 
 def weights_of(value: Any) -> dict[str, Tensor]:
-    """Returns name -> tensor of an input: of a model, of its `view_of`, or of a dict of tensors; else nothing."""
+    """Returns name -> tensor of an input: of a model, or of a dict of tensors; else nothing."""
     if isinstance(value, nn.Module):
         return dict(value.state_dict())
     if isinstance(value, dict):
-        held = value["weights"] if isinstance(value.get("weights"), dict) else value
-        return {str(name): tensor for name, tensor in held.items() if isinstance(tensor, Tensor)}
+        return {str(name): tensor for name, tensor in value.items() if isinstance(tensor, Tensor)}
     return {}
 
 
@@ -64,9 +78,13 @@ def parameters(model: nn.Module) -> dict[str, Any]:
     return found | {name: (tuple(b.shape), False) for name, b in model.named_buffers()}
 
 
-def origins(model: nn.Module, before: Sequence[Any]) -> dict[str, str]:
-    """Returns for each weight which inputs had the same numbers under the same name: "as in input 1", or "new"."""
-    inputs = [weights_of(value) for value in before]
+def origins(model: nn.Module, inputs: Sequence[Mapping[str, Tensor]]) -> dict[str, str]:
+    """Returns for each weight which inputs had the same numbers under the same name: "as in input 1", or "new".
+
+    Args:
+        model: whose weights these are.
+        inputs: name -> tensor of each input, as it was.
+    """
     found = {}
     for name, weight in model.state_dict().items():
         same = [str(n) for n, held in enumerate(inputs, 1) if name in held and torch.equal(held[name], weight)]

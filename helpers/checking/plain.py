@@ -8,6 +8,7 @@ answer may run in this process or in another one. Nothing here unpickles, import
 from __future__ import annotations
 
 import base64
+import binascii
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, fields
@@ -44,6 +45,7 @@ DTYPES = {
     )
 }
 NOT_FINITE = ("inf", "-inf", "nan")  # as texts: JSON has no such numbers
+_NUMBERS = frozenset(DTYPES.values())
 MAX_DEPTH, MAX_ITEMS, MAX_BYTES, MAX_TEXT = 12, 20_000, 32_000_000, 20_000
 # Keys of dicts and members of sets: whoever chooses them can have Python compare each with all others.
 MAX_KEYS = 1_000
@@ -96,6 +98,8 @@ def _encode(value: Any, depth: int, budget: _Budget) -> Any:
     budget.enter(depth)
     if value is None or isinstance(value, bool):
         return value
+    if type(value) in _USUAL:
+        return _USUAL[type(value)](value, depth, budget)
     if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
         value = value.item()  # a numpy number is as good as a number
     for kind, encode_kind in _ENCODERS.items():
@@ -141,19 +145,27 @@ def _encode_tensor(value: Tensor, depth: int, budget: _Budget) -> dict[str, Any]
     name = str(value.dtype).removeprefix("torch.")
     if name not in DTYPES:
         return {"other": f"tensor of {name}", "text": ""}
-    plain = value.detach().to("cpu").resolve_conj().resolve_neg().contiguous()
-    data = plain.reshape(-1).view(torch.uint8).numpy().tobytes() if plain.numel() else b""
     return {
         "tensor": name,
-        "shape": list(plain.shape),
-        "base64": base64.b64encode(data).decode("ascii"),
+        "shape": list(value.shape),
+        "base64": binascii.b2a_base64(raw(value), newline=False).decode("ascii"),
     }
+
+
+def raw(tensor: Tensor) -> bytes:
+    """Returns the numbers of a tensor as bytes, in the order of its last index."""
+    if not tensor.numel():
+        return b""
+    here = tensor.detach().to("cpu").resolve_conj().resolve_neg()
+    if here.dtype != torch.bfloat16:  # which numpy does not have
+        return here.numpy().tobytes()
+    return here.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
 
 
 def _encode_recipe(value: Recipe, depth: int, budget: _Budget) -> dict[str, Any]:
     """Returns the fields of a recipe, the first one under the name of its kind; see `helpers.checking.recipes`."""
     data = {}
-    for name, field in _parts(type(value)).items():
+    for name, field in _PARTS[type(value)].items():
         part = getattr(value, field.name)
         if field.kw_only and part == field.default:
             continue
@@ -169,6 +181,9 @@ def _parts(kind: type[Recipe]) -> dict[str, Field[Any]]:
     tag = next(tag for tag, other in RECIPES.items() if other is kind)
     first, *rest = fields(kind)
     return {tag: first} | {field.name: field for field in rest}
+
+
+_PARTS = {kind: _parts(kind) for kind in RECIPES.values()}
 
 
 def _encode_items(value: Iterable[Any], depth: int, budget: _Budget) -> Any:
@@ -201,6 +216,40 @@ _ENCODERS: dict[Any, Callable[[Any, int, _Budget], Any]] = {
     list | tuple | set | frozenset: _encode_items,
     Mapping: _encode_dict,
 }
+_USUAL = {
+    kind: encode_kind
+    for kind in (int, float, str, Tensor, torch.nn.Parameter, list, tuple, set, dict)
+    for known, encode_kind in _ENCODERS.items()
+    if issubclass(kind, known)
+}
+
+
+# --- copy -------------------------------------------------------------------------------------------------------------
+
+
+def fresh(value: Any) -> Any:
+    """Returns `decode(encode(value))`, a copy that shares nothing with the value, without the way through text.
+
+    Raises:
+        NotPlain: when the value is beyond the limits of `encode`.
+    """
+    return _fresh(value, 0, _Budget())
+
+
+def _fresh(value: Any, depth: int, budget: _Budget) -> Any:
+    kind = type(value)
+    if kind is Tensor and value.device.type == "cpu" and value.layout == torch.strided and value.dtype in _NUMBERS:
+        budget.enter(depth)
+        budget.spend(bytes=value.numel() * value.element_size())
+        return value.detach().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
+    if kind in (list, tuple):
+        budget.enter(depth)
+        return kind(_fresh(item, depth + 1, budget) for item in value)
+    if kind is dict and all(type(key) is str and key.isascii() for key in value):
+        budget.enter(depth)
+        budget.spend(keys=len(value), items=len(value))
+        return {key: _fresh(item, depth + 1, budget) for key, item in value.items()}
+    return _decode(_encode(value, depth, budget), depth, _Budget())
 
 
 # --- decode -----------------------------------------------------------------------------------------------------------
@@ -347,7 +396,7 @@ _DECODERS: dict[str, Callable[[dict[str, Any], int, _Budget], Any]] = {
 def _decode_recipe(kind: type[Recipe], data: dict[str, Any], depth: int, budget: _Budget) -> Recipe:
     """Returns the recipe whose fields these are; raises `NotPlain` for one of another type than it is declared with."""
     values, types = {}, _TYPES[kind]
-    for name, field in _parts(kind).items():
+    for name, field in _PARTS[kind].items():
         if name not in data:
             continue  # it has its default; without one the recipe cannot be made, which is a TypeError
         value, wanted = _decode(data[name], depth + 1, budget), types[field.name]

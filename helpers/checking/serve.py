@@ -247,5 +247,5 @@ def serve(channel: socket.socket, shell: Any) -> None:
             reply = encode_reply(missing)
         else:
             answer = InProcess(shell.user_ns[request["ask"]], clock="cpu")
-            reply = encode_reply(answer.ask(Ask.decode(request["question"]), request["seconds"]))
+            reply = encode_reply(answer.ask_once(Ask.decode(request["question"]), request["seconds"]))
         send(channel, reply | {"cpu": time.process_time() - start})

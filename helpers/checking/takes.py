@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatch
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -60,10 +61,21 @@ class Ask:
             raise ValueError(f"there is no take {self.take!r}; expected one of: {', '.join(TAKES)}.")
 
     def encode(self) -> dict[str, Any]:
-        """Returns JSON-ready data, without the parts left at their defaults."""
-        return {
-            name: plain.encode(value) for name, value in vars(self).items() if value not in ((), {}, None, "result", "")
-        }
+        """Returns JSON-ready data, without the parts left at their defaults; whoever gets it leaves it as it is."""
+        return self._encoded
+
+    @cached_property
+    def _encoded(self) -> dict[str, Any]:
+        return {name: plain.encode(value) for name, value in self._given().items()}
+
+    def _given(self) -> dict[str, Any]:
+        """Returns the parts that are not left at their defaults, by name."""
+        parts = {part.name: getattr(self, part.name) for part in fields(self)}
+        return {name: value for name, value in parts.items() if value not in ((), {}, None, "result", "")}
+
+    def fresh(self) -> Ask:
+        """Returns the question made of fresh copies, as from `decode(encode())`."""
+        return Ask(**{name: plain.fresh(value) for name, value in self._given().items()})
 
     @classmethod
     def decode(cls, data: dict[str, Any]) -> Ask:
@@ -75,9 +87,9 @@ class Ask:
 class Call:
     """A call that is to be made: the question, what is called, and its inputs, built from their recipes.
 
-    `before` holds what `model_probes.view_of` gives for each input, encoded. `memory` are the tensors of the inputs
-    that must stay as they were, held so that their memory is not given to others. `module` is what the answer, a class,
-    was built to: then that is the function.
+    Where it is asked where weights come from, `before` holds the weights of each input as they were, by name, and
+    `memory` the tensors of the inputs that must stay, so that their memory is not given to others. `module` is what the
+    answer, a class, was built to: then that is the function.
     """
 
     question: Ask
@@ -85,7 +97,7 @@ class Call:
     function: Callable[..., Any]
     inputs: list[Any]
     keywords: dict[str, Any]
-    before: list[Any]
+    before: list[dict[str, Tensor]]
     memory: list[Tensor]
     module: nn.Module | None
 
@@ -107,16 +119,19 @@ class Call:
         return model_probes.see(self.act(), self.question.part, look)
 
 
-def prepare(
-    question: Ask, answer: Callable[..., Any], inputs: list[Any], keywords: dict[str, Any], before: list[Any]
-) -> Call:
+def prepare(question: Ask, answer: Callable[..., Any], inputs: list[Any], keywords: dict[str, Any]) -> Call:
     """Returns the call that a question asks for; builds the module where it says how.
 
     Raises:
         TypeError: when a module is to be built, and the answer is no class of `nn.Module`.
     """
-    stay = [value for number, value in enumerate(inputs) if number not in question.changes]
-    memory = [tensor for value in stay for tensor in model_probes.weights_of(value).values()]
+    before, memory = list[dict[str, Tensor]](), list[Tensor]()
+    if question.take == "origins":
+        weights = map(model_probes.weights_of, inputs)
+        before = [{name: tensor.detach().clone() for name, tensor in held.items()} for held in weights]
+    if question.take == "shared":
+        stay = [value for number, value in enumerate(inputs) if number not in question.changes]
+        memory = [tensor for value in stay for tensor in model_probes.weights_of(value).values()]
     module = None if question.build is None else _built(question, answer)
     return Call(question, answer, answer if module is None else module, inputs, keywords, before, memory, module)
 
@@ -136,10 +151,10 @@ def _built(question: Ask, answer: Callable[..., Any]) -> nn.Module:
 def _load(module: nn.Module, weights: dict[str, Tensor]) -> None:
     """Gives a module the weights that it has a place for, so that one forgotten bias does not fail every question."""
     places = module.state_dict()
-    module.load_state_dict(
-        {name: weight for name, weight in weights.items() if name in places and places[name].shape == weight.shape},
-        strict=False,
-    )
+    with torch.no_grad():
+        for name, weight in weights.items():
+            if name in places and places[name].shape == weight.shape:
+                places[name].copy_(weight)
 
 
 def take(call: Call) -> Any:
@@ -169,7 +184,7 @@ def _parameters(call: Call) -> Any:
 
 
 def _origins(call: Call) -> Any:
-    return call.seen(lambda model: model_probes.origins(model, [plain.decode(view) for view in call.before]))
+    return call.seen(lambda model: model_probes.origins(model, call.before))
 
 
 def _shared(call: Call) -> Any:
