@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +34,24 @@ def chosen(course: Course, assignments: Sequence[str], students: Sequence[str]) 
         raise CourseError(f"nothing was submitted: {course.submissions} holds no assignment of this course.")
     course.refuse_damaged_gradebook()
     return [(name, folder) for name, folder in found if not students or folder.parent.name in students]
+
+
+def lock_in(*, unsafe: bool, cluster: str = "") -> AbstractContextManager[ForkServer | None]:
+    """Does what `start_fork_server` does; nothing where the workers of a cluster lock students' code in.
+
+    Raises:
+        CourseError: when the one or the other is not possible here.
+    """
+    if not cluster:
+        return start_fork_server(unsafe=unsafe)
+    if unsafe:
+        raise CourseError("--unsafe is for this machine: the workers of a cluster grade in sandboxes or not at all.")
+    if find_spec("distributed") is None:
+        raise CourseError(
+            "--cluster needs dask.distributed, which is not installed; see docs/cluster.md, or leave --cluster out."
+        )
+    print(f"students' code runs in sandboxes of the workers of {cluster}", file=sys.stderr)
+    return nullcontext()
 
 
 def start_fork_server(*, unsafe: bool) -> ForkServer:
