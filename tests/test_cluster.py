@@ -274,7 +274,7 @@ def test_a_connection_that_ends_is_a_lost_scheduler(monkeypatch: pytest.MonkeyPa
 def test_no_scheduler_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "CONNECT", 0.5)
     plugin = GradingPlugin(Definitions("run", {}, b""))
-    for address in ("tcp://127.0.0.1:1", "nonsense://x", "/none/scheduler.json"):
+    for address in ("tcp://127.0.0.1:1", "tls://127.0.0.1:1", "nonsense://x", "/none/scheduler.json"):
         with pytest.raises(CourseError, match=r"no Dask scheduler answers at .*Nothing was graded; start it"):
             cluster.Cluster(address, plugin)
 

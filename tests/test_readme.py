@@ -5,7 +5,7 @@ from pathlib import Path
 
 from grading.authoring import build, source
 
-PAGES = ("README.md", "CONTRIBUTING.md", "docs/instructor.md")
+PAGES = ("README.md", "CONTRIBUTING.md", "docs/instructor.md", "docs/cluster.md")
 
 
 def test_the_table_lists_every_notebook_with_its_points(repository: Path) -> None:

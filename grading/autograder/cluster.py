@@ -74,7 +74,7 @@ class Cluster:
             if "scheduler_file" in where:
                 Path(address).read_bytes()  # Dask would wait for it, for ever
             self._client = Client(**where, timeout=CONNECT, set_as_default=False, name="grading")
-        except (OSError, TimeoutError, ValueError, RuntimeError) as problem:
+        except (OSError, TimeoutError, TypeError, ValueError, RuntimeError) as problem:  # TypeError: no TLS keys
             raise CourseError(
                 f"no Dask scheduler answers at {address} ({one_line(str(problem), 200)}). Nothing was graded; start "
                 "it: docs/cluster.md."
