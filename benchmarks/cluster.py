@@ -42,6 +42,7 @@ from grading.sandbox.fork_server import ForkServer
 
 MACHINES = (1, 10, 100)
 CLASSES = (2_000, 20_000, 100_000)
+IDLE = 20.0  # seconds in which Dask is watched while it has nothing to do
 REPLAYING = 64  # threads of the worker that replays: as many submissions are on their way twice
 
 
@@ -145,6 +146,9 @@ def overhead(master: Master, jobs: list[pool.Job], workers: int, rounds: int) ->
             before = used(*processes)
             remote.append(round_of("cluster"))
             dasks.append((used(*processes) - before) / len(jobs))
+        before = used(*processes)
+        time.sleep(IDLE)
+        idle = (used(*processes) - before) / IDLE
     alone, there = statistics.median(local[1:]), statistics.median(remote)
     more = statistics.median(own["cluster"][1:]) - statistics.median(own["local"][1:])
     ratios = ", ".join(f"{100 * (b / a - 1):+.0f} %" for a, b in zip(local[1:], remote, strict=True))
@@ -153,8 +157,12 @@ def overhead(master: Master, jobs: list[pool.Job], workers: int, rounds: int) ->
     print(f"| cluster, one worker of {workers} threads | {60 / there:.0f} | {1000 * there:.0f} |")
     print(f"By the clock the cluster takes {100 * (there / alone - 1):+.1f} % ({ratios} in each of {rounds} rounds).")
     dask_cpu = statistics.median(dasks)
-    print("Processor time that only the cluster needs, ms per submission: scheduler and Dask worker "
-          f"{1000 * dask_cpu:.1f}, coordinator {1000 * more:.1f} more than here.", flush=True)  # fmt: skip
+    print(
+        "Processor time that only the cluster needs, ms per submission: scheduler and Dask worker "
+        f"{1000 * dask_cpu:.1f}, coordinator {1000 * more:.1f} more. Dask needs {1000 * idle:.0f} ms a second "
+        f"while it has nothing to do: {1000 * idle * there:.1f} ms in the time of a submission.",
+        flush=True,
+    )
     return 1 / there, recorded
 
 
