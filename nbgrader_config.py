@@ -17,6 +17,7 @@ c.CourseDirectory.submitted_directory = "gradebook/submitted"
 c.CourseDirectory.autograded_directory = "gradebook/autograded"
 c.CourseDirectory.feedback_directory = "gradebook/feedback"
 c.CourseDirectory.solution_directory = "gradebook/solution"
+# The gradebook; docs/postgresql.md says how several graders share one on a server.
 c.CourseDirectory.db_url = "sqlite:///" + os.path.join(c.CourseDirectory.root, "gradebook", "gradebook.db")
 # The text sources lie beside the assignment folders; nothing but the notebook may be released from one.
 c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.py"]
@@ -55,4 +56,7 @@ c.LateSubmissionPlugin.penalty_method = "none"  # "zero" takes everything off
 c.GenerateFeedback.exporter_class = "grading.pages.exporter.FeedbackExporter"
 c.GenerateFeedback.preprocessors = ["grading.pages.exporter.Grades"]
 c.Exchange.root = os.path.join(c.CourseDirectory.root, "gradebook", "exchange")  # for a course without a hub
+work = os.path.join(c.CourseDirectory.root, "work")
+if os.path.isdir(work):  # where `make lab` lets students work: what they hand in by the exchange comes from there
+    c.Exchange.assignment_dir = work
 c.ExportPlugin.to = "gradebook/grades.csv"

@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
 
 from distributed import Worker
@@ -122,14 +123,15 @@ def overhead(master: Master, jobs: list[pool.Job], workers: int, rounds: int) ->
         here = stack.enter_context(pool.Pool(workers, context))
         verdicts = {}
 
-        def on_the_pool() -> Iterator[tuple[pool.Job, Graded | str]]:
+        def on_the_pool() -> Iterator[list[tuple[pool.Job, Graded | str]]]:
             here.add(*jobs)
             while here.at_work:
-                yield from here.results()
+                yield here.results()
 
         def round_of(way: str) -> float:
             wall, cpu = time.perf_counter(), time.process_time()
-            for job, result in cluster.grade_all(jobs) if way == "cluster" else on_the_pool():
+            found = cluster.grade_all(jobs) if way == "cluster" else on_the_pool()
+            for job, result in chain.from_iterable(found):
                 assert isinstance(result, Graded), result
                 told = {one: verdict.earned for one, verdict in result.verdicts.items()}
                 assert verdicts.setdefault(job.student, told) == told  # the same marks on both
@@ -174,14 +176,16 @@ def limit(master: Master, jobs: list[pool.Job], recorded: list[bytes], count: in
         plugin = Replaying(definitions({master.assignment: master}, Budget()), recorded)
         with Cluster(address, plugin) as cluster:
             start = time.perf_counter()
-            assert sum(isinstance(result, Graded) for _, result in cluster.grade_all(many)) == count
+            assert (
+                sum(isinstance(result, Graded) for _, result in chain.from_iterable(cluster.grade_all(many))) == count
+            )
             found["sent and taken back"] = count / (time.perf_counter() - start)
         # The whole way of a class: read, sent, taken back, made into a notebook, and written.
         autograde._prepare(course, master.assignment)
         folders = [(master.assignment, path) for path in course.submitted_folders(master.assignment)]
         settings = autograde.Settings(course, progress=False)
         with Cluster(address, plugin) as cluster:
-            writer = Writer(course, LatePenalties(course))
+            writer = Writer(course, LatePenalties(course), print)
             start = time.perf_counter()
             masters = {master.assignment: master}
             outcomes = list(autograde._grade_all(settings, folders, masters, cluster.grade_all, writer))

@@ -26,6 +26,7 @@ from urllib.request import urlopen
 ROOT = Path(__file__).resolve().parent.parent
 WANTED, PINS = ROOT / "pyproject.toml", ROOT / "constraints.txt"
 SETTINGS = ROOT / "deploy" / "jupyter"  # JupyterLab's: for everyone, and for students only
+KERNELS = ROOT / "deploy" / "ipython" / "ipython_kernel_config.json"
 VENV = ROOT / ".venv"
 STATE = VENV / "course.json"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -220,6 +221,17 @@ def inside(environ: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def tell_kernels() -> None:
+    """Puts where the environment's kernels read it that one of the course looks on from its start.
+
+    The students' wheel brings the same file; pip leaves it out of an installation in editable form.
+    """
+    place = VENV / "etc" / "ipython" / KERNELS.name
+    if not place.exists() or place.read_bytes() != KERNELS.read_bytes():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(KERNELS, place)
+
+
 def config_path(student: bool, others: str | None = None) -> str:
     """Returns JUPYTER_CONFIG_PATH with the course's settings of JupyterLab before other folders."""
     folders = [str(SETTINGS / "student")] if student else []
@@ -237,11 +249,11 @@ def lab_options(folder: Path, environ: Mapping[str, str]) -> list[str]:
     return options
 
 
-def start(module: Sequence[str], variables: Mapping[str, str]) -> int:
-    """Runs a module of the environment in place of this program; returns its exit status."""
+def start(module: Sequence[str], variables: Mapping[str, str], folder: Path) -> int:
+    """Runs a module of the environment in a folder, in place of this program; returns its exit status."""
     command = [str(PYTHON), "-m", *module]
     sys.stdout.flush()
-    os.chdir(ROOT)  # where nbgrader looks for nbgrader_config.py
+    os.chdir(folder)  # where nbgrader looks for nbgrader_config.py
     if os.name != "nt":
         os.execve(command[0], command, dict(variables))
     return subprocess.call(command, env=dict(variables))
@@ -261,17 +273,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="the torch to install, with options for pip (default: the variable TORCH, else what is there)",
     )
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--lab", action="store_true", help="open notebooks/ in JupyterLab")
-    what.add_argument("--formgrader", action="store_true", help="open the whole project in JupyterLab")
+    what.add_argument("--lab", action="store_true", help="open work/, your copy of the notebooks, in JupyterLab")
+    what.add_argument("--formgrader", action="store_true", help="open a whole course in JupyterLab")
     what.add_argument(
         "--run", nargs=argparse.REMAINDER, metavar="MODULE", help="run a Python module with the arguments that follow"
     )
+    parser.add_argument("--course", type=Path, metavar="FOLDER", help="with --formgrader: another course folder")
     parser.add_argument("rest", nargs="*", metavar="-- ARGUMENTS", help="more for JupyterLab")
     chosen = parser.parse_args(arguments)
     if chosen.run == []:
         parser.error("--run needs a module, for example --run pytest tests")
     if chosen.rest and not (chosen.lab or chosen.formgrader):
         parser.error(f"only --lab and --formgrader take more arguments: {chosen.rest}")
+    course = (chosen.course or ROOT).resolve()
+    if chosen.course and not (chosen.formgrader and (course / "nbgrader_config.py").is_file()):
+        parser.error(
+            f"--course wants --formgrader and a folder with nbgrader_config.py, as `make demo` makes it: {course}"
+        )
     try:
         ensure(chosen.extra, chosen.torch, chosen.latest)
     except SetUpError as problem:
@@ -285,12 +303,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     variables = inside(os.environ)
     if chosen.run:
-        return start(chosen.run, variables)
+        return start(chosen.run, variables, ROOT)
     if not (chosen.lab or chosen.formgrader):
         print(f"The environment {VENV} is ready.")
         return 0
-    folder = ROOT / "notebooks" if chosen.lab else ROOT
+    tell_kernels()
+    # The copy in which students work; it is made here, or brought up to what notebooks/ holds now.
+    if chosen.lab and subprocess.call([PYTHON, "-m", "helpers", "work"], cwd=ROOT, env=variables):
+        return 1
+    folder = ROOT / "work" if chosen.lab else course
     print(f"JupyterLab opens {folder}; if no browser comes up, copy the address with `token=` that appears below.")
     print("Ctrl-C stops it." if chosen.lab else "Formgrader is in JupyterLab's menu Nbgrader. Ctrl-C stops it.")
     variables["JUPYTER_CONFIG_PATH"] = config_path(chosen.lab, variables.get("JUPYTER_CONFIG_PATH"))
-    return start(["jupyterlab", *lab_options(folder, variables), *chosen.rest], variables)
+    return start(["jupyterlab", *lab_options(folder, variables), *chosen.rest], variables, course)

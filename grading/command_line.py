@@ -59,13 +59,21 @@ def _parser() -> argparse.ArgumentParser:
     )
     release.add_argument("--out", type=Path, default=None, help="the folder (default: dist)")
 
+    book = add(
+        "book",
+        "grading.pages.book:command",
+        "write the course as a book for reading: no answers, no network needed",
+        "--out /tmp/book",
+    )
+    book.add_argument("--out", type=Path, default=None, help="the folder (default: dist/book)")
+
     demo = add(
         "demo",
         "grading.classroom.demo:command",
-        "build a small class under gradebook/ and grade it with nbgrader's own commands",
+        "build a small class in demo/ and grade it with nbgrader's own commands",
         "--folder /tmp/class",
     )
-    demo.add_argument("--folder", default=None, help="course folder to build in (default: this one)")
+    demo.add_argument("--folder", default=None, help="course folder to build (default: demo/)")
 
     collect = add(
         "collect",
@@ -113,6 +121,24 @@ def _parser() -> argparse.ArgumentParser:
     )
     regrade.add_argument("assignment", help="its full name: 01_causal_mask")
     regrade.add_argument("--exercise", default="", help="only the mark of this exercise: causal_mask")
+
+    essays = add(
+        "essays",
+        "grading.pages.essays:command",
+        "read essays by keyboard: all answers to one question on a page of this machine, names hidden",
+        "",
+        "01_causal_mask --port 9100",
+    )
+    essays.add_argument("assignment", nargs="*", help="full names (default: all that are graded)")
+    essays.add_argument("--port", type=int, default=0, help="on which port (default: a free one)")
+
+    similar = add(
+        "similar",
+        "grading.pages.similar:command",
+        "which answers of a class are closer than chance: an HTML page and a table, for the instructor's eyes only",
+        "01_causal_mask",
+    )
+    similar.add_argument("assignment", help="its full name: 01_causal_mask")
 
     feedback = add(
         "feedback",
@@ -163,7 +189,7 @@ def _parser() -> argparse.ArgumentParser:
         "doctor",
         "grading.classroom.doctor:command",
         "say what is wrong with a notebook file, and write a mended copy",
-        "notebooks/01_causal_mask/01_causal_mask.ipynb",
+        "work/01_causal_mask/01_causal_mask.ipynb",
     )
     doctor.add_argument("file", type=Path, help="the notebook")
     doctor.add_argument("assignment", nargs="?", default="", help="what it is, where neither name nor cells tell")
@@ -173,6 +199,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--student", action="append", default=[], help="only this student; may be repeated")
     for command in (demo, grade, autograde, regrade):
         command.add_argument("--unsafe", action="store_true", help="grade even where no sandbox can be made")
-    for command in (collect, grade, autograde, regrade, feedback, hand_back, report, export):
+    with_a_class = (collect, grade, autograde, regrade, essays, similar, feedback, hand_back, report, export)
+    for command in (book, *with_a_class):
         command.add_argument("--course", type=Path, default=None, help="course folder (default: this one)")
     return parser

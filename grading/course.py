@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
-import os
 import re
-import sqlite3
-import sys
-import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from grading.database import Address, read_address
 from grading.errors import CourseError
 from grading.files import read_bounded
 
@@ -36,7 +31,7 @@ class Course:
 
     @property
     def database(self) -> Path:
-        """The file of nbgrader's gradebook."""
+        """The file of nbgrader's gradebook, where its `db_url` names no other place."""
         return self.class_folder / "gradebook.db"
 
     @property
@@ -106,43 +101,28 @@ class Course:
                 f"no assignment is called {assignment!r}; expected one of: {', '.join(self.assignments)}."
             )
 
+    @cached_property
+    def address(self) -> Address:
+        """Where the gradebook is: what `db_url` of nbgrader's settings names, else `database`."""
+        return read_address(self.root, self.database)
+
+    def has_gradebook(self) -> bool:
+        """Says whether there is a gradebook; raises CourseError when its server cannot be reached."""
+        return self.address.exists()
+
     def refuse_damaged_gradebook(self) -> None:
-        """Raises CourseError for a gradebook that a failed run left half made, or that cannot be written."""
-        database = self.database
-        folder = database if database.exists() else next(p for p in database.parents if p.exists())
-        if not os.access(folder, os.W_OK):
-            raise CourseError(f"{folder} cannot be written; expected write permission. Change its owner or its mode.")
-        if not database.exists():
-            return
-        try:
-            with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
-                tables = {name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")}
-        except sqlite3.OperationalError:
-            return  # another process is writing it; whoever writes next waits
-        except sqlite3.DatabaseError as problem:
-            raise CourseError(f"{database} is not a gradebook ({problem}); move it away and grade again.") from problem
-        if tables and "alembic_version" not in tables:
-            raise CourseError(
-                f"{database} was left half made by an interrupted run: expected a table alembic_version. It holds no "
-                "marks yet; delete it and grade again."
-            )
+        """Raises CourseError for a gradebook that a failed run left half made, or that cannot be reached or written."""
+        self.address.refuse_damaged()
 
     def gradebook(self) -> Any:
         """Returns nbgrader's gradebook, opened: a context manager that closes it.
 
-        A new one is made under another name: whenever this process is killed, there is a whole one or none.
-        """
-        from nbgrader.api import Gradebook
+        A new one is made whole or not at all: whenever this process is killed, there is a whole one or none.
 
-        with programs_on_path():  # nbgrader calls alembic by name when it makes the gradebook
-            if not self.database.exists():
-                self.class_folder.mkdir(parents=True, exist_ok=True)
-                with tempfile.TemporaryDirectory(dir=self.class_folder, prefix=".gradebook-") as folder:
-                    made = Path(folder, self.database.name)
-                    Gradebook(f"sqlite:///{made}", COURSE_ID).close()
-                    with contextlib.suppress(FileExistsError):  # another process has made one meanwhile
-                        os.link(made, self.database)
-            return Gradebook(f"sqlite:///{self.database}", COURSE_ID)
+        Raises:
+            CourseError: when its server cannot be reached, before or while it is used as a context manager.
+        """
+        return self.address.open(COURSE_ID)
 
 
 def read_timestamp(folder: Path) -> datetime.datetime | None:
@@ -165,14 +145,3 @@ def _read_time(told: str) -> datetime.datetime:
 
     found: datetime.datetime = parse_utc(told)
     return found
-
-
-@contextlib.contextmanager
-def programs_on_path() -> Iterator[None]:
-    """Puts the folder of this Python's programs onto PATH for a while."""
-    before = os.environ.get("PATH", "")
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
-    try:
-        yield
-    finally:
-        os.environ["PATH"] = before

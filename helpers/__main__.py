@@ -1,5 +1,6 @@
 """`python -m helpers`: what is installed, the device, and what to do about what is missing.
 
+`python -m helpers work [FOLDER]` makes work/, where a student works, or brings it up to a newer release.
 `python -m helpers progress [FOLDER]` tells how far a student is, from the saved notebooks.
 
 It runs where nothing is installed yet, so it imports nothing but the standard library at the top.
@@ -146,8 +147,12 @@ def main(arguments: Sequence[str] = ()) -> int:
         from helpers import progress
 
         return progress.command(list(arguments[1:]))
+    if arguments and arguments[0] == "work":
+        from helpers import work
+
+        return work.command(list(arguments[1:]))
     if arguments:
-        print(f"There is no {arguments[0]!r}: say `python -m helpers`, or `python -m helpers progress FOLDER`.")
+        print(f"There is no {arguments[0]!r}: say `python -m helpers`, or behind it `work` or `progress`.")
         return 2
     print(f"Transformers course {__version__}, Python {sys.version.split()[0]} ({sys.executable})")
     requirements = inspect()

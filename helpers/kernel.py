@@ -1,6 +1,8 @@
 """What a kernel says of a cell that cannot run yet: one sentence in place of a page of red.
 
-Importing `helpers.check` in a notebook calls `watch`. From then on
+A kernel that starts for a notebook of the course loads this as an extension: `make lab` and the
+students' wheel bring a line of configuration that says so (`deploy/ipython/`). Elsewhere, as in Colab before its first
+restart, importing `helpers.check` in a notebook calls `watch`. From then on
 - a cell that needs an exercise without an answer says which one, and counts as run, so that "Run All" goes on;
 - a cell that needs a variable of another cell, which has not run or has failed, says so;
 - `check` knows when the last run of an answer's cell has failed.
@@ -144,6 +146,12 @@ def watch() -> None:
     shell = get_ipython()
     if _watch is None and hasattr(shell, "kernel") and "NBGRADER_EXECUTION" not in os.environ:
         _watch = Watch(shell)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Begins to look on before any cell has run, where the kernel's notebook is one of the course."""
+    if opened(shell.user_ns) is not None:
+        watch()
 
 
 def not_run(exercise: str) -> str:

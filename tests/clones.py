@@ -7,7 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "gradebook", "downloads", "checkpoints")
+OF_PEOPLE = ("gradebook", "work", "demo")
+LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", *OF_PEOPLE, "downloads", "checkpoints")
 
 
 def clone(repository: Path, target: Path) -> Path:

@@ -233,7 +233,7 @@ def fake(monkeypatch: pytest.MonkeyPatch, flying: type[FakeFlying] = FakeFlying)
 
 def test_what_kills_worker_after_worker_is_given_up_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     jobs = [pool.Job(ASSIGNMENT, name, Work(), "", "") for name in ("a", "deadly", "b", "c", "d", "e", "f", "g")]
-    told = {job.student: result for job, result in fake(monkeypatch).grade_all(jobs)}
+    told = {job.student: result for done in fake(monkeypatch).grade_all(jobs) for job, result in done}
     assert told.pop("deadly") == "its worker died 8 times; look at the submission, and grade it by itself"
     assert len(told) == 7
     assert all(isinstance(result, Graded) for result in told.values())

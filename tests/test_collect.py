@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from grading.__main__ import main
-from grading.classroom import collect, deliveries, placing, roster
+from grading.classroom import collect, deliveries, demo, placing, roster
 from grading.classroom.collect import Collected
 from grading.course import Course
 from grading.errors import CourseError
@@ -619,12 +619,45 @@ def test_the_rosters_names_are_in_nbgraders_gradebook(course: Path, tmp_path: Pa
         assert [(one.id, one.first_name, one.last_name) for one in book.students] == [("rene", "René", "Descartes")]
 
 
-def test_the_demo_never_replaces_what_was_collected(course: Path, tmp_path: Path) -> None:
-    from grading.classroom import demo
-
-    (course / "gradebook").mkdir()
-    (course / "gradebook" / demo.MARKER).write_text("a demo class")
-    collect.collect(Course(course), make_zip(tmp_path / "x.zip", {f"ada_{A}.ipynb": content()}))
+def test_the_demo_class_and_a_real_one_are_never_mixed(course: Path, tmp_path: Path) -> None:
+    real = make_zip(tmp_path / "real.zip", {f"{who}_{A}.ipynb": content() for who in ("ada", "bob", "eve", "zoe")})
+    invented = make_zip(tmp_path / "demo.zip", {f"{who}/{A}/{A}.ipynb": content() for who in ("ada_perfect", "bob")})
+    with pytest.raises(
+        CourseError, match=r"^ada_perfect would come out of the class of `make demo` into .*: nothing was"
+    ):
+        collect.collect(Course(course), invented)
+    assert there(course) == {}
+    collect.collect(Course(course), real)
+    assert len(there(course)) == 4
     with pytest.raises(CourseError, match="holds a class that the demo has not made"):
         demo.make(course)
-    assert set(there(course)) == {f"ada/{A}"}
+
+    demo.make(tmp_path / "demo")
+    before = there(tmp_path / "demo")
+    with pytest.raises(CourseError, match="holds the class of `make demo`, and ada, bob, eve and 1 more would join it"):
+        collect.collect(Course(tmp_path / "demo"), real)
+    assert there(tmp_path / "demo") == before
+    delivery = tmp_path / "demo" / "gradebook" / "submitted"
+    assert not collect.collect(Course(tmp_path / "demo"), delivery).refused  # its own
+    with pytest.raises(CourseError, match="ada_perfect, blaise_half_done, chloe_empty and 3 more would come out of"):
+        collect.collect(Course(course), delivery)
+
+
+def test_the_demo_writes_nothing_into_the_folders_of_the_course(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert repository / "demo" == demo.FOLDER
+    graded: list[Course] = []
+    monkeypatch.setattr(demo, "FOLDER", tmp_path / "demo")
+    monkeypatch.setattr(demo.plain_grading, "grade", lambda course, *told, **options: graded.append(course) or [])
+    monkeypatch.setattr(demo.plain_grading, "name_students", lambda *told: None)
+    assert main(["demo"]) == 0
+    assert [course.root for course in graded] == [tmp_path / "demo"]
+    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == [
+        "gradebook",
+        "nbgrader_config.py",
+        "solutions",
+    ]
+    assert f"make formgrader COURSE={tmp_path / 'demo'}" in capsys.readouterr().out
+    assert main(["demo", "--folder", str(repository)]) == 2
+    assert "the demo class has a course folder of its own" in capsys.readouterr().err

@@ -46,8 +46,8 @@ def test_a_folder_without_a_course_is_named(tmp_path: Path, capsys: pytest.Captu
     assert f"{tmp_path} is no course folder" in capsys.readouterr().err
 
 
-COMMANDS = ["autograde", "build", "collect", "demo", "doctor", "export", "feedback", "grade", "hand-back", "regrade"]
-COMMANDS += ["report"]
+COMMANDS = ["autograde", "build", "collect", "demo", "doctor", "essays", "export", "feedback", "grade", "hand-back"]
+COMMANDS += ["regrade", "report", "similar"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -63,8 +63,8 @@ def test_each_commands_help_has_an_example(command: str, capsys: pytest.CaptureF
 def test_every_command_is_known(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
-    known = "build,release,demo,collect,grade,autograde,regrade,feedback,hand-back,report,export,doctor"
-    assert f"{{{known}}}" in capsys.readouterr().out
+    known = "build,release,book,demo,collect,grade,autograde,regrade,essays,similar,feedback,hand-back,report,export"
+    assert f"{{{known},doctor}}" in capsys.readouterr().out
 
 
 class Undecided(CourseError):

@@ -206,7 +206,7 @@ def test_the_file_and_what_is_not_final(course: Path, capsys: pytest.CaptureFixt
     told = capsys.readouterr().err
     path = course / "gradebook" / "marks_csv.csv"
     assert f"4 marks of 4 students: {path}" in told
-    assert 'an essay is still to be read (make formgrader): 1: bob (Bob =cmd|"/c calc"!A1) 01_causal_mask' in told
+    assert '(python -m grading essays): 1: bob (Bob =cmd|"/c calc"!A1) 01_causal_mask' in told
     assert "without a mark (their places are empty): 2: yan 01_causal_mask, zoe (Zoë) 01_causal_mask" in told
     assert path.read_bytes().startswith("\ufeffstudent,".encode())
     assert main(["export", "--format", "moodle", "--out", str(tmp_path / "m.csv"), "--course", str(course)]) == 0

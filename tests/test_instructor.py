@@ -14,14 +14,24 @@ import pytest
 
 from grading.__main__ import main
 from grading.autograder import seeds
+from grading.classroom import essays
+from grading.classroom.essays import Mark
 from grading.command_line import parse
 from grading.course import ROOT, Course
 from grading.pages import exporter
+from helpers.__main__ import main as helpers
 from tests.submissions import ASSIGNMENT, cell, perfect
 from tests.test_collect import make_zip, moodle
 
 PYTHON = ".venv/bin/python -m grading "
-ELSEWHERE = {"make release", "make formgrader", "git pull", "make build CHECK=1"}  # other tests run what make starts
+READING = f"{PYTHON}essays {ASSIGNMENT}"  # a server, which tests/test_essay_page.py asks
+DEMO = {
+    "make demo",
+    "make formgrader COURSE=demo",
+    f"{PYTHON}report {ASSIGNMENT} --course demo",
+}  # see tests/test_nbgrader.py
+ELSEWHERE = {"make release", READING, "git pull", "make build CHECK=1"} | DEMO  # other tests run what make starts
+HELPERS = ".venv/bin/python -m helpers "
 NOT_FROM_THERE = {"--format canvas", "--format exchange"}  # the class is Moodle's: nobody came from these
 WORKSHEET = """Identifier,"Full name","ID number","Email address",Status,Grade,"Maximum Grade","Last modified (grade)",\
 "Feedback comments"
@@ -45,23 +55,20 @@ def run(course: Path, words: Sequence[str], status: int = 0) -> None:
 
 
 def read_essays(course: Path) -> None:
-    """Does what formgrader's *Manual Grading* does: a mark for each essay."""
-    with Course(course).gradebook() as book:
-        for submission in book.assignment_submissions(ASSIGNMENT):
-            for grade in submission.notebooks[0].grades:
-                if grade.cell.cell_type == "markdown":
-                    grade.manual_score, grade.needs_manual_grade = 1.5, False
-        book.db.commit()
+    """Does what the page of `essays` does: a mark for each essay."""
+    asked = essays.question(Course(course), ASSIGNMENT, "mask_essay")
+    for answer in essays.answers(Course(course), asked):
+        essays.save(Course(course), asked, answer.key, Mark(1.5), answer.seen)
 
 
 def test_every_command_is_known() -> None:
     for line in commands():
         if line.startswith(PYTHON):
             assert parse(shlex.split(line.removeprefix(PYTHON))).run.endswith(":command")
-        else:
+        elif not line.startswith(HELPERS):
             assert line in ELSEWHERE | {"make grade"} or line.split()[0] in ("mv", "mkdir"), line
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert re.search(r"^grade:.*\n.* --run grading autograde$", makefile, re.MULTILINE)
+    assert re.search(r"^grade:.*\n.* --run grading autograde \|\|", makefile, re.MULTILINE)
     assert re.search(r"^release:.*\n.* --run grading release$", makefile, re.MULTILINE)
 
 
@@ -87,7 +94,10 @@ def test_a_term(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
         exec(code.replace("Course()", f"Course(Path({str(course)!r}))"), {"Path": Path})
     for line in commands():
         if line in ELSEWHERE:
-            read_essays(course) if line == "make formgrader" else None
+            read_essays(course) if line == READING else None
+        elif line.startswith(HELPERS):
+            assert helpers(shlex.split(line.removeprefix(HELPERS))) == 0
+            assert (course / "work" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").is_file()
         elif line == "make grade":
             run(course, ["autograde", "--workers", "1"])
         elif line.startswith(f"{PYTHON}doctor"):

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -57,6 +58,8 @@ from pathlib import Path
 from deploy import environment
 environment.PYTHON = Path(sys.executable)
 environment.ensure = lambda *wanted: None
+environment.ROOT = Path.cwd()
+environment.tell_kernels = lambda: None
 sys.exit(environment.main(sys.argv[1:]))
 """
 
@@ -73,14 +76,17 @@ def answer_of(address: str, process: subprocess.Popen[str]) -> dict:
         time.sleep(0.1)
 
 
-def test_jupyterlab_passes_over_a_port_that_is_taken(repository: Path, tmp_path: Path) -> None:
+def test_jupyterlab_opens_a_copy_and_passes_over_a_port_that_is_taken(repository: Path, tmp_path: Path) -> None:
+    course = tmp_path / "course"
+    name = "00_start_here"
+    shutil.copytree(repository / "notebooks" / name, course / "notebooks" / name)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         process = subprocess.Popen(
             [sys.executable, "-c", LAB, "--lab", "--", f"--port={port}", "--no-browser"],
-            cwd=repository,
+            cwd=course,
             env={**os.environ, "HOME": str(tmp_path), "PYTHONPATH": str(repository)},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -100,20 +106,60 @@ def test_jupyterlab_passes_over_a_port_that_is_taken(repository: Path, tmp_path:
             process.wait(60)
             if process.stdout:
                 process.stdout.close()
-    assert said.startswith(f"JupyterLab opens {repository / 'notebooks'}; ")
+    first, second = said.splitlines()[:2]
+    assert first.startswith(f"1 of 1 notebooks in {course / 'work'} is a copy of what {course / 'notebooks'} holds.")
+    assert second.startswith(f"JupyterLab opens {course / 'work'}; ")
+    released = course / "notebooks" / name / f"{name}.ipynb"
+    assert (course / "work" / name / f"{name}.ipynb").read_bytes() == released.read_bytes()
+
+
+def test_without_notebooks_nothing_is_opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(environment, "ensure", lambda *wanted: None)
+    monkeypatch.setattr(environment, "PYTHON", Path(sys.executable))
+    monkeypatch.setattr(environment, "ROOT", tmp_path)
+    monkeypatch.setattr(environment, "VENV", tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(Path(environment.__file__).parents[1]))
+    monkeypatch.setattr(environment, "start", lambda *told: 7)
+    assert environment.main(["--lab"]) == 1
+
+
+def test_the_kernels_of_the_environment_look_on_from_their_start(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(environment, "VENV", tmp_path)
+    for _ in range(2):
+        environment.tell_kernels()
+    [made] = (tmp_path / "etc" / "ipython").iterdir()  # what IPython reads in `sys.prefix`
+    assert json.loads(made.read_text("utf-8")) == {"InteractiveShellApp": {"extensions": ["helpers.kernel"]}}
+    assert made.name == "ipython_kernel_config.json"
+
+
+def test_formgrader_opens_the_course_that_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    opened: list = []
+    monkeypatch.setattr(environment, "ensure", lambda *wanted: None)
+    monkeypatch.setattr(environment, "tell_kernels", lambda: None)
+    monkeypatch.setattr(environment, "start", lambda module, variables, folder: opened.append((module[1], folder)) or 0)
+    (tmp_path / "nbgrader_config.py").touch()
+    assert environment.main(["--formgrader", "--course", str(tmp_path)]) == 0
+    assert environment.main(["--formgrader"]) == 0
+    roots = [tmp_path, environment.ROOT]
+    assert opened == [(f"--ServerApp.root_dir={folder}", folder) for folder in roots]
 
 
 def test_the_command_line_passes_arguments_on(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list = []
     monkeypatch.setattr(environment, "ensure", lambda *wanted: asked.append(wanted))
-    monkeypatch.setattr(environment, "start", lambda module, variables: asked.append(module) or 7)
+    monkeypatch.setattr(environment, "start", lambda module, variables, folder: asked.append(module) or 7)
     monkeypatch.delenv("TORCH", raising=False)
     arguments = ["--extra", "test", "--latest", "--run", "pytest", "--nbval", "-n", "2", "--lab", "tests"]
     assert environment.main(arguments) == 7
     assert asked == [(["test"], None, True), arguments[4:]]
 
 
-@pytest.mark.parametrize("arguments", [["--run"], ["tests"], ["--lab", "--formgrader"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--run"], ["tests"], ["--lab", "--formgrader"], ["--formgrader", "--course", "tests"], ["--course", "."]],
+)
 def test_a_wrong_command_line_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         environment.main(arguments)

@@ -5,6 +5,10 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
+from grading.autograder import reporting
+
 
 def make(repository: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run make as from a terminal, also when `make test` runs this test."""
@@ -56,6 +60,24 @@ def test_make_test_quick_replays_no_notebook(repository: Path) -> None:
     assert command.count("pytest") == 1
     assert "--quick" in command
     assert "--nbval" not in command
+
+
+@pytest.mark.parametrize(("status", "ended"), [(0, 0), (reporting.SOME_WITHOUT_MARK, 0), (1, 2), (2, 2), (130, 2)])
+def test_make_grade_fails_only_when_grading_did(repository: Path, tmp_path: Path, status: int, ended: int) -> None:
+    """One broken file has no mark; it is no `make: *** Error 1`, as if the class had none."""
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\nexit {status}\n")
+    python.chmod(0o755)
+    done = make(repository, "grade", f"PYTHON={python}")
+    assert done.returncode == ended
+    said = "Some submissions have no mark (the lines above say which, and why); all others have theirs.\n"
+    assert (said == done.stderr) == (status == reporting.SOME_WITHOUT_MARK)
+    assert ("***" in done.stderr) == (ended > 0)
+
+
+def test_formgrader_opens_another_course(repository: Path) -> None:
+    assert '--formgrader --course "demo" --' in make(repository, "-n", "formgrader", "COURSE=demo").stdout
+    assert "--course" not in make(repository, "-n", "formgrader").stdout
 
 
 def test_a_missing_chromium_is_one_sentence(repository: Path, tmp_path: Path) -> None:

@@ -1,11 +1,16 @@
 """The README says what is there: every notebook with its points, every command, every picture."""
 
 import re
+import shutil
 from pathlib import Path
 
+import pytest
+
 from grading.authoring import build, source
+from helpers.__main__ import main as helpers
 
 PAGES = ("README.md", "CONTRIBUTING.md", "docs/instructor.md", "docs/cluster.md")
+COMMAND = r"(?:`|^)(?:\.venv/bin/)?python -m helpers([^`\n]*)"
 
 
 def test_the_table_lists_every_notebook_with_its_points(repository: Path) -> None:
@@ -20,6 +25,20 @@ def test_every_make_command_exists(repository: Path) -> None:
     for name in PAGES:
         for target in re.findall(r"(?:`|^)make ([a-z-]+)", (repository / name).read_text(encoding="utf-8"), re.M):
             assert re.search(rf"^{target}: ## ", makefile, re.MULTILINE), f"{name}: make {target}"
+
+
+def test_what_is_said_to_the_helpers_works(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = {
+        words for name in PAGES for words in re.findall(COMMAND, (repository / name).read_text(encoding="utf-8"), re.M)
+    }
+    assert told == {"", " work", " progress"}
+    name = "00_start_here"
+    shutil.copytree(repository / "notebooks" / name, tmp_path / "notebooks" / name)
+    monkeypatch.chdir(tmp_path)
+    assert [helpers(words.split()) for words in (" work", " progress")] == [0, 0]
+    assert f"notebooks of {tmp_path / 'work'}:" in capsys.readouterr().out
 
 
 def test_every_path_and_picture_exists(repository: Path) -> None:

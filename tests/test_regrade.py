@@ -232,13 +232,18 @@ def test_json_goes_alone_to_standard_output(course: Path, capsys: pytest.Capture
     from grading.__main__ import main
 
     at = ["--course", str(course)]
-    assert main(["autograde", *at, "--json", "--student", "emile_broken_file", "--student", "ada_perfect"]) == 1
+    assert main(["autograde", *at, "--json", "--student", "emile_broken_file", "--student", "ada_perfect"]) == 3
     told = capsys.readouterr()
     found = {one["student"]: one["state"] for one in json.loads(told.out)}
     assert found == {"ada_perfect": "unchanged", "emile_broken_file": "could not be graded"}
     assert "log: " in told.err
     stray = course / "gradebook" / "submitted" / "gael_no_notebook" / "wrong_name"
     stray.mkdir()
-    assert main(["autograde", *at, "--json"]) == 1
+    assert main(["autograde", *at, "--json"]) == 3
     assert "no assignment is called so" in capsys.readouterr().out
     stray.rmdir()
+    plain_grading.name_students(Course(course), {"ada_perfect": ("Ada", "Perfect")})
+    assert main(["autograde", *at, "--student", "ada_perfect"]) == 0
+    assert f"{ASSIGNMENT}  ada_perfect  Ada Perfect  unchanged" in capsys.readouterr().out
+    assert main(["regrade", ASSIGNMENT, *at, "--student", "ada_perfect"]) == 0
+    assert capsys.readouterr().out.splitlines()[0].split() == ["student", "name", "before", "now"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -52,6 +53,9 @@ def test_the_wheel_is_helpers_and_its_corpora(made: tuple[Path, Path]) -> None:
     assert {name.parts[0].partition("-")[0] for name in names} == {"helpers", "transformers_course"}
     assert {name.suffix for name in names if name.parts[0] == "helpers"} <= PARTS
     assert {name.name for name in names} >= {path.name for path in release.corpora()}
+    assert [name.parts[1:] for name in names if ".data" in name.parts[0]] == [
+        ("data", "etc", "ipython", "ipython_kernel_config.json")  # where every kernel of the environment reads it
+    ]
     for name, content in files(made[0]):
         if name.endswith(".py"):
             assert content == (ROOT / name).read_bytes()
@@ -61,7 +65,43 @@ def test_the_zip_is_the_notebooks_and_the_wheel(made: tuple[Path, Path]) -> None
     with zipfile.ZipFile(made[1]) as opened:
         names = [name.partition("/")[2] for name in opened.namelist()]
     around = ["README.md", "nbgrader_config.py", "LICENSE", made[0].name]
-    assert names == [*around, *(f"{stem}/{stem}.ipynb" for stem in STEMS)]
+    assert names == [*around, *(f"notebooks/{stem}/{stem}.ipynb" for stem in STEMS)]
+
+
+def test_the_readme_of_the_zip_can_be_followed(made: tuple[Path, Path], installed: Path, tmp_path: Path) -> None:
+    """Its commands, but for pip's and JupyterLab's: with the wheel alone, and again with a newer release."""
+    with zipfile.ZipFile(made[1]) as opened:
+        opened.extractall(tmp_path)
+    [folder] = tmp_path.iterdir()
+    commands = re.findall(r"^(?:    |`).venv/bin/(\S+) ([^`\n]+)", (folder / "README.md").read_text("utf-8"), re.M)
+    assert [words for program, words in commands if program == "python"] == [
+        "-m helpers work",
+        "-m helpers progress",
+        "-m helpers",
+    ]
+    assert ("jupyter", "lab work") in commands
+    assert f'install "{made[0].name}[lab]"' in dict(commands)["pip"]
+    said = [alone(installed, folder, RUN, words) for _, words in commands if words.startswith("-m helpers ")]
+    assert said[0].startswith(f"{len(STEMS)} of {len(STEMS)} notebooks in {folder / 'work'} are copies of what ")
+    assert said[1].startswith(f"What the checks say in the saved notebooks of {folder / 'work'}:")
+    newer = tmp_path / "newer"
+    shutil.copytree(folder / "notebooks", newer / "notebooks")
+    released = newer / "notebooks" / STEMS[0] / f"{STEMS[0]}.ipynb"
+    notebook = nbformat.read(released, as_version=4)
+    notebook.cells[0].source += " A newer sentence."
+    nbformat.write(notebook, released)
+    (folder / "work").rename(newer / "work")
+    assert f"{STEMS[0]}: there is a newer release: 1 text or check is renewed." in alone(
+        installed, newer, RUN, commands[1][1]
+    )
+    assert "A newer sentence." in (newer / "work" / STEMS[0] / f"{STEMS[0]}.ipynb").read_text("utf-8")
+
+
+RUN = """
+import runpy, sys
+sys.argv = ["helpers", *sys.argv[1].split()[2:]]
+runpy.run_module("helpers", run_name="__main__")
+"""
 
 
 def test_no_solution_no_reference_and_no_hidden_question_is_in_them(made: tuple[Path, Path]) -> None:

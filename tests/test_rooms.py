@@ -113,8 +113,10 @@ COMMANDS = [
     "grading.classroom.hand_back",
     "grading.classroom.plain_grading",
     "grading.classroom.roster",
+    "grading.pages.essays",
     "grading.pages.feedback",
     "grading.pages.report",
+    "grading.pages.similar",
 ]
 # What `nbgrader_config.py` names: every command of nbgrader's imports it, and the Jupyter server does.
 OF_NBGRADER = ["grading.autograder.preprocessors", "grading.pages.exporter"]
@@ -153,6 +155,8 @@ MISTYPED = [
     "regrade 99_none",
     "grade 99_none",
     "report 99_none",
+    "essays 99_none",
+    "similar 99_none",
     "feedback 99_none",
     "hand-back 99_none --format moodle",
     "collect . 99_none",

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import nbformat
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from traitlets.config import Config
 
@@ -179,6 +182,49 @@ def test_a_variable_of_a_cell_that_failed_names_the_error(run: Cells) -> None:
     told = run(RIGHT, "table = causal_mask(2) + 'x'", "print(table)")
     wanted = "`table` is not there: its cell stopped with a TypeError. Mend that cell and run it first."
     assert told[2] == f"NameError: {wanted}"
+
+
+def test_a_kernel_that_has_just_started_asks_for_the_cells_above(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("JPY_SESSION_NAME", "01_causal_mask/01_causal_mask.ipynb")
+    [told] = Cells(monkeypatch, tmp_path)("check(causal_mask)")
+    assert told == (
+        "NameError: `check` is not there yet: run the cells above first (menu Run, Run All Above Selected Cell)."
+    )
+
+
+@pytest.mark.parametrize("name", ["01_causal_mask/01_causal_mask.ipynb", "my_own.ipynb"])
+def test_a_kernel_of_the_course_looks_on_from_its_start(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    """The installed course tells every kernel of its environment so. One of another notebook is left alone."""
+    events = SimpleNamespace(register=lambda *told: None)
+    shell = SimpleNamespace(kernel=None, showtraceback=None, events=events, user_ns={})
+    monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: shell)
+    monkeypatch.setattr(kernel, "_watch", None)
+    monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
+    monkeypatch.setenv("JPY_SESSION_NAME", name)
+    monkeypatch.chdir(tmp_path)
+    kernel.load_ipython_extension(shell)
+    assert (kernel._watch is not None) == name.startswith("01")
+
+
+def test_the_line_that_tells_kernels_is_read_by_them(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It stands in a profile here; installed, it lies in the etc/ipython of the environment and is read likewise."""
+    told = repository / "deploy" / "ipython" / "ipython_kernel_config.json"
+    profile = tmp_path / "ipython" / "profile_default"
+    profile.mkdir(parents=True)
+    shutil.copy(told, profile)
+    folder = tmp_path / "01_causal_mask"
+    folder.mkdir()
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("check(causal_mask)")])
+    with pytest.raises(CellExecutionError, match="`check` is not there yet: run the cells above first"):
+        execute(notebook, folder)
+    assert shown(notebook.cells[0]).startswith("`check` is not there yet")
 
 
 # --- an answer's cell that did not run --------------------------------------------------------------------------------

@@ -59,7 +59,11 @@ include = ["helpers*"]
 
 [tool.setuptools.package-data]
 helpers = ["py.typed", "check_examples/*.json", "check_examples/*/*.json", "corpora/*", "corpora/*/*"]
+
+[tool.setuptools.data-files]
+"etc/ipython" = ["{kernels}"]
 """
+KERNELS = "ipython_kernel_config.json"  # so that a kernel looks on from its start
 
 README = """# The notebooks of the course on Transformers
 
@@ -67,15 +71,20 @@ You need Python 3.10 or newer. In this folder, once:
 
     python3 -m venv .venv
     .venv/bin/pip install "{wheel}[lab]"
+    .venv/bin/python -m helpers work
 
-(on Windows `.venv\\Scripts\\pip`), and then each time:
+(on Windows `.venv\\Scripts\\pip`, and so on), and then each time:
 
-    .venv/bin/jupyter lab
+    .venv/bin/jupyter lab work
 
-Open `00_start_here` and press Shift+Enter through its cells. In VS Code, choose `.venv` as the kernel.
+The third command of the first time has copied `notebooks/` to `work/`. That copy is yours: no command writes over what
+you write there. Open `00_start_here` and press Shift+Enter through its cells. In VS Code, choose `.venv` as the kernel.
 In Colab, upload a notebook and `{wheel}`, and run `%pip install {wheel}` in a cell of its own first.
 
-`.venv/bin/python -m helpers progress .` shows how far you are.
+When there is a newer release: unpack it, move your folder `work` into the new folder, and do there again what you did
+the first time. Your answers and your own cells stay, texts and checks are renewed, and it says what it has done.
+
+`.venv/bin/python -m helpers progress` shows how far you are.
 `.venv/bin/nbgrader validate NOTEBOOK` says what the button *Validate* says.
 `.venv/bin/python -m helpers` prints what is installed and what is missing.
 """
@@ -116,7 +125,7 @@ def release(folder: Path) -> list[Path]:
         _add(archive, f"{top}/LICENSE", (ROOT / "LICENSE").read_bytes())
         _add(archive, f"{top}/{wheel.name}", wheel.read_bytes())
         for path in notebooks:
-            _add(archive, f"{top}/{path.relative_to(ROOT / 'notebooks').as_posix()}", path.read_bytes())
+            _add(archive, f"{top}/{path.relative_to(ROOT).as_posix()}", path.read_bytes())
     return [wheel, packed]
 
 
@@ -136,7 +145,9 @@ def _wheel(folder: Path) -> Path:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, target)
         shutil.copy(ROOT / "LICENSE", stage)
-        project = PROJECT.format(name=NAME, version=_version(), imported=_wanted(IMPORTED), opened=_wanted(OPENED_WITH))
+        shutil.copy(ROOT / "deploy" / "ipython" / KERNELS, stage)
+        wanted = {"imported": _wanted(IMPORTED), "opened": _wanted(OPENED_WITH)}
+        project = PROJECT.format(name=NAME, version=_version(), kernels=KERNELS, **wanted)
         (stage / "pyproject.toml").write_text(project, encoding="utf-8")
         here = ["--no-build-isolation"] if importlib.util.find_spec("setuptools") else []  # else pip fetches it
         done = subprocess.run(

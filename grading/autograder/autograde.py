@@ -13,7 +13,7 @@ from grading.course import ROOT, Course
 
 
 def command(options: argparse.Namespace) -> int:
-    """Grades, prints a table or JSON, and returns 0 only when every submission has a mark."""
+    """Grades, prints a table or JSON, and returns 0 only when every submission has a mark, else SOME_WITHOUT_MARK."""
     start = time.perf_counter()
     course = Course((options.course or ROOT).resolve())
     with reporting.Log(course.root, "autograde") as log:
@@ -31,11 +31,12 @@ def command(options: argparse.Namespace) -> int:
                 unsafe=options.unsafe,
                 cluster=options.cluster,
             )
-            outcomes = run.run(settings, fork_server, log.outcome)
+            outcomes = run.run(settings, fork_server, log.outcome, log.tell)
         if not options.assignment and not options.student:
             outcomes += reporting.strays(course)
-        told = reporting.summary(outcomes, time.perf_counter() - start)
+        names = reporting.names(course)
+        told = reporting.summary(outcomes, time.perf_counter() - start, names)
         log.say(told)
-    print(reporting.as_json(outcomes) if options.json else f"{reporting.table(outcomes)}\n\n{told}")
+    print(reporting.as_json(outcomes) if options.json else f"{reporting.table(outcomes, names)}\n\n{told}")
     print(f"log: {log.path}", file=sys.stderr)
-    return 1 if any(outcome.state == FAILED for outcome in outcomes) else 0
+    return reporting.SOME_WITHOUT_MARK if any(outcome.state == FAILED for outcome in outcomes) else 0

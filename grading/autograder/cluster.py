@@ -140,8 +140,8 @@ class Cluster:
         finally:
             self._client.close(CONNECT)
 
-    def grade_all(self, jobs: Iterable[Job]) -> Generator[tuple[Job, Graded | str]]:
-        """Yields each job with its grading, or with a sentence on why there is none, as they come.
+    def grade_all(self, jobs: Iterable[Job]) -> Generator[list[tuple[Job, Graded | str]]]:
+        """Yields the jobs with their gradings, or with a sentence on why there is none: all that have come.
 
         Only a few jobs for each worker are taken and sent at a time. Those of a worker that dies are graded by others.
 
@@ -163,12 +163,15 @@ class Cluster:
                 with self._kept():
                     landed = flying.landed(LOOK)
                     self._look()
+                done = list[tuple[Job, Graded | str]]()
                 for job, result in landed:
                     if isinstance(result, KilledWorker) and not job.deaths:
                         suspects.append(job)
                     told = _told(job, result)
                     if told is not None:
-                        yield job, told
+                        done.append((job, told))
+                if done:
+                    yield done
         finally:
             flying.cancel()
 

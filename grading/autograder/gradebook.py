@@ -1,4 +1,7 @@
-"""The one writer of marks: nbgrader's own database and its autograded files, each submission whole or not at all."""
+"""The one writer of marks: nbgrader's own database and its autograded files, each submission whole or not at all.
+
+`marks` has the statements; here is what surrounds them: files, waiting, and what to do when a server goes away.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +10,27 @@ import datetime
 import json
 import os
 import time
-import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-import nbformat
-from nbformat import NotebookNode
-from sqlalchemy.exc import SAWarning
+from nbgrader.api import InvalidEntry, MissingEntry
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 
-from grading.autograder.penalties import LatePenalties
+from grading.autograder.marks import Marked, Written, count_lateness, store
+from grading.autograder.penalties import LatePenalties, PenaltyError
 from grading.autograder.submission import Master
-from grading.cells import cells_of, exercise_of, grade_id, kind, text
+from grading.cells import cells_of, grade_id, kind, text
 from grading.course import Course
+from grading.database import is_lost
 from grading.errors import CourseError
 from grading.files import locked
-from grading.text import one_line
 
 T = TypeVar("T")
-WAIT = 60.0  # seconds to wait for a database that somebody else is writing
+WAIT = 60.0  # seconds to wait for a database that somebody else is writing, or whose server is gone
+BATCH = 200  # submissions in one transaction: more make it hardly faster, and others wait longer
+CLASHES = ("40001", "40P01")  # PostgreSQL's states for two transactions of which one has to be done again
+MOST_CLASHES = 20
 
 
 def only_run(course: Course) -> contextlib.AbstractContextManager[None]:
@@ -42,7 +46,6 @@ def only_run(course: Course) -> contextlib.AbstractContextManager[None]:
 
 def knows(course: Course, master: Master) -> bool:
     """Says whether the gradebook has an assignment with the very cells of the master."""
-    from nbgrader.api import MissingEntry
 
     def stored() -> dict[str, str] | None:
         with course.gradebook() as book:
@@ -52,61 +55,79 @@ def knows(course: Course, master: Master) -> bool:
                 return None
             return {cell.name: cell.source for cell in notebook.source_cells}
 
-    found = _patiently(stored)
+    found = _patiently(course, stored)
     wanted = [cell for cell in master.notebook.cells if kind(cell)]
     return found is not None and all(found.get(grade_id(cell)) == cell.source for cell in wanted)
 
 
-@dataclass(frozen=True)
-class Written:
-    """What the gradebook holds of a submission: its mark, from which a penalty for lateness has been taken off."""
-
-    score: float
-    penalty: float
-    changed: bool = True
+class UnwritableError(CourseError):
+    """The database refuses the rows of one submission; the message says why."""
 
 
 class Writer:
-    """Writes marks into nbgrader's gradebook with one connection, one transaction for each submission."""
+    """Writes marks into nbgrader's gradebook, many submissions in one transaction, each whole or not at all.
 
-    def __init__(self, course: Course, penalties: LatePenalties) -> None:
-        self.course, self._penalties = course, penalties
-        self._gradebook = _patiently(course.gradebook)
+    Where a server goes away, it waits for it, and `tell` gets the sentence that says so.
+    """
+
+    def __init__(
+        self, course: Course, penalties: LatePenalties, tell: Callable[[str], None] = lambda sentence: None
+    ) -> None:
+        self.course, self._penalties, self._tell = course, penalties, tell
+        _patiently(course, course.gradebook).close()  # there is one now
+        self._engine = course.address.engine_for_writing()
 
     def close(self) -> None:
         """Ends the connection."""
-        self._gradebook.close()
+        self._engine.dispose()
 
-    def write(
-        self,
-        assignment: str,
-        student: str,
-        notebook: NotebookNode,
-        received: datetime.datetime | None,
-        *,
-        only: str = "",
-    ) -> Written:
-        """Writes one submission's marks, or the mark of `only` one exercise, and its notebook; returns its mark.
+    def write(self, marked: Sequence[Marked]) -> list[Written | CourseError]:
+        """Writes the marks of submissions and their notebooks.
 
-        The notebook's file comes last and holds the fingerprint: a run that is killed in between grades it again.
+        A notebook's file comes last and holds the fingerprint: a run that is killed in between grades it again.
+
+        Returns:
+            For each submission what the gradebook holds now, or why nothing of it was written: the course's
+            late-penalty plugin stops, or the database refuses a row.
 
         Raises:
-            PenaltyError: when the course's late-penalty plugin stops; then nothing was written.
+            CourseError: when the gradebook cannot be written.
         """
-        path = self.course.autograded(student, assignment)
-        temporary = path.with_name(f".{path.name}.half")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(nbformat.v4.writes(notebook), encoding="utf-8")
+        return [told for start in range(0, len(marked), BATCH) for told in self._write(marked[start : start + BATCH])]
+
+    def _write(self, marked: Sequence[Marked]) -> list[Written | CourseError]:
+        paths = [self.course.autograded(one.student, one.assignment) for one in marked]
+        halves = [path.with_name(f".{path.name}.half") for path in paths]
         try:
-            written = _patiently(
-                lambda: self._transaction(assignment, student, notebook, received, only), self._rollback
-            )
-        except CourseError:
-            self._rollback()
-            temporary.unlink()
-            raise
-        os.replace(temporary, path)
+            for half, one in zip(halves, marked, strict=True):
+                # On one line: with indents json takes ten times as long, and nbformat copies it all first.
+                half.parent.mkdir(parents=True, exist_ok=True)
+                half.write_text(json.dumps(one.notebook, ensure_ascii=False, sort_keys=True), encoding="utf-8")
+            written = self._rows(marked)
+            for path, half, told in zip(paths, halves, written, strict=True):
+                if isinstance(told, Written):
+                    os.replace(half, path)
+        finally:
+            for half in halves:
+                half.unlink(missing_ok=True)
         return written
+
+    def _rows(self, marked: Sequence[Marked]) -> list[Written | CourseError]:
+        """Writes all in one transaction; where the database refuses a row, each in one of its own."""
+
+        def transaction() -> list[Written | PenaltyError]:
+            with self._engine.begin() as connection:
+                return store(connection, marked, self._penalties, self._answers_before, _answers_of)
+
+        try:
+            return [*_patiently(self.course, transaction, self._tell)]
+        except DBAPIError as problem:
+            if len(marked) > 1:
+                return [told for one in marked for told in self._rows([one])]
+            return [UnwritableError(f"the gradebook does not take it: {self.course.address.reason(problem)}")]
+
+    def _answers_before(self, one: Marked) -> dict[str, str]:
+        return _answers(self.course.autograded(one.student, one.assignment))
 
     def count_lateness(self, assignment: str, student: str, received: datetime.datetime | None) -> Written | None:
         """Takes points off for lateness where answers are as they were: as time, due date and extension now say.
@@ -115,86 +136,14 @@ class Writer:
 
         Raises:
             PenaltyError: when the course's late-penalty plugin stops; then nothing was written.
+            CourseError: when the gradebook cannot be written.
         """
-        try:
-            return _patiently(lambda: self._lateness(assignment, student, received), self._rollback)
-        except CourseError:
-            self._rollback()
-            raise
 
-    def _lateness(self, assignment: str, student: str, received: datetime.datetime | None) -> Written | None:
-        submission = self._find(assignment, student)
-        if submission is None:
-            return None
-        moment = submission.timestamp if received is None else received.replace(tzinfo=None)
-        before = float(submission.late_submission_penalty)
-        if moment == submission.timestamp and not before and not submission.total_seconds_late:
-            return Written(float(submission.score), 0.0, changed=False)
-        submission.timestamp = moment
-        written = self._finish(submission)
-        return replace(written, changed=written.penalty != before)
+        def transaction() -> Written | None:
+            with self._engine.begin() as connection:
+                return count_lateness(connection, assignment, student, received, self._penalties)
 
-    def _find(self, assignment: str, student: str) -> Any:
-        from nbgrader.api import MissingEntry
-
-        try:
-            return self._gradebook.find_submission(assignment, student)
-        except MissingEntry:
-            return None
-
-    def _rollback(self) -> None:
-        self._gradebook.db.rollback()
-
-    def _transaction(
-        self, assignment: str, student: str, notebook: NotebookNode, received: datetime.datetime | None, only: str
-    ) -> Written:
-        from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution
-
-        book, session = self._gradebook, self._gradebook.db
-        extra: dict[str, Any] = {} if received is None else {"timestamp": received.replace(tzinfo=None)}  # it is UTC
-        book.db = _Flushing(session)  # nbgrader commits after each of its steps; here they are one transaction
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SAWarning)  # nbgrader's objects meet before they are in the session
-                book.update_or_create_student(student)
-                submission = book.update_or_create_submission(assignment, student, **extra)
-        finally:
-            book.db = session
-        read_before = _answers(self.course.autograded(student, assignment))
-        now = _answers_of(notebook)
-        cells = {grade_id(cell): cell for cell in notebook.cells if "nbgrader" in cell.metadata}
-        if only:
-            cells = {name: cell for name, cell in cells.items() if name == f"{only}_check"}
-        with session.no_autoflush:
-            for part in submission.notebooks:
-                for grade in part.grades:
-                    cell = cells.get(grade.name)
-                    if cell is not None and is_grade(cell):
-                        before, grade.auto_score = grade.auto_score, determine_grade(cell)[0]
-                        name = exercise_of(cell)
-                        same = grade.auto_score == before and read_before.get(name) == now.get(name)
-                        if grade.manual_score is None:
-                            grade.needs_manual_grade = grade.auto_score is None
-                        elif not same:  # a person has read something else
-                            grade.needs_manual_grade = True
-                for comment in part.comments:
-                    cell = cells.get(comment.name)
-                    if cell is not None and is_solution(cell):
-                        untouched = cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
-                        comment.auto_comment = "No response." if untouched else None
-        return self._finish(submission)
-
-    def _finish(self, submission: Any) -> Written:
-        """Ends a transaction with the points that lateness costs, counted from the mark as it now is."""
-        session = self._gradebook.db
-        session.flush()
-        for part in submission.notebooks:
-            session.refresh(part, ["score"])
-        penalty = self._penalties.assign(submission)
-        score = float(sum(part.score for part in submission.notebooks))
-        session.commit()
-        session.expunge_all()  # else each flush looks at every submission that was written before
-        return Written(max(0.0, score - penalty), penalty)
+        return _patiently(self.course, transaction, self._tell)
 
 
 def _answers_of(notebook: Any) -> dict[str, str]:
@@ -210,34 +159,57 @@ def _answers(path: Path) -> dict[str, str]:
         return {}
 
 
-class _Flushing:
-    """A database session in which a commit only sends what has changed, within the transaction."""
+def _patiently(course: Course, action: Callable[[], T], tell: Callable[[str], None] = lambda sentence: None) -> T:
+    """Returns what an action gives; tries again while others have the rows, or the server does not answer.
 
-    def __init__(self, session: Any) -> None:
-        self._session = session
+    An action is a whole transaction: one whose end was not heard of is done again, with the same result.
 
-    def commit(self) -> None:
-        self._session.flush()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._session, name)
-
-
-def _patiently(action: Callable[[], T], undo: Callable[[], None] = lambda: None) -> T:
-    """Returns what an action gives; tries again while another process has the database locked."""
-    from nbgrader.api import InvalidEntry
-    from sqlalchemy.exc import OperationalError
-
-    end, pause = time.monotonic() + WAIT, 0.05
+    Raises:
+        CourseError: when it cannot be done, or not for as long as one waits.
+        DBAPIError: when the database refuses the data.
+    """
+    began = lost = None
+    pause, clashes = 0.05, 0
     while True:
         try:
-            return action()
-        except (OperationalError, InvalidEntry) as problem:  # nbgrader gives some of the former as the latter
-            undo()
-            if "locked" not in str(problem) or time.monotonic() > end:
-                told = one_line(str(problem).splitlines()[0], 200)
+            result = action()
+            break
+        except (DBAPIError, InvalidEntry) as problem:  # nbgrader gives some of the former as the latter
+            cause = problem if isinstance(problem, DBAPIError) else problem.__context__
+            began = began or time.monotonic()
+            waited = time.monotonic() - began
+            if is_lost(cause):
+                lost = lost or time.monotonic()
+                if waited > WAIT:
+                    raise _gone(course, cause) from None
+            elif clashes < MOST_CLASHES and _has_clashed(cause):
+                clashes += 1
+            elif isinstance(cause, DataError | IntegrityError):
+                raise
+            elif "locked" not in str(problem) or waited > WAIT:
+                told = course.address.reason(problem)
                 raise CourseError(
                     f"the gradebook cannot be written: {told}; close what uses it, or make room."
                 ) from problem
-            time.sleep(pause)
-            pause = min(1.0, 2 * pause)
+        time.sleep(pause)
+        pause = min(1.0, 2 * pause)
+    if lost:
+        tell(
+            f"the gradebook ({course.address}) did not answer for {time.monotonic() - lost:.1f} s, and does again: no "
+            "mark is lost, and none is written twice."
+        )
+    return result
+
+
+def _has_clashed(problem: BaseException | None) -> bool:
+    """Says whether another transaction was in the way, which has made the same rows or waits for ours."""
+    state = getattr(getattr(problem, "orig", None), "sqlstate", None)
+    return state in CLASHES or isinstance(problem, IntegrityError)
+
+
+def _gone(course: Course, problem: BaseException | None) -> CourseError:
+    reason = course.address.reason(problem)
+    return CourseError(
+        f"the gradebook ({course.address}) has not answered for {WAIT:.0f} s: {reason}; what was written is whole, and "
+        "no mark is in it twice. Start the server, and run the same command again: it goes on."
+    )

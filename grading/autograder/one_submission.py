@@ -65,7 +65,7 @@ class OneByOne:
         seed = seed_of(secret_of(self._course), student, work.digest())
         job = pool.Job(assignment, student, work, submission_key(work.digest(), assignment, student, seed), seed)
         context = pool.Context(self._fork_server, {assignment: master}, Budget())
-        ((_, graded),) = pool.grade_all([job], 1, context)
+        (((_, graded),),) = pool.grade_all([job], 1, context)
         if not isinstance(graded, Graded):
             raise CourseError(graded)
         return dict(graded_notebook(master, work, graded, job.key))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from grading.autograder.nbgrader_commands import nbgrader_settings
 from grading.course import Course
+from grading.database import nbgrader_settings
 from grading.errors import CourseError
 
 

@@ -175,12 +175,12 @@ class Pool:
         self._waiting.extend(jobs)
         self._start_waiting()
 
-    def results(self, also: Sequence[Connection] = ()) -> Generator[tuple[Job, Graded | str]]:
-        """Waits until a worker has something to tell, or one of `also` has; yields what has been graded by then.
+    def results(self, also: Sequence[Connection] = ()) -> list[tuple[Job, Graded | str]]:
+        """Waits until a worker has something to tell, or one of `also` has; returns what has been graded by then.
 
         A job comes with its grading, or with a sentence on why there is none.
         """
-        ready = wait([*also, *(worker.pipe for worker in self._busy)], LOOK)
+        ready, done = wait([*also, *(worker.pipe for worker in self._busy)], LOOK), list[tuple[Job, Graded | str]]()
         for worker in list(self._busy):
             result = worker.result() if worker.pipe in ready else worker.overdue(self._wall) or worker.pace
             if isinstance(result, Pace):
@@ -195,12 +195,13 @@ class Pool:
                 self._idle.append(worker)
             else:  # it has died, or was broken off in the middle of something
                 worker.end()
-            if result is None:
-                result = job.after_death()
-                self._waiting.extend([job] if result is None else [])
+            told = job.after_death() if result is None else result
+            if told is None:
+                self._waiting.append(job)
+            else:
+                done.append((job, told))
             self._start_waiting()
-            if result is not None:
-                yield job, result
+        return done
 
     def _start_waiting(self) -> None:
         while (
@@ -212,12 +213,13 @@ class Pool:
             self._busy[-1].start(self._waiting.popleft())
 
 
-def grade_all(jobs: Iterable[Job], workers: int, context: Context) -> Generator[tuple[Job, Graded | str]]:
-    """Yields each job with its grading, or with a sentence on why there is none, as they come.
+def grade_all(jobs: Iterable[Job], workers: int, context: Context) -> Generator[list[tuple[Job, Graded | str]]]:
+    """Yields the jobs with their gradings, or with a sentence on why there is none, as they come: all that are there.
 
     Whatever ends this generator, Ctrl-C or a gradebook that cannot be written, ends the workers at once.
     """
     with Pool(workers, context) as pool:
         pool.add(*jobs)
         while pool.at_work:
-            yield from pool.results()
+            if done := pool.results():
+                yield done

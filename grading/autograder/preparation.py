@@ -23,7 +23,7 @@ def chosen(course: Course, assignments: Sequence[str], students: Sequence[str]) 
     """Returns assignment and folder of each submission that is wanted: of some assignments and students, or of all.
 
     Raises:
-        CourseError: when a name is unknown, nothing was submitted, or the gradebook is damaged.
+        CourseError: when a name is unknown, or nothing was submitted.
     """
     present = [name for name in course.assignments if any(course.submissions.glob(f"*/{name}"))]
     found = [(name, folder) for name in assignments or present for folder in course.submitted_folders(name)]
@@ -32,7 +32,6 @@ def chosen(course: Course, assignments: Sequence[str], students: Sequence[str]) 
         raise CourseError(f"no submission of {', '.join(sorted(unknown))}; expected a folder in {course.submissions}.")
     if not found:
         raise CourseError(f"nothing was submitted: {course.submissions} holds no assignment of this course.")
-    course.refuse_damaged_gradebook()
     return [(name, folder) for name, folder in found if not students or folder.parent.name in students]
 
 

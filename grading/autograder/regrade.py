@@ -25,7 +25,8 @@ def command(options: argparse.Namespace) -> int:
 def run(
     course: Course, assignment: str, students: Sequence[str] = (), exercise: str = "", *, unsafe: bool = False
 ) -> int:
-    """Grades again, prints each mark before and after, and returns 0 only when every submission has a mark.
+    """Grades again, prints each mark before and after, and returns 0 only when every submission has a mark, else
+    SOME_WITHOUT_MARK.
 
     Marks and comments that a person has given stay. With `exercise` no other exercise's mark can change.
 
@@ -41,20 +42,21 @@ def run(
 
         before = _scores(course, assignment)
         settings = autograde.Settings(course, [assignment], students, exercise, force=True, unsafe=unsafe)
-        outcomes = autograde.run(settings, fork_server, log.outcome)
+        outcomes = autograde.run(settings, fork_server, log.outcome, log.tell)
     wide = max([7, *(len(one.student) for one in outcomes)])
-    print(f"{'student':<{wide}}  {'before':>6}  {'now':>6}")
-    for one in sorted(outcomes, key=lambda one: one.student):
+    outcomes.sort(key=lambda one: one.student)
+    title, *column = reporting.name_column([one.student for one in outcomes], reporting.names(course))
+    print(f"{'student':<{wide}}  {title}{'before':>6}  {'now':>6}")
+    for one, name in zip(outcomes, column, strict=True):
         old = f"{before[one.student]:g}" if one.student in before else ""
         now = "" if one.score is None else f"{one.score:g}"
-        print(
-            f"{one.student:<{wide}}  {old:>6}  {now:>6}  {printable('; '.join(one.notes), reporting.LONGEST)}".rstrip()
-        )
+        notes = printable("; ".join(one.notes), reporting.LONGEST)
+        print(f"{one.student:<{wide}}  {name}{old:>6}  {now:>6}  {notes}".rstrip())
     changed = sum(one.score is not None and before.get(one.student) != one.score for one in outcomes)
     print(f"\n{changed} of {len(outcomes)} marks changed. Write the feedback again:", end=" ")
     print(f"python -m grading feedback {assignment}")
     print(f"log: {log.path}", file=sys.stderr)
-    return 1 if any(one.state == FAILED for one in outcomes) else 0
+    return reporting.SOME_WITHOUT_MARK if any(one.state == FAILED for one in outcomes) else 0
 
 
 def _exercises(course: Course, assignment: str) -> list[str]:
@@ -66,7 +68,8 @@ def _scores(course: Course, assignment: str) -> dict[str, float]:
     """Returns the marks that nbgrader's gradebook has now, by student."""
     from nbgrader.api import MissingEntry
 
-    if not course.database.exists():
+    course.refuse_damaged_gradebook()
+    if not course.has_gradebook():
         return {}
     with course.gradebook() as book:
         try:

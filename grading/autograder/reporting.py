@@ -13,9 +13,11 @@ from typing import Any
 
 from grading.autograder.outcome import FAILED, GRADED, Outcome
 from grading.course import Course
+from grading.errors import CourseError
 from grading.text import one_line, printable
 
 KEPT = 30  # log files; older ones are removed
+SOME_WITHOUT_MARK = 3  # the status of a run that has ended as it should, and could not grade every submission
 LONGEST = 2000  # signs of the notes on one submission
 
 
@@ -57,6 +59,11 @@ class Log:
             print(f"the log file ends here: {problem}", file=sys.stderr)
             self._file = None
 
+    def tell(self, text: str) -> None:
+        """Writes a line with the time, and prints it."""
+        self.say(text)
+        print(text, file=sys.stderr)
+
     def outcome(self, one: Outcome) -> None:
         """Writes what became of a submission."""
         mark = "" if one.score is None else f" {one.score:g}"
@@ -88,13 +95,14 @@ def names(course: Course) -> dict[str, str]:
     """Returns the names of the students in nbgrader's gradebook, by id; who has none there is not in it."""
     from sqlalchemy.exc import OperationalError
 
-    if not course.database.exists():
-        return {}
     try:
+        if not course.has_gradebook():
+            return {}
         with course.gradebook() as book:
             found = {one.id: f"{one.first_name or ''} {one.last_name or ''}".strip() for one in book.students}
-    except OperationalError as problem:  # another process writes: a table without names is better than none
-        print(f"the names cannot be read from the gradebook: {problem.orig}", file=sys.stderr)
+    except (OperationalError, CourseError) as problem:  # a table without names is better than none
+        told = getattr(problem, "orig", problem)
+        print(f"the names cannot be read from the gradebook: {told}", file=sys.stderr)
         return {}
     return {student: name for student, name in found.items() if name}
 

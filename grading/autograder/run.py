@@ -18,8 +18,9 @@ from grading import exercise as exercises
 from grading.autograder import pool
 from grading.autograder.fingerprint import submission_key
 from grading.autograder.grade_submission import Budget, Graded
-from grading.autograder.gradebook import Writer, Written, knows, only_run
+from grading.autograder.gradebook import Writer, knows, only_run
 from grading.autograder.graded_notebook import graded_notebook, load_master, merge_exercise, recorded_key
+from grading.autograder.marks import Marked, Written
 from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.outcome import FAILED, GRADED, UNCHANGED, Outcome
 from grading.autograder.penalties import LatePenalties, PenaltyError
@@ -32,8 +33,8 @@ from grading.errors import CourseError
 from grading.sandbox.fork_server import ForkServer
 from helpers.device import available_cores
 
-# Yields each job with its grading, or with a sentence on why there is none, as they come.
-Grader = Callable[[Iterable[Job]], Generator[tuple[Job, Graded | str]]]
+# Yields the jobs with their gradings, or with a sentence on why there is none, as they come: all that are there.
+Grader = Callable[[Iterable[Job]], Generator[list[tuple[Job, Graded | str]]]]
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,10 @@ class Settings:
 
 
 def run(
-    settings: Settings, fork_server: ForkServer | None = None, heard: Callable[[Outcome], None] = lambda outcome: None
+    settings: Settings,
+    fork_server: ForkServer | None = None,
+    heard: Callable[[Outcome], None] = lambda outcome: None,
+    tell: Callable[[str], None] = lambda sentence: print(sentence, file=sys.stderr),
 ) -> list[Outcome]:
     """Grades every submission that has changed since it was graded, and returns what became of each.
 
@@ -66,6 +70,7 @@ def run(
         settings: what is graded, and how.
         fork_server: the fork server, where it has been started already.
         heard: is told each outcome as soon as it is known.
+        tell: is told in a sentence what else happens, such as a database server that goes away and comes back.
 
     Raises:
         CourseError: when there is nothing to grade, a name is unknown, or this machine cannot make a sandbox.
@@ -78,9 +83,10 @@ def run(
         if not settings.cluster:
             fork_server = fork_server or stack.enter_context(start_fork_server(unsafe=settings.unsafe))
         stack.enter_context(only_run(course))
+        course.refuse_damaged_gradebook()
         penalties = LatePenalties(course)  # settings that are wrong are told before anything is graded
         masters = {name: _prepare(course, name) for name in dict.fromkeys(name for name, _ in found)}
-        writer = stack.enter_context(closing(Writer(course, penalties)))
+        writer = stack.enter_context(closing(Writer(course, penalties, tell)))
         if fork_server is None:
             from grading.autograder.cluster import Cluster, definitions
             from grading.autograder.cluster_plugin import GradingPlugin
@@ -103,13 +109,13 @@ def run(
 def _prepare(course: Course, assignment: str) -> Master:
     """Returns the master, once nbgrader's gradebook knows its cells."""
     master = load_master(course, assignment)
-    if not course.database.exists():
-        course.gradebook().close()  # whole or not at all; nbgrader's own command may be killed halfway
-    made = course.database.stat().st_size > 0  # a full disk may leave an empty file
-    if not (made and knows(course, master)):
-        done = nbgrader(course.root, "generate_assignment", assignment, "--force")
-        if done.returncode:
-            raise CourseError(f"nbgrader cannot take {assignment} into the gradebook: {done.stderr[-300:]}")
+    with course.address.turn():
+        if not course.has_gradebook():
+            course.gradebook().close()  # whole or not at all; nbgrader's own command may be killed halfway
+        if not knows(course, master):
+            done = nbgrader(course.root, "generate_assignment", assignment, "--force")
+            if done.returncode:
+                raise CourseError(f"nbgrader cannot take {assignment} into the gradebook: {done.stderr[-300:]}")
     return master
 
 
@@ -140,15 +146,11 @@ def _grade_all(
         tqdm(total=len(found), unit="submission", disable=not settings.progress, file=sys.stderr) as bar,
         closing(grade_all(jobs())) as results,
     ):
-        for job, result in results:
+        for done in results:
             while settled:
                 yield settled.popleft()
-            if isinstance(result, Graded):
-                outcome = _write(writer, masters, job, result, settings.exercise)
-            else:
-                outcome = Outcome(job.student, job.assignment, FAILED, reason=result)
-            bar.update()
-            yield outcome
+            yield from _write(writer, masters, done, settings.exercise)
+            bar.update(len(done))
     yield from settled
 
 
@@ -178,18 +180,33 @@ def _unchanged(student: str, name: str, held: Written) -> Outcome:
     return Outcome(student, name, UNCHANGED, held.score, "its lateness was counted anew", penalty=held.penalty)
 
 
-def _write(writer: Writer, masters: Mapping[str, Master], job: Job, graded: Graded, exercise: str) -> Outcome:
-    """Writes the marks and the graded notebook of one submission, or what belongs to one exercise of them."""
+def _write(
+    writer: Writer, masters: Mapping[str, Master], done: Sequence[tuple[Job, Graded | str]], exercise: str
+) -> Iterator[Outcome]:
+    """Writes the marks and the graded notebooks of submissions, or what belongs to one exercise of them."""
     start = time.perf_counter()
-    course, name, student = writer.course, job.assignment, job.student
-    notebook = graded_notebook(masters[name], job.work, graded, job.key)
-    kept = merge_exercise(course.autograded(student, name), notebook, exercise) if exercise else None
-    received = course.received(student, name)
-    try:
-        written = writer.write(name, student, kept or notebook, received, only=exercise if kept else "")
-    except PenaltyError as problem:
-        return Outcome(student, name, FAILED, reason=str(problem))
-    graded.seconds["gradebook and files"] = time.perf_counter() - start
-    return Outcome(
-        student, name, GRADED, written.score, "", graded.put_right, graded.odd, graded.seconds, written.penalty
-    )
+    marked = dict[Job, Marked]()
+    for job, graded in done:
+        if isinstance(graded, Graded):
+            marked[job] = _marked(writer.course, masters[job.assignment], job, graded, exercise)
+    told = dict(zip(marked, writer.write([*marked.values()]), strict=True))
+    spent = (time.perf_counter() - start) / max(1, len(marked))
+    for job, graded in done:
+        name, student = job.assignment, job.student
+        written = told.get(job)
+        if isinstance(graded, str):
+            yield Outcome(student, name, FAILED, reason=graded)
+        elif isinstance(written, Written):
+            graded.seconds["gradebook and files"] = spent
+            told_of = (graded.put_right, graded.odd, graded.seconds, written.penalty)
+            yield Outcome(student, name, GRADED, written.score, "", *told_of)
+        else:
+            yield Outcome(student, name, FAILED, reason=str(written))
+
+
+def _marked(course: Course, master: Master, job: Job, graded: Graded, exercise: str) -> Marked:
+    """Returns a grading as it is written; with `exercise` what was graded before stays, but for this one's mark."""
+    notebook = graded_notebook(master, job.work, graded, job.key)
+    kept = merge_exercise(course.autograded(job.student, job.assignment), notebook, exercise) if exercise else None
+    received = course.received(job.student, job.assignment)
+    return Marked(job.assignment, job.student, kept or notebook, received, only=exercise if kept else "")

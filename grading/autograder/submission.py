@@ -6,7 +6,6 @@ notebook is built from the master. What had to be put right is told.
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
 from collections.abc import Sequence
@@ -179,14 +178,26 @@ def _load(path: Path) -> list[Any]:
 
 
 def rebuilt(master: Master, work: Work) -> NotebookNode:
-    """Returns the master with the student's answers in their cells; nothing else of the submission is in it."""
-    notebook = copy.deepcopy(master.notebook)
+    """Returns the master with the student's answers in their cells; nothing else of the submission is in it.
+
+    What cells tell nbgrader is the master's own: nobody may change it.
+    """
+    notebook = _copied(master.notebook)
+    notebook["metadata"] = _copied(master.notebook.metadata)
+    notebook["cells"] = [_copied(cell) for cell in master.notebook.cells]
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
         if kind(cell) in ("solution", "essay"):
             cell.source = work.answers.get(grade_id(cell), "")
     return notebook
+
+
+def _copied(node: NotebookNode) -> NotebookNode:
+    """Returns a copy that shares its entries: a deep one takes longer than to write the marks of a submission."""
+    made = NotebookNode()
+    dict.update(made, node)
+    return made
 
 
 def plan(master: Master, work: Work, *, everything: bool = True) -> Sequence[tuple[str, str]]:

@@ -20,9 +20,10 @@ from grading import assignments
 from grading.autograder.reporting import called, name_column
 from grading.classroom import roster
 from grading.classroom.deliveries import UTC, Item, RefusedError, read_delivery
+from grading.classroom.demo_class import refuse_mixing
 from grading.classroom.numbers import Numbers
 from grading.classroom.origins import Origins
-from grading.classroom.placing import MARKER, Arrived, Unknown, finish_interrupted, only_collector, place, stamp
+from grading.classroom.placing import Arrived, Unknown, finish_interrupted, only_collector, place, stamp
 from grading.classroom.plain_grading import name_students
 from grading.classroom.recognition import Class, site_numbers
 from grading.classroom.roster import Roster
@@ -76,10 +77,12 @@ def collect(
     with only_collector(course), contextlib.ExitStack() as opened:
         finish_interrupted(course.submissions)
         delivery = read_delivery(path, time, opened)
+        whose = Class(course.root, people, known, assignment)
+        refuse_mixing(course, _students(whose, delivery.items))
         found = Collected(refused=delivery.refused, skipped=delivery.skipped)
         unknown, numbers, origins = Unknown(course), Numbers(course), Origins(course)
         try:
-            for arrived in _recognise(Class(course.root, people, known, assignment), delivery.items, unknown):
+            for arrived in _recognise(whose, delivery.items, unknown):
                 if not people and (strange := numbers.strange(arrived)):
                     unknown.add(arrived.item, strange)
                     continue
@@ -96,13 +99,18 @@ def collect(
             numbers.close()
             origins.close()
             found.unknown, found.unknown_folder = unknown.entries, unknown.close()
-    if found.placed:
-        (course.class_folder / MARKER).unlink(missing_ok=True)  # else `make demo` would replace real work
     asked = {name for _, name, _, _ in found.placed} | ({assignment} if assignment else set())
     if people and asked:
         there = {folder.parent.name for name in asked for folder in course.submissions.glob(f"*/{name}")}
         found.missing = [person.id for person in people if person.id not in there]
     return found
+
+
+def _students(whose: Class, items: list[Item]) -> Iterator[str]:
+    """Yields whose the files are, where that can be told."""
+    for item in items:
+        with contextlib.suppress(RefusedError):
+            yield whose.recognise(item).student
 
 
 def _recognise(whose: Class, items: list[Item], unknown: Unknown) -> Iterator[Arrived]:

@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 from grading.authoring import bank
 from grading.cells import grade_id
 from grading.classroom import plain_grading
-from grading.classroom.placing import MARKER
+from grading.classroom.demo_class import FOLDER, MARKER, STUDENTS, is_demo
 from grading.course import ROOT, Course
 from grading.errors import CourseError
 
@@ -53,26 +53,29 @@ def submissions(released: NotebookNode, assignment: str = ASSIGNMENT) -> dict[st
     half = {name: right[name] for name in order[: len(order) // 2]}
     essays = {cell.name: ESSAY for cell in bank.cells(assignment) if cell.kind == "essay"}
     perfect = nbformat.writes(fill(released, right | essays))
-    return {
-        "ada_perfect": perfect,
-        "blaise_half_done": nbformat.writes(fill(released, half)),
-        "chloe_empty": nbformat.writes(released),
-        "denis_mistaken": nbformat.writes(fill(released, mistaken | essays)),
-        "emile_broken_file": perfect[: len(perfect) // 2],
-        "fatou_endless_loop": nbformat.writes(fill(released, right | essays | {order[0]: LOOP})),
-        "gael_no_notebook": "",
-    }
+    contents = (
+        perfect,
+        nbformat.writes(fill(released, half)),
+        nbformat.writes(released),
+        nbformat.writes(fill(released, mistaken | essays)),
+        perfect[: len(perfect) // 2],
+        nbformat.writes(fill(released, right | essays | {order[0]: LOOP})),
+        "",
+    )
+    return dict(zip(STUDENTS, contents, strict=True))
 
 
 def make(course: Path, assignment: str = ASSIGNMENT) -> None:
-    """Writes the class's submissions under `course`/gradebook/submitted.
+    """Makes a course folder with the class's submissions in its gradebook/submitted/.
 
     Raises:
-        CourseError: when a class is there that the demo has not made.
+        CourseError: when it is the course itself, or a class is there that the demo has not made.
     """
+    if course == ROOT:
+        raise CourseError(f"the demo class has a course folder of its own; expected another one than {ROOT}.")
     paths = Course(course)
     folder = paths.class_folder
-    if folder.exists() and any(folder.iterdir()) and not (folder / MARKER).exists():
+    if folder.exists() and any(folder.iterdir()) and not is_demo(paths):
         raise CourseError(
             f"{folder} holds a class that the demo has not made; expected an empty folder. Move it away, or say "
             "--folder OTHER."
@@ -81,10 +84,9 @@ def make(course: Path, assignment: str = ASSIGNMENT) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / MARKER).write_text("`make demo` may delete this folder.\n", encoding="utf-8")
-    if course != ROOT:
-        shutil.copy(ROOT / "nbgrader_config.py", course)
-        paths.solution(assignment).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(Course().solution(assignment), paths.solution(assignment))
+    shutil.copy(ROOT / "nbgrader_config.py", course)
+    paths.solution(assignment).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(Course().solution(assignment), paths.solution(assignment))
     for student, content in made.items():
         submission = paths.submitted(student, assignment)
         submission.mkdir(parents=True)
@@ -101,7 +103,12 @@ def _name(student: str) -> tuple[str, str]:
 
 def command(options: argparse.Namespace) -> int:
     """Makes the class, grades it with nbgrader's own commands, and prints the table. What is broken has no mark."""
-    course = Path(options.folder).resolve() if options.folder else ROOT
+    course = Path(options.folder).resolve() if options.folder else FOLDER
+    if (gradebook := Course().address).file is None:
+        raise CourseError(
+            f"the demo would write its students into {gradebook}, where a class of yours may be; expected a file in "
+            "db_url of nbgrader_config.py. Comment yours out for the demo."
+        )
     try:
         course.mkdir(parents=True, exist_ok=True)
         make(course)
@@ -110,8 +117,9 @@ def command(options: argparse.Namespace) -> int:
     students = [folder.parent.name for folder in Course(course).submitted_folders(ASSIGNMENT)]
     plain_grading.name_students(Course(course), {student: _name(student) for student in students})
     plain_grading.print_table(plain_grading.grade(Course(course), ASSIGNMENT, unsafe=options.unsafe))
+    named = course.relative_to(ROOT) if course.is_relative_to(ROOT) else course
     print(
-        f"\nFeedback pages: {Course(course).class_folder / 'feedback'}."
-        + (" The same class in the browser: make formgrader." if course == ROOT else "")
+        f"\nFeedback pages: {Course(course).class_folder / 'feedback'}. The same class in the browser: "
+        f"make formgrader COURSE={named}. Other commands take it with --course {named}."
     )
     return 0

@@ -52,9 +52,9 @@ def marks(course: Course, assignments: Sequence[str] = ()) -> tuple[list[Mark], 
     Raises:
         CourseError: when there is no gradebook, or an assignment is not in it.
     """
-    if not course.database.exists():
-        raise CourseError(f"there is no {course.database}; grade first (python -m grading autograde).")
     course.refuse_damaged_gradebook()
+    if not course.has_gradebook():
+        raise CourseError(f"there is no gradebook ({course.address}); grade first (python -m grading autograde).")
     found = list[Mark]()
     with course.gradebook() as book:
         points = {one.name: float(one.max_score) for one in book.assignments}
@@ -224,9 +224,10 @@ def command(options: argparse.Namespace) -> int:
     for sentence in _advice(options.format, found, people, listed):
         print(sentence, file=sys.stderr)
     names = {one.id: one.name for one in {**people, **listed.people}.values()}
+    unread = [mark for mark in found if mark.unread > 0]
     for told, those in (
         ("handed in late, with points taken off", [mark for mark in found if mark.penalty > 0]),
-        ("not final, an essay is still to be read (make formgrader)", [mark for mark in found if mark.unread > 0]),
+        ("not final, an essay is still to be read (python -m grading essays)", unread),
         ("handed in, but without a mark (their places are empty)", [mark for mark in found if mark.score is None]),
     ):
         if those:

@@ -21,8 +21,6 @@ from grading.classroom.export import harmless
 from grading.course import Course, read_timestamp
 from grading.files import locked, write_whole
 
-MARKER = ".made_by_demo"  # a gradebook folder with this file may be made anew
-
 
 @dataclass(frozen=True)
 class Arrived:

@@ -42,9 +42,10 @@ def run(course: Course, assignments: Sequence[str] = (), students: Sequence[str]
     """Writes feedback pages with nbgrader's `generate_feedback`; returns 0 only when all could be written.
 
     Raises:
-        CourseError: when nothing that was chosen has been graded.
+        CourseError: when nothing that was chosen has been graded, or the gradebook cannot be reached.
     """
     chosen = _choose(course, assignments, students)
+    course.refuse_damaged_gradebook()
     record = reporting.Log(course.root, "feedback")
     log = logging.Logger("feedback", logging.ERROR)
     log.addHandler(_ToLog(record))
@@ -95,7 +96,8 @@ def _write_page(course: Course, path: Path, log: logging.Logger) -> str:
     config.merge(PyFileConfigLoader("nbgrader_config.py", str(course.root)).load_config())
     folder = CourseDirectory(config=config, assignment_id=path.stem, student_id=path.parts[-3])
     try:
-        GenerateFeedback(coursedir=folder, config=config, force=True, log=log).start()
+        with course.address.reaching():
+            GenerateFeedback(coursedir=folder, config=config, force=True, log=log).start()
     except NbGraderException as problem:
         return str(problem) or type(problem).__name__
     return ""

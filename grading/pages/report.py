@@ -249,7 +249,7 @@ def write_report(course: Course, assignment: str) -> Path:
     submissions = load(course, assignment)
     graded = {path.parts[-3] for path in _graded_files(course, assignment)}
     handed_in = {path.parent.name for path in course.submissions.glob(f"[!.]*/{assignment}")}
-    marks = export.marks(course, [assignment])[0] if course.database.exists() else []
+    marks = export.marks(course, [assignment])[0] if course.has_gradebook() else []
     text = make_page(
         assignment,
         submissions,

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
+from helpers.work import Work
 from tests.browser.lab import SCREEN, STEP_SECONDS, Server, Witness, jupyterlab
 
 ASSIGNMENT = "01_causal_mask"
@@ -115,12 +116,13 @@ def save_screenshot(request: pytest.FixtureRequest, repository: Path) -> Callabl
 
 @pytest.fixture(scope="session")
 def student_server(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Path]]:
-    """What `make lab` gives, in a fresh copy: JupyterLab on notebooks/, nbgrader's settings above it."""
+    """What `make lab` gives, in a fresh copy: JupyterLab on work/, nbgrader's settings above it."""
     course = tmp_path_factory.mktemp("student")
-    (course / "notebooks").mkdir()
+    shutil.copytree(repository / "notebooks" / ASSIGNMENT, course / "notebooks" / ASSIGNMENT)
     shutil.copy(repository / "nbgrader_config.py", course)
-    with jupyterlab(course, course / "notebooks", course / "home") as server:
-        yield server, course / "notebooks"
+    assert Work(course).follow()
+    with jupyterlab(course, course / "work", course / "home") as server:
+        yield server, course
 
 
 @pytest.fixture
@@ -134,11 +136,12 @@ def lab(student_server: tuple[Server, Path]) -> Iterator[Server]:
 @pytest.fixture
 def notebook(student_server: tuple[Server, Path], repository: Path) -> Path:
     """The student's own copy of a notebook, as it was released."""
-    _, folder = student_server
-    released = repository / "notebooks" / ASSIGNMENT
-    shutil.rmtree(folder / ASSIGNMENT, ignore_errors=True)
-    shutil.copytree(released, folder / ASSIGNMENT)
-    return folder / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+    _, course = student_server
+    for name in ("notebooks", "work"):
+        shutil.rmtree(course / name / ASSIGNMENT, ignore_errors=True)
+    shutil.copytree(repository / "notebooks" / ASSIGNMENT, course / "notebooks" / ASSIGNMENT)
+    assert Work(course).follow()
+    return course / "work" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
 
 
 # --- an instructor ----------------------------------------------------------------------------

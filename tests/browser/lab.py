@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -33,7 +34,7 @@ from playwright.sync_api import (
     expect,
 )
 
-from deploy.environment import config_path
+from deploy.environment import KERNELS, config_path
 
 TOKEN = "browser-tests"
 START_SECONDS = 120.0  # for JupyterLab to answer
@@ -95,7 +96,9 @@ def jupyterlab(course: Path, root: Path, home: Path) -> Iterator[Server]:
     command += [f"--IdentityProvider.token={TOKEN}"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")
-    home.mkdir(exist_ok=True)
+    profile = home / "ipython" / "profile_default"
+    profile.mkdir(parents=True, exist_ok=True)
+    shutil.copy(KERNELS, profile)  # as `make lab` puts it into the environment
     log = home / "jupyterlab.log"
     variables = _variables(home, student=root != course)
     with log.open("w", encoding="utf-8") as output:

@@ -13,6 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from grading.authoring import bank, build
 from grading.classroom import demo
+from helpers.work import Work
 from tests.browser.lab import (
     Server,
     Witness,
@@ -90,6 +91,8 @@ def test_a_wrong_answer_gets_its_hint_and_a_right_one_passes(
     open_notebook(page, lab, PATH)
     exercise = cell(page, place(notebook, "causal_mask"))
     check = cell(page, place(notebook, "causal_mask_check"))
+    run(check)
+    expect(outputs(check)).to_have_text(re.compile("^`check` is not there yet: run the cells above first"))
     run(cell(page, place(notebook, "setup")))
 
     run(check)
@@ -148,6 +151,47 @@ def test_a_verdict_is_readable(page: Page, lab: Server, notebook: Path, theme: s
     table = outputs(last).get_by_role("status")
     expect(table).to_contain_text("01_causal_mask: ")
     assert hard_to_read(table) == []
+
+
+def test_a_newer_release_meets_what_was_saved(
+    page: Page, lab: Server, notebook: Path, student_server: tuple[Server, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_notebook(page, lab, PATH)
+    exercise = cell(page, place(notebook, "causal_mask"))
+    mine = right_answers()["causal_mask"]
+    type_into(exercise, mine)
+    for name in ("setup", "causal_mask", "causal_mask_check"):
+        run(cell(page, place(notebook, name)))
+    page.keyboard.press("ControlOrMeta+s")
+    expect(page.locator(".jp-mod-dirty")).to_have_count(0)
+    assert mine in [one.source for one in cells_of(notebook)]
+    page.goto("about:blank")
+    lab.end_kernels()
+
+    _, course = student_server
+    newer = nbformat.read(course / "notebooks" / PATH, as_version=4)
+    at = place(notebook, "causal_mask")
+    newer.cells[at].source = newer.cells[at].source.replace("Returns the causal mask", "Returns a causal mask")
+    newer.cells[0].source = newer.cells[0].source.replace("# 01", "# Newer: 01")
+    nbformat.write(newer, course / "notebooks" / PATH)
+    monkeypatch.setenv("HOME", str(course / "home"))  # where Jupyter keeps what it trusts
+    update = Work(course)
+    assert update.follow()
+    assert "1 answer stays" in update.lines[0]
+
+    open_notebook(page, lab, PATH)
+    expect(cell(page, 0).locator("h1")).to_contain_text("Newer: 01")
+    notice = cell(page, place(notebook, "causal_mask") - 1)
+    expect(notice).to_contain_text(
+        "The newer release begins this exercise in another way. Your answer below is as you left"
+    )
+    exercise, check = (cell(page, place(notebook, name)) for name in ("causal_mask", "causal_mask_check"))
+    assert source_of(exercise) == mine
+    expect(outputs(check).get_by_role("status")).to_contain_text("causal_mask: all checks passed")  # with its colours
+    put_at_the_top(notice)
+    for name in ("setup", "causal_mask", "causal_mask_check"):
+        run(cell(page, place(notebook, name)))
+    expect(outputs(check)).to_contain_text("causal_mask: all checks passed")
 
 
 def test_a_check_cannot_be_edited(page: Page, lab: Server, notebook: Path) -> None:

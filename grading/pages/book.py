@@ -1,0 +1,184 @@
+"""The course as a book for reading: pages of the executed notebooks without answers, for a browser without a network.
+
+Sphinx with myst-nb makes the pages, Furo lays them out. This module is also the Sphinx extension that draws formulas.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from grading import cells
+from grading.course import ROOT, Course
+from grading.errors import CourseError
+from grading.pages.mathml import mathml
+
+TITLE = "Transformers"
+STYLE = Path(__file__).with_name("templates") / "book.css"
+EMPTY_HEADING = re.compile(r"<th[^>]*>(?:<p></p>)?</th>")  # the corner of a table, which is no heading
+MOVED = re.compile(r'<pre(?=>)|<div(?= class="(?:table-wrapper|cell_output) )')  # what may be wider than the page
+FOLDED = {"setup": "Set-up: what the cells below use", "solution": "The exercise, as it is handed out"}
+SETTINGS: dict[str, Any] = {
+    "project": TITLE,
+    "html_title": TITLE,
+    "language": "en",
+    "extensions": ["myst_nb", "grading.pages.book"],
+    "myst_enable_extensions": ["dollarmath"],
+    "nb_execution_mode": "off",
+    "nb_output_stderr": "remove",
+    "html_math_renderer": "mathml",
+    "html_theme": "furo",
+    "html_theme_options": {"source_view_link": ""},
+    "html_copy_source": False,
+    "html_use_index": False,
+    "html_show_copyright": False,
+    "pygments_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+
+
+class BookError(CourseError):
+    """The book cannot be made; the message says why and what to do."""
+
+
+def make_book(course: Course, out: Path) -> None:
+    """Writes the book into the folder `out`: whole, or not at all.
+
+    Raises:
+        BookError: when `out` holds something else, Sphinx is missing, or has something to say against a page.
+    """
+    if out.exists() and not (out / "searchindex.js").is_file() and any(out.iterdir()):
+        raise BookError(f"{out} holds something else than a book; name an empty folder with --out.")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
+        source, made = Path(folder) / "source", Path(folder) / "made"
+        _write_sources(course, source)
+        _run_sphinx(source, made, Path(folder) / "parsed")
+        shutil.rmtree(made / "_sources", ignore_errors=True)
+        if out.exists():
+            out.rename(Path(folder) / "old")
+        made.rename(out)
+
+
+def _run_sphinx(source: Path, made: Path, parsed: Path) -> None:
+    try:
+        from sphinx.application import Sphinx
+        from sphinx.errors import SphinxError
+        from sphinx.util.console import nocolor
+    except ImportError as problem:
+        raise BookError(f"the book needs Sphinx ({problem}); `make book` installs it.") from problem
+    said = io.StringIO()
+    nocolor()
+    try:
+        with contextlib.redirect_stderr(said):
+            app = Sphinx(source, source, made, parsed, "html", status=None, warning=said)
+            app.build(force_all=True)
+    except SphinxError as problem:
+        raise BookError(f"Sphinx stopped: {problem}") from problem
+    if lines := [line for line in said.getvalue().splitlines() if line.strip()]:
+        raise BookError("Sphinx is not content; mend what it names:\n" + "\n".join(lines))
+
+
+# --- what Sphinx reads ------------------------------------------------------------------------------------------------
+
+
+def _write_sources(course: Course, folder: Path) -> None:
+    """Writes a page for each notebook, and the first page, from the syllabus."""
+    folder.mkdir(parents=True)
+    settings = "".join(f"{name} = {value!r}\n" for name, value in SETTINGS.items())
+    (folder / "conf.py").write_text(settings, encoding="utf-8")
+    names = [path.stem for path in sorted((course.root / "solutions").glob("[0-9][0-9]_*.py"))]
+    for name in names:
+        solved, released = (
+            nbformat.read(path, as_version=4) for path in (course.solution(name), course.released(name))
+        )
+        nbformat.write(page_of(solved, released), folder / f"{name}.ipynb")
+    docs = course.root / "docs"
+    shutil.copytree(docs / "images", folder / "images")
+    syllabus = (docs / "syllabus.md").read_text(encoding="utf-8").replace("# Syllabus", f"# {TITLE}", 1)
+    syllabus = syllabus.replace(" `make build` makes this page from the first cells of the notebooks.", "", 1)
+    for name in names:  # the heading of each notebook leads to its page
+        syllabus = re.sub(rf"^## ({name[:2]} · .*)$", rf"## [\1]({name}.ipynb)", syllabus, flags=re.MULTILINE)
+    tree = "\n".join(["", "```{toctree}", ":hidden:", "", *names, "```", ""])
+    (folder / "index.md").write_text(syllabus + tree, encoding="utf-8")
+
+
+def page_of(solved: NotebookNode, released: NotebookNode) -> NotebookNode:
+    """Returns a notebook to read: text and outputs of the solved one, exercises as in the released one, no checks."""
+    handed_out = {cells.grade_id(cell): cell.source for cell in released.cells if cells.grade_id(cell)}
+    page: NotebookNode = nbformat.v4.new_notebook(
+        metadata={"kernelspec": solved.metadata.kernelspec, "language_info": {"name": "python"}}
+    )
+    page.cells = [_cell_of(cell, handed_out) for cell in solved.cells if _is_read(cell)]
+    return page
+
+
+def _is_read(cell: NotebookNode) -> bool:
+    """Says whether a cell is something to read: checks answer who works, and sliders move in a kernel only."""
+    return cells.kind(cell) != "check" and "widget" not in cell.metadata.get("tags", ())
+
+
+def _cell_of(cell: NotebookNode, handed_out: dict[str, str]) -> NotebookNode:
+    kind, source = cells.kind(cell), cell.source
+    if kind in ("solution", "essay"):
+        source = handed_out[cells.grade_id(cell)]
+    if cell.cell_type == "markdown":
+        text: NotebookNode = nbformat.v4.new_markdown_cell(source)
+        return text
+    made: NotebookNode = nbformat.v4.new_code_cell(source, outputs=[] if kind == "solution" else cell.outputs)
+    if kind in FOLDED:
+        made.metadata["tags"] = ["hide-input"]
+        made.metadata["mystnb"] = {"code_prompt_show": FOLDED[kind], "code_prompt_hide": FOLDED[kind]}
+    return made
+
+
+# --- the extension ----------------------------------------------------------------------------------------------------
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Tells Sphinx how formulas are drawn, and which style is ours."""
+    app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
+    app.connect("html-page-context", _mend)
+    app.connect("builder-inited", lambda app: app.config.html_static_path.append(str(STYLE)))
+    app.add_css_file(STYLE.name)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _mend(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Mends what a screen reader or the keyboard would stumble over: code that only a mouse could move."""
+    if "body" in context:
+        body = EMPTY_HEADING.sub("<td></td>", context["body"])
+        context["body"] = MOVED.sub(r'\g<0> tabindex="0"', body)
+
+
+def _inline(translator: Any, node: Any) -> None:
+    from docutils.nodes import SkipNode
+
+    translator.body.append(mathml(node.astext()))
+    raise SkipNode
+
+
+def _block(translator: Any, node: Any) -> None:
+    from docutils.nodes import SkipNode
+
+    # What is wider than the page is moved by the keyboard too.
+    translator.body.append(f'<div class="math" tabindex="0">{mathml(node.astext(), block=True)}</div>')
+    raise SkipNode
+
+
+def command(options: argparse.Namespace) -> int:
+    """Runs `python -m grading book`."""
+    course = Course((options.course or ROOT).resolve())
+    out = (options.out or course.root / "dist" / "book").resolve()
+    make_book(course, out)
+    print(f"{out / 'index.html'}: open it in a browser.")
+    return 0

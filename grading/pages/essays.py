@@ -1,0 +1,232 @@
+"""Read essays by keyboard: one page with all answers to one question, whose marks go into nbgrader's gradebook.
+
+A small server on this machine only. Its address holds a token that is new each time: whoever does not have the address
+gets nothing, other users of the machine included. What students wrote is text on these pages, and never runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import functools
+import json
+import secrets
+from collections.abc import Callable, Sequence
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, cast
+
+from tornado import web
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+
+from grading.classroom import essays
+from grading.classroom.essays import Answer, Question
+from grading.course import ROOT, Course
+from grading.errors import CourseError
+
+HERE = "127.0.0.1"
+HOSTS = {HERE, "localhost"}  # another name in a request is that of a page elsewhere (DNS rebinding)
+POLICY = (
+    "default-src 'none'; script-src 'self'; connect-src 'self'; img-src data:; style-src 'unsafe-inline'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+SCRIPT = Path(__file__).with_name("templates") / "essays.js"
+STATES = {"read": "read", "unread": "not read yet", "again": "to be read again: graded anew since it was read"}
+
+
+def index_page(course: Course, assignments: Sequence[str] = ()) -> str:
+    """Returns the page that lists the essays and how far each is read."""
+    from grading.pages.rendering import render  # only now: what is mistyped is answered at once
+
+    return render("essay_list.html", title="Essays", counts=essays.counts(course, assignments))
+
+
+def question_page(course: Course, asked: Question) -> str:
+    """Returns the page of one question with all its answers.
+
+    Raises:
+        CourseError: when the gradebook cannot be read.
+    """
+    from grading.pages.rendering import render
+
+    found = essays.answers(course, asked)
+    none = essays.Count(asked.assignment, asked.name, asked.points, 0, 0, 0)
+    count = next((one for one in essays.counts(course, [asked.assignment]) if one.name == asked.name), none)
+    return render(
+        "essays.html",
+        title=f"{asked.assignment}: {asked.name}",
+        question=asked,
+        answers=found,
+        read=sum(one.state == "read" for one in found),
+        empty=count.empty,
+        left_out=count.answers - len(found),
+        states=STATES,
+    )
+
+
+def shown(answer: Answer) -> dict[str, Any]:
+    """Returns an answer as the page's script takes it; `html` holds nothing that runs."""
+    from grading.pages.markup import markdown
+
+    points = "" if answer.mark.points is None else f"{answer.mark.points:g}"
+    told = {"state": answer.state, "said": STATES[answer.state], "seen": answer.seen}
+    return told | {"points": points, "comment": answer.mark.comment, "html": str(markdown(answer.text, under=3))}
+
+
+# --- the server -------------------------------------------------------------------------------------------------------
+
+
+class Page(web.RequestHandler):
+    """Answers nobody without the token, and sends nothing that a page elsewhere could use."""
+
+    @property
+    def course(self) -> Course:
+        """The class whose essays are read."""
+        return cast(Course, self.settings["course"])
+
+    def prepare(self) -> None:
+        """Refuses a request with another token, or under another name than this machine's."""
+        given, token = self.path_kwargs.get("token", ""), self.settings["token"]
+        if self.request.host_name not in HOSTS or not secrets.compare_digest(given.encode(), token.encode()):
+            self.tell(HTTPStatus.FORBIDDEN, "give the whole address that `python -m grading essays` has printed.")
+
+    def set_default_headers(self) -> None:
+        """Sets the headers of every answer, errors included."""
+        self.set_header("Content-Security-Policy", POLICY)
+        self.set_header("Referrer-Policy", "no-referrer")
+        self.set_header("X-Content-Type-Options", "nosniff")
+        self.set_header("Cache-Control", "no-store")
+        self.set_header("Cross-Origin-Resource-Policy", "same-origin")
+        self.clear_header("Server")
+
+    def tell(self, status: int, sentence: str, **more: Any) -> None:
+        """Ends the request with one sentence, as JSON for the script and as text for a person."""
+        self.set_status(status)
+        if self.request.method == "POST":
+            self.finish({"told": sentence, **more})
+        else:
+            self.set_header("Content-Type", "text/plain; charset=utf-8")
+            self.finish(f"{sentence}\n")
+
+    def write_error(self, status_code: int, **keywords: Any) -> None:
+        """Tells what a person can mend; of anything else the terminal has the details."""
+        problem = (keywords.get("exc_info") or (None, None))[1]
+        if isinstance(problem, CourseError):
+            self.tell(HTTPStatus.CONFLICT, str(problem))
+        else:
+            self.tell(status_code, f"{HTTPStatus(status_code).phrase}: nothing was saved.")
+
+    def log_exception(self, kind: Any, value: Any, trace: Any) -> None:
+        """Keeps what the page tells out of the terminal."""
+        if not isinstance(value, CourseError):
+            super().log_exception(kind, value, trace)
+
+
+class List(Page):
+    """The list of essays."""
+
+    def get(self, token: str) -> None:
+        """Sends it."""
+        self.finish(index_page(self.course, self.settings["assignments"]))
+
+
+class Script(Page):
+    """The program of the page of a question."""
+
+    def get(self, token: str) -> None:
+        """Sends it."""
+        self.set_header("Content-Type", "text/javascript; charset=utf-8")
+        self.finish(SCRIPT.read_bytes())
+
+
+class Asked(Page):
+    """The page of a question, and the place to which it sends marks."""
+
+    def get(self, token: str, assignment: str, name: str) -> None:
+        """Sends the page."""
+        self.finish(question_page(self.course, essays.question(self.course, assignment, name)))
+
+    def post(self, token: str, assignment: str, name: str) -> None:
+        """Saves one mark. A page elsewhere cannot send JSON without being asked first."""
+        if not self.request.headers.get("Content-Type", "").startswith("application/json"):
+            raise web.HTTPError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
+        try:
+            sent = json.loads(self.request.body)
+            key, points, comment, seen = (str(sent[part]) for part in ("key", "points", "comment", "seen"))
+        except (ValueError, KeyError, TypeError, RecursionError) as problem:
+            raise web.HTTPError(HTTPStatus.BAD_REQUEST) from problem
+        asked = essays.question(self.course, assignment, name)
+        try:
+            saved = essays.save(self.course, asked, key, essays.read_mark(asked, points, comment), seen)
+        except essays.ChangedError as problem:
+            self.tell(HTTPStatus.CONFLICT, str(problem), now=shown(problem.answer))
+            return
+        given = "saved; not read yet" if saved.mark.points is None else f"saved: {saved.mark.points:g} points"
+        self.tell(HTTPStatus.OK, given, now=shown(saved))
+
+
+class Nothing(Page):
+    """Every other address."""
+
+    def get(self, **parts: str) -> None:
+        """Says that there is nothing."""
+        self.tell(HTTPStatus.NOT_FOUND, "there is no such page.")
+
+
+def application(course: Course, token: str, assignments: Sequence[str] = ()) -> web.Application:
+    """Returns the server: below /TOKEN/ the list of essays, a page for each, and its script."""
+    name, within = "[0-9A-Za-z_.-]+", "/(?P<token>[^/]*)"
+    return web.Application(
+        [
+            (f"{within}/", List),
+            (f"{within}/essays.js", Script),
+            (f"{within}/(?P<assignment>{name})/(?P<name>{name})", Asked),
+            (f"{within}.*", Nothing),
+        ],
+        log_function=lambda handler: None,  # a log would hold the token
+        course=course,
+        token=token,
+        assignments=assignments,
+    )
+
+
+def command(options: argparse.Namespace) -> int:
+    """Runs `python -m grading essays` until it is interrupted."""
+    course = Course((options.course or ROOT).resolve())
+    found = essays.counts(course, options.assignment)
+    if not found:
+        raise CourseError("the gradebook has no essays; grade first (python -m grading autograde).")
+    for one in found:
+        print(f"{one.assignment} {one.name}: {one.read} of {one.answers} read")
+    print("Open this address in a browser on this machine; Ctrl-C ends it:", flush=True)
+    try:
+        tell = functools.partial(print, flush=True)  # a pipe has it at once too
+        asyncio.run(serve(course, options.assignment, options.port, tell=tell))
+    except KeyboardInterrupt:
+        print("\nended; every mark that the page has called saved is in the gradebook.")
+    return 0
+
+
+async def serve(
+    course: Course, assignments: Sequence[str] = (), port: int = 0, *, tell: Callable[[str], object] = print
+) -> None:
+    """Serves the pages on this machine until it is cancelled; `tell` gets their address when they can be fetched.
+
+    Raises:
+        CourseError: when the port is taken.
+    """
+    token = secrets.token_urlsafe(24)
+    server = HTTPServer(application(course, token, assignments), max_body_size=1 << 20)
+    try:
+        sockets = bind_sockets(port, HERE)
+    except OSError as problem:
+        raise CourseError(f"port {port} cannot be used ({problem.strerror}); choose another with --port.") from problem
+    server.add_sockets(sockets)
+    number = sockets[0].getsockname()[1]
+    tell(f"http://{HERE}:{number}/{token}/")
+    try:
+        await asyncio.Event().wait()
+    finally:
+        server.stop()
+        await server.close_all_connections()

@@ -1,0 +1,89 @@
+"""Essays read without a mouse: points and comments by keyboard, in the light, in the dark, and on a telephone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.lab import Witness, hard_to_read
+from tests.test_essay_page import ASSIGNMENT, ESSAY, give, in_gradebook, make_class, read, served
+
+TELEPHONE = 390  # CSS pixels
+
+
+def told(answer: Locator) -> Locator:
+    return answer.get_by_role("status")
+
+
+def test_two_essays_are_read_by_keyboard(
+    browser: Browser, page: Page, witness: Witness, tmp_path: Path, save_screenshot: Callable[[Page, str], None]
+) -> None:
+    course = make_class(tmp_path / "course")
+    known = read(course)
+    order = list(known)  # the students, in the order of the page
+    with served(course) as address:
+        page.goto(address)
+        page.keyboard.press("Tab")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("article")).to_have_count(4)
+        first, second, third = (page.locator("article").nth(place) for place in range(3))
+        expect(first).to_be_focused()
+        assert page.locator("math").count() >= 1
+        assert page.get_by_role("main").get_by_role("heading", level=1).count() == 1
+
+        page.keyboard.type("1,5")
+        page.keyboard.press("Enter")
+        expect(told(first)).to_have_text("saved: 1.5 points")
+        expect(first).to_be_focused()
+        page.keyboard.press("c")
+        page.keyboard.type("Say more on j and k.")
+        page.keyboard.press("Escape")
+        expect(told(first)).to_have_text("saved: 1.5 points")
+        assert in_gradebook(course, order[0]) == (1.5, False, "Say more on j and k.")
+        expect(page.locator("#read")).to_have_text("1")
+
+        page.keyboard.press("j")
+        expect(second).to_be_focused()
+        give(course, known[order[1]], 0, "Read before you.")  # somebody else, meanwhile
+        page.keyboard.type("2")
+        page.keyboard.press("j")  # saves, and goes on
+        expect(third).to_be_focused()
+        expect(told(second)).to_contain_text(
+            'somebody else gave 0 points meanwhile, with the comment "Read before you."'
+        )
+        assert in_gradebook(course, order[1]) == (0, False, "Read before you.")
+        page.keyboard.press("k")
+        page.keyboard.type("2")
+        page.keyboard.press("Enter")
+        expect(told(second)).to_have_text("saved: 2 points")
+        assert in_gradebook(course, order[1]) == (2, False, None)
+
+        page.keyboard.press("j")
+        page.keyboard.press("u")
+        expect(first).to_be_hidden()
+        expect(second).to_be_hidden()
+        expect(third).to_be_focused()
+        page.keyboard.type("9")
+        page.keyboard.press("Enter")
+        expect(told(third)).to_have_text("expected points from 0 to 2, got '9'; nothing was saved.")
+        page.keyboard.press("r")
+        expect(page.get_by_role("region", name="question and rubric")).to_be_focused()
+        page.keyboard.press("r")
+        page.keyboard.type("1")
+        page.keyboard.press("Escape")  # back to what was there
+        page.keyboard.press("u")
+        save_screenshot(page, "essays.png")
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            assert hard_to_read(page.get_by_role("main")) == []
+        witness.errors = [text for text in witness.errors if "409" not in text]  # Chromium tells each refused save
+        page.set_viewport_size({"width": TELEPHONE, "height": 800})
+        page.reload()
+        expect(page.get_by_role("article").first).to_have_attribute("data-state", "read")
+        assert page.evaluate("document.documentElement.scrollWidth") <= TELEPHONE
+    assert page.url.endswith(f"/{ASSIGNMENT}/{ESSAY}")
+    assert witness.outside == []
+    assert witness.errors == []
