@@ -102,9 +102,14 @@ def _parser() -> argparse.ArgumentParser:
         "grade a class the safe way: in sandboxes, in parallel",
         "",
         "01_causal_mask --student ada --force",
+        "--cluster tcp://10.0.0.5:8786",
     )
     autograde.add_argument("assignment", nargs="*", help="full names (default: all that have submissions)")
-    autograde.add_argument("--workers", type=int, default=None, help="processes (default: one for each core)")
+    where = autograde.add_mutually_exclusive_group()
+    where.add_argument("--workers", type=int, default=None, help="processes (default: one for each core)")
+    where.add_argument(
+        "--cluster", default="", metavar="ADDRESS", help="grade on the workers of this Dask scheduler: docs/cluster.md"
+    )
     autograde.add_argument("--force", action="store_true", help="grade unchanged submissions again")
     autograde.add_argument("--json", action="store_true", help="print the outcomes as JSON, and nothing else")
 

@@ -57,6 +57,7 @@ SECONDS = {
     "test_late.py": 90,
     "test_separate.py": 45,
     "test_autograde.py": 30,
+    "test_cluster.py": 40,
     "test_postgresql.py": 40,
 }
 LONG = 25

@@ -8,7 +8,7 @@ import time
 
 from grading.autograder import reporting
 from grading.autograder.outcome import FAILED
-from grading.autograder.preparation import chosen, start_fork_server
+from grading.autograder.preparation import chosen, lock_in
 from grading.course import ROOT, Course
 
 
@@ -19,7 +19,7 @@ def command(options: argparse.Namespace) -> int:
     with reporting.Log(course.root, "autograde") as log:
         log.say(f"autograde {vars(options)}")
         chosen(course, options.assignment, options.student)  # refuses what is mistyped, before anything is imported
-        with start_fork_server(unsafe=options.unsafe) as fork_server:  # both import PyTorch meanwhile
+        with lock_in(unsafe=options.unsafe, cluster=options.cluster) as fork_server:  # both import PyTorch meanwhile
             from grading.autograder import run
 
             settings = run.Settings(
@@ -29,6 +29,7 @@ def command(options: argparse.Namespace) -> int:
                 workers=options.workers,
                 force=options.force,
                 unsafe=options.unsafe,
+                cluster=options.cluster,
             )
             outcomes = run.run(settings, fork_server, log.outcome, log.tell)
         if not options.assignment and not options.student:

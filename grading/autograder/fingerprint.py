@@ -25,6 +25,8 @@ GRADING = (
     "autograder/seeds.py",
     "autograder/submission.py",
 )
+# What the coordinator of a cluster and its workers must have in one version, besides.
+PROTOCOL = ("autograder/cluster_plugin.py", "autograder/cluster_process.py", "autograder/pool.py")
 
 
 def sources(assignment: str) -> list[Path]:
@@ -41,6 +43,12 @@ def environment_key(assignment: str) -> str:
     versions = [importlib.metadata.version(name) for name in ("torch", "numpy", "sympy")]
     parts = [path.read_bytes() for path in sources(assignment)] + [" ".join(versions).encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+@cache
+def protocol_key() -> str:
+    """Returns a fingerprint of how a cluster's workers are talked to."""
+    return hashlib.sha256(b"\0".join((ROOT / "grading" / name).read_bytes() for name in PROTOCOL)).hexdigest()
 
 
 def submission_key(answers: str, assignment: str, student: str, seed: str) -> str:

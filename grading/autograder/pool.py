@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Collection, Generator, Iterable, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -73,7 +73,7 @@ class _Queue:
     So a class draws each question about once, however many workers there are.
     """
 
-    def __init__(self, jobs: Iterable[Job]) -> None:
+    def __init__(self, jobs: Iterable[Job] = ()) -> None:
         self._jobs = dict[tuple[str, str], deque[Job]]()
         self.add(*jobs)
 
@@ -181,45 +181,86 @@ def _work(pipe: Connection, run: int, context: Context) -> None:
                 students = None
 
 
+class Pool:
+    """Workers that grade what they are given; a context manager that leaves none behind.
+
+    Args:
+        workers: how many of them work at once; more are started while some students' processes stand still.
+        context: what every worker has from its start.
+        heard: is told when a job's student's process stands still, and when it does so no longer.
+    """
+
+    def __init__(
+        self, workers: int, context: Context, heard: Callable[[Job, Pace], None] = lambda job, pace: None
+    ) -> None:
+        self._workers, self._context, self._heard = workers, context, heard
+        self._waiting, self._idle, self._busy = _Queue(), list[_Worker](), list[_Worker]()
+        self._wall = AT_LEAST + 2 * context.budget.wall
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        for worker in (*self._idle, *self._busy):
+            worker.end()
+
+    @property
+    def at_work(self) -> bool:
+        """Whether any job is not done."""
+        return bool(self._busy)
+
+    def add(self, *jobs: Job) -> None:
+        """Takes jobs; those that meet the same questions are begun together."""
+        self._waiting.add(*jobs)
+        self._start_waiting()
+
+    def results(self, also: Sequence[Connection] = ()) -> list[tuple[Job, Graded | str]]:
+        """Waits until a worker has something to tell, or one of `also` has; returns what has been graded by then.
+
+        A job comes with its grading, or with a sentence on why there is none.
+        """
+        ready, done = wait([*also, *(worker.pipe for worker in self._busy)], LOOK), list[tuple[Job, Graded | str]]()
+        for worker in list(self._busy):
+            result = worker.result() if worker.pipe in ready else worker.overdue(self._wall) or worker.pace
+            if isinstance(result, Pace):
+                if result is not worker.pace:
+                    self._heard(worker.job, result)
+                worker.pace = result
+                self._start_waiting()
+                continue
+            self._busy.remove(worker)
+            job = worker.job
+            if worker.pipe in ready and worker.is_fit(result):
+                self._idle.append(worker)
+            else:  # it has died, or was broken off in the middle of something
+                worker.end()
+            told = job.after_death() if result is None else result
+            if told is None:
+                self._waiting.add(job)
+            else:
+                done.append((job, told))
+            self._start_waiting()
+        return done
+
+    def _start_waiting(self) -> None:
+        while (
+            self._waiting
+            and sum(one.pace is Pace.WORKS for one in self._busy) < self._workers
+            and len(self._busy) < self._workers * (1 + MORE)
+        ):
+            others = {one for worker in (*self._idle[:-1], *self._busy) for one in worker.drawn}
+            worker = self._idle.pop() if self._idle else _Worker(self._context)
+            worker.start(self._waiting.next(worker.drawn, others))
+            self._busy.append(worker)
+
+
 def grade_all(jobs: Iterable[Job], workers: int, context: Context) -> Generator[list[tuple[Job, Graded | str]]]:
     """Yields the jobs with their gradings, or with a sentence on why there is none, as they come: all that are there.
 
     Whatever ends this generator, Ctrl-C or a gradebook that cannot be written, ends the workers at once.
     """
-    waiting, idle, busy = _Queue(jobs), list[_Worker](), list[_Worker]()
-    wall = AT_LEAST + 2 * context.budget.wall
-
-    def start_waiting() -> None:
-        while waiting and sum(one.pace is Pace.WORKS for one in busy) < workers and len(busy) < workers * (1 + MORE):
-            others = {questions for worker in (*idle[:-1], *busy) for questions in worker.drawn}
-            worker = idle.pop() if idle else _Worker(context)
-            worker.start(waiting.next(worker.drawn, others))
-            busy.append(worker)
-
-    try:
-        start_waiting()
-        while busy:
-            ready, done = wait([worker.pipe for worker in busy], LOOK), list[tuple[Job, Graded | str]]()
-            for worker in list(busy):
-                result = worker.result() if worker.pipe in ready else worker.overdue(wall) or worker.pace
-                if isinstance(result, Pace):
-                    worker.pace = result
-                    start_waiting()
-                    continue
-                busy.remove(worker)
-                job = worker.job
-                if worker.pipe in ready and worker.is_fit(result):
-                    idle.append(worker)
-                else:  # it has died, or was broken off in the middle of something
-                    worker.end()
-                told = job.after_death() if result is None else result
-                if told is None:
-                    waiting.add(job)
-                else:
-                    done.append((job, told))
-                start_waiting()
-            if done:
+    with Pool(workers, context) as pool:
+        pool.add(*jobs)
+        while pool.at_work:
+            if done := pool.results():
                 yield done
-    finally:
-        for worker in (*idle, *busy):
-            worker.end()

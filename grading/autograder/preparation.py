@@ -10,6 +10,8 @@ import os
 import platform
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +51,24 @@ def no_processes() -> str:
     if not missing:
         return ""
     return f"{platform.system()} cannot lock students' code in: its Python has no {' and no '.join(missing)}."
+
+
+def lock_in(*, unsafe: bool, cluster: str = "") -> AbstractContextManager[ForkServer | None]:
+    """Does what `start_fork_server` does; nothing where the workers of a cluster lock students' code in.
+
+    Raises:
+        CourseError: when the one or the other is not possible here.
+    """
+    if not cluster:
+        return start_fork_server(unsafe=unsafe)
+    if unsafe:
+        raise CourseError("--unsafe is for this machine: the workers of a cluster grade in sandboxes or not at all.")
+    if find_spec("distributed") is None:
+        raise CourseError(
+            "--cluster needs dask.distributed, which is not installed; see docs/cluster.md, or leave --cluster out."
+        )
+    print(f"students' code runs in sandboxes of the workers of {cluster}", file=sys.stderr)
+    return nullcontext()
 
 
 def start_fork_server(*, unsafe: bool) -> ForkServer:

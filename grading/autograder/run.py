@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -31,6 +33,9 @@ from grading.errors import CourseError
 from grading.sandbox.fork_server import ForkServer
 from helpers.device import available_cores
 
+# Yields the jobs with their gradings, or with a sentence on why there is none, as they come: all that are there.
+Grader = Callable[[Iterable[Job]], Generator[list[tuple[Job, Graded | str]]]]
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -38,7 +43,7 @@ class Settings:
 
     `assignments` and `students` name those that are wanted, none stands for all; with `exercise` no other exercise's
     mark is written; `workers` are one for each core when none are told; `force` grades unchanged submissions too, and
-    `unsafe` even where no sandbox can be made.
+    `unsafe` even where no sandbox can be made. `cluster` is the address of a Dask scheduler whose workers grade.
     """
 
     course: Course
@@ -48,6 +53,7 @@ class Settings:
     workers: int | None = None
     force: bool = False
     unsafe: bool = False
+    cluster: str = ""
     progress: bool = True
     budget: Budget = field(default_factory=Budget)
 
@@ -69,21 +75,32 @@ def run(
     Raises:
         CourseError: when there is nothing to grade, a name is unknown, or this machine cannot make a sandbox.
         CourseError: when another run is at work or the gradebook cannot be written.
+        CourseError: when the cluster cannot grade, or is lost.
     """
     course = settings.course
     found = chosen(course, settings.assignments, settings.students)
     with ExitStack() as stack:
-        fork_server = fork_server or stack.enter_context(start_fork_server(unsafe=settings.unsafe))
+        if not settings.cluster:
+            fork_server = fork_server or stack.enter_context(start_fork_server(unsafe=settings.unsafe))
         stack.enter_context(only_run(course))
         course.refuse_damaged_gradebook()
         penalties = LatePenalties(course)  # settings that are wrong are told before anything is graded
         masters = {name: _prepare(course, name) for name in dict.fromkeys(name for name, _ in found)}
         writer = stack.enter_context(closing(Writer(course, penalties, tell)))
-        torch.set_num_threads(1)  # a fork of a process that has used two threads would hang
-        for name in masters:
-            exercises.load(name)  # takes seconds: once here, and not in each worker
+        if fork_server is None:
+            from grading.autograder.cluster import Cluster, definitions
+            from grading.autograder.cluster_plugin import GradingPlugin
+
+            plugin = GradingPlugin(definitions(masters, settings.budget))
+            grade_all: Grader = stack.enter_context(Cluster(settings.cluster, plugin)).grade_all
+        else:
+            torch.set_num_threads(1)  # a fork of a process that has used two threads would hang
+            for name in masters:
+                exercises.load(name)  # takes seconds: once here, and not in each worker
+            context = pool.Context(fork_server, masters, settings.budget)
+            grade_all = partial(pool.grade_all, workers=settings.workers or available_cores(), context=context)
         outcomes = list[Outcome]()
-        for outcome in _grade_all(settings, found, pool.Context(fork_server, masters, settings.budget), writer):
+        for outcome in _grade_all(settings, found, masters, grade_all, writer):
             outcomes.append(outcome)
             heard(outcome)
         return outcomes
@@ -103,25 +120,38 @@ def _prepare(course: Course, assignment: str) -> Master:
 
 
 def _grade_all(
-    settings: Settings, found: Sequence[tuple[str, Path]], context: pool.Context, writer: Writer
+    settings: Settings,
+    found: Sequence[tuple[str, Path]],
+    masters: Mapping[str, Master],
+    grade_all: Grader,
+    writer: Writer,
 ) -> Iterator[Outcome]:
-    """Yields what became of each submission: first of those that need no grading, then of the others as they come."""
-    jobs, secret = list[Job](), secret_of(settings.course)
-    for name, folder in found:
-        job = _job(settings, folder, context.masters[name], writer, secret)
-        if isinstance(job, Outcome):
-            yield job
-        else:
-            jobs.append(job)
+    """Yields what became of each submission: of those that need no grading when they are read, of others as they come.
+
+    A submission is read when there is a worker for it: of a large class only a few are in memory at a time.
+    """
+    settled, secret = deque[Outcome](), secret_of(settings.course)
+
+    def jobs() -> Iterator[Job]:
+        for name, folder in found:
+            job = _job(settings, folder, masters[name], writer, secret)
+            if isinstance(job, Job):
+                yield job
+            else:
+                settled.append(job)
+                bar.update()
+
     tqdm.monitor_interval = 0  # its thread could hold a lock just when a worker is forked
-    hidden = not settings.progress or not jobs
     with (
-        tqdm(total=len(jobs), unit="submission", disable=hidden, file=sys.stderr) as bar,
-        closing(pool.grade_all(jobs, settings.workers or available_cores(), context)) as results,
+        tqdm(total=len(found), unit="submission", disable=not settings.progress, file=sys.stderr) as bar,
+        closing(grade_all(jobs())) as results,
     ):
         for done in results:
-            yield from _write(writer, context.masters, done, settings.exercise)
+            while settled:
+                yield settled.popleft()
+            yield from _write(writer, masters, done, settings.exercise)
             bar.update(len(done))
+    yield from settled
 
 
 def _job(settings: Settings, folder: Path, master: Master, writer: Writer, secret: bytes) -> Job | Outcome:
