@@ -6,6 +6,7 @@
 #     column: 1
 #     row: 3
 #     builds_on: ["06"]
+#     running: 2
 #     questions:
 #       - What do both sides add?
 #       - Which words can a causal model never take into account, whatever its size?
@@ -30,7 +31,7 @@
 # - fill a blank from both sides, and show what one side alone leaves open;
 # - judge when a masked model is the right choice, what fine-tuning adds to it, and why it does not write.
 #
-# **Time**: about 2 h. **Before this**: notebook 01 (the causal mask), notebook 04 (language model and classifier) and, for section 8, notebook 06 (pretraining).
+# **Time**: about 3 h. **Before this**: notebook 01 (the causal mask), notebook 04 (language model and classifier) and, for section 8, notebook 06 (pretraining).
 #
 # | exercise | what it asks | points |
 # |---|---|---|

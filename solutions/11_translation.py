@@ -6,6 +6,7 @@
 #     column: 3
 #     row: 1
 #     builds_on: ["03"]
+#     running: 2
 #     questions:
 #       - How does it translate?
 #       - What does the decoder read in training, and what when it writes?
@@ -31,7 +32,7 @@
 # - compute BLEU exactly as the tools of the field do, and name ways to get a number that looks better than the model;
 # - search with a beam, and see in the cross-attention where each word came from.
 #
-# **Time**: about 2 h. **Before this**: notebooks 01 (masks), 03 (encoder and decoder layers) and 04 (input and target of a language model).
+# **Time**: about 3 h. **Before this**: notebooks 01 (masks), 03 (encoder and decoder layers) and 04 (input and target of a language model).
 #
 # | exercise | what it asks | points |
 # |---|---|---|

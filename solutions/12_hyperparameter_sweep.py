@@ -6,6 +6,7 @@
 #     column: 3
 #     row: 2
 #     builds_on: ["11", "05"]
+#     running: 3
 #     questions:
 #       - Which settings, and why?
 #       - Does a model overfit, underfit, or does it not train at all?
@@ -31,7 +32,7 @@
 # - make a deep post-norm model train, by warm-up or by moving its norms, and show over several seeds that it helps;
 # - choose a setting by a rule that you can defend.
 #
-# **Time**: about 2 h. **Before this**: notebooks 03 (post-norm and pre-norm), 05 (counting) and 11 (translation, BLEU).
+# **Time**: about 2 h 45 min. **Before this**: notebooks 03 (post-norm and pre-norm), 05 (counting) and 11 (translation, BLEU).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
