@@ -32,7 +32,7 @@
 # - build multi-head attention, encoder and decoder layers, and prove that they are right;
 # - say what several heads can do that one head cannot.
 #
-# **Time**: about 3 h 15 min. **Before this**: notebooks 01 (the mask) and 02 (positions).
+# **Time**: about 3 h. **Before this**: notebooks 01 (the mask) and 02 (positions).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -43,10 +43,9 @@
 # | `merge_heads` | and back | 1 |
 # | `MultiHeadAttention` | four matrices and h heads | 4 |
 # | `EncoderLayer` | attention, feed-forward, residuals, norms | 3 |
-# | `Encoder` | layers one on top of the other | 2 |
 # | `DecoderLayer` | a layer that also reads the encoder's output | 4 |
 # | *essay* `heads_essay` | why several heads | 2 |
-# | **total** | | **25** |
+# | **total** | | **23** |
 
 # %% setup
 import math
@@ -967,7 +966,7 @@ plots.show(figure, " ".join(
 # gradients are largest at the bottom. Xiong et al. (2020) explain with this why deep post-norm models need a learning rate that starts small
 # (warm-up) and pre-norm models hardly do. You meet it again in notebook 12.
 #
-# ## 9. Exercise: the encoder
+# ## 9. The encoder
 #
 # An encoder is a stack of such layers: the output of one is the input of the next. (Ours is post-norm. A pre-norm encoder gets one more norm at the top.)
 #
@@ -1001,34 +1000,27 @@ with torch.no_grad():
         print(f"mask in {name}: the first four tokens change by {change[:, :4].abs().max().item():.3f}")
 
 # %% [markdown]
-# So every layer gets the mask. (`SpareEncoderLayer` above is your spare part, in case your own `EncoderLayer` is not right yet.)
-#
-# Keep the layers in an `nn.ModuleList`. In a plain Python list torch would not find them: their parameters would not train, not move to the GPU and
-# not be saved.
+# So every layer gets the mask. Here is the whole stack, ready to use. (`SpareEncoderLayer` above is your spare part, in case your own `EncoderLayer` is not right yet.) Its layers lie in an `nn.ModuleList`: in a plain Python list torch would not find them, and their parameters would not train, not
+# move to the GPU and not be saved.
 
-# %% exercise="Encoder"
+# %% experiment
 class Encoder(nn.Module):
-    """A stack of n_layers encoder layers (post-norm), each with weights of its own,
-    in an nn.ModuleList `layers`. n_layers is at least 1. Nothing else: no dropout, no norm at the top."""
+    """A stack of n_layers encoder layers (post-norm), each with weights of its own."""
 
     def __init__(self, d_model: int, n_heads: int, d_feedforward: int, n_layers: int) -> None:
         super().__init__()
-        ### BEGIN SOLUTION
         self.layers = nn.ModuleList(EncoderLayer(d_model, n_heads, d_feedforward) for _ in range(n_layers))
-        ### END SOLUTION
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Returns `(b, n, d)` for `x` `(b, n, d)`:
-        each layer reads what the one before has made, with the mask."""
-        ### BEGIN SOLUTION
+        """Returns `(b, n, d)`: each layer reads what the one before has made, with the mask."""
         for layer in self.layers:
             x = layer(x, mask)
         return x
-        ### END SOLUTION
 
 
-# %% check="Encoder" points=2
-check(Encoder)
+encoder = Encoder(16, 2, 32, n_layers=3)
+print("out of three layers:", tuple(encoder(before, future).shape), "with",
+      sum(part.numel() for part in encoder.parameters()), "parameters")
 
 # %% [markdown]
 # ## 10. Exercise: the decoder layer

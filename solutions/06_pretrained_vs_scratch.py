@@ -951,6 +951,10 @@ print(f"{len(wrong)} of {len(labels):,} reviews are misread by the five models t
 page = {"it is": [names[labels[n]] for n in worst], "the models say": [names[answer[n]] for n in worst],
         "confidence": [f"{confidence[n]:.3f}" for n in worst],
         "review": [corpus.test["text"][n] for n in worst]}
+if invented:  # for those who read no French: praise (+) and blame (-) in the order of the text, and "but"
+    marks = {form: "+" if sign > 0 else "-" for form, sign in signs.items()} | {"mais": "BUT"}
+    page["in short"] = [" ".join(marks[word] for word in vocabulary.split(text) if word in marks)
+                        for text in page["review"]]
 as_page(pd.DataFrame(page))
 
 # %% measured

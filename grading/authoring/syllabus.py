@@ -26,8 +26,8 @@ COLOURS = {
 }
 
 # A student's pace. Most adults read between 175 and 300 words of plain English non-fiction a minute, fewer in a second
-# language (Brysbaert 2019, https://doi.org/10.1016/j.jml.2019.104047). Ours has formulas to follow and tables to compare,
-# so we count with less. This and the other rates are estimates: replace them by what a class reports.
+# language (Brysbaert 2019, https://doi.org/10.1016/j.jml.2019.104047). Our texts have formulas to follow and tables to
+# compare, so we count with less. This and the other rates are estimates: replace them by what a class reports.
 WORDS_PER_MINUTE = 130
 LINES_PER_MINUTE = 20  # of the code that is given
 MINUTES_PER_POINT = {"check": 5, "essay": 8}
@@ -152,8 +152,8 @@ def head(path: Path) -> Head:
     takes = pace(cells, where.running)
     if abs(takes - _minutes(told.group(1))) > QUARTER:
         raise BuildError(
-            f"{path.name}: its head says {told.group(1)!r}, but at a student's pace (`grading.authoring.syllabus.pace`) "
-            f"it takes {takes:.0f} minutes; write 'about {in_quarters(takes)}'."
+            f"{path.name}: its head says {told.group(1)!r}, but at a student's pace (`syllabus.pace`) it takes "
+            f"{takes:.0f} minutes; write 'about {in_quarters(takes)}'."
         )
     return Head(
         path.stem,
@@ -234,8 +234,8 @@ def syllabus(known: Mapping[str, Head]) -> str:
         "",
         f"**How are the times counted?** {WORDS_PER_MINUTE} words and {LINES_PER_MINUTE} lines of given code a minute, "
         f"{MINUTES_PER_POINT['check']} minutes for each point of an exercise and {MINUTES_PER_POINT['essay']} of an "
-        "essay, and what the cells take on two cores. These rates are estimates of ours. For comparison: most adults read "
-        "175 to 300 words of plain English a minute, and fewer in a second language "
+        "essay, and what the cells take on two cores. These rates are estimates of ours. For comparison: most adults "
+        "read 175 to 300 words of plain English a minute, and fewer in a second language "
         "([Brysbaert 2019](https://doi.org/10.1016/j.jml.2019.104047)).",
     ]
     for number, one in known.items():
