@@ -624,7 +624,7 @@ print(f"hidden words guessed right, left side only: {first_guess(causal_reader, 
 print(f"hidden words guessed right, both sides:     {first_guess(masked_reader, unread):.0%}")
 
 # %% [markdown]
-# The model that sees both sides finds more words (69 against 61 % in our run), though it has learned from fewer places and some of its neighbours are hidden. And with positions that have no sides? A model trained in the same way with ALiBi as it is finds far fewer than the causal one (38 % in an earlier version of this notebook): the little words that depend on order are out of its reach. So before you say
+# The model that sees both sides finds more words (69 against 60 % in our run), though it has learned from fewer places and some of its neighbours are hidden. And with positions that have no sides? A model trained in the same way with ALiBi as it is finds far fewer than the causal one (38 % in an earlier version of this notebook): the little words that depend on order are out of its reach. So before you say
 # "the objective is worse", look at what the model is able to see.
 #
 # Now the words where one side decides. In `blanks`, a word of judgement is missing, and there are two candidates of opposite sign, such as *captivant* (gripping) and *pénible* (tedious). In half of the reviews everything that tells which one stands **before** the
@@ -656,7 +656,7 @@ if "blanks" in corpus.parts:  # the invented reviews only
     print((100 * pd.DataFrame(table).T).round(0).astype(int).astype(str) + " %")
 
 # %% [markdown]
-# Where the left side tells, the causal model is as good or better: it was trained on more places. Where the right side tells, it finds two of three, and what lifts it above a coin cannot be the evidence: that lies where it does not look. (How frequent each of the two words is, for one thing, it does know.) The masked model finds the evidence on either side (89 and 95 % in our run). That is the gain, and it is exactly the one that the proof of section 2 promised.
+# Where the left side tells, the causal model is as good or better: it was trained on more places. Where the right side tells, it finds two of three, and what lifts it above a coin cannot be the evidence: that lies where it does not look. (How frequent each of the two words is, for one thing, it does know.) The masked model finds the evidence on either side (92 % for both in our run). That is the gain, and it is exactly the one that the proof of section 2 promised.
 #
 # ## 7. Reviews that turn: where does reading both sides help a classifier?
 #
@@ -756,7 +756,7 @@ plots.show(axes.figure, plots.describe_curves(curves, range(1, 7), "pass", digit
 # %% [markdown]
 # (And the causal model with its mask *taken off* for fine-tuning, as a student report does it? Here that would change nothing: with one layer, the last token sees everything with the mask and without it, as in section 7. In a deeper model the states below the last layer change, and the weights have been trained for the others; whether that pays has to be measured.)
 #
-# Three hundred labels alone teach next to nothing: from scratch the model stays near a coin. After reading without labels, the same 300 are enough within one or two passes, *whichever* of the two objectives was used; the two curves are so close that the order of three seeds says little. What fine-tuning adds, then, is small and decisive: which of the two groups of words, which reading has already told apart, is called *positive*.
+# Three hundred labels alone teach next to nothing: from scratch the model stays near a coin. After reading without labels, the same 300 are enough, *whichever* of the two objectives was used: the causal model ends at 0.95 in our run, the masked one at 0.89, and its seeds differ much more (look at its band). (Do not read a ranking of objectives from it: the two differ in their heads as well, and one was asked for every word and the other for 30 % of them.) What fine-tuning adds, then, is small and decisive: which of the two groups of words, which reading has already told apart, is called *positive*.
 #
 # ## 9. What BERT was not made for: writing
 #
@@ -822,7 +822,7 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 #
 # - *The limit* (1): the state of a word depends on it and what stands before, so at *they* the two council sentences have exactly the same state (difference 0, in all 48 pairs), for any weights; with both sides the states differ (not 0), which makes a right answer possible, not certain.
 # - *BERT's answer* (1): no causal mask; then the next word is visible and would be copied, so words are hidden and only these are scored. 15 %: more gives more to learn from each text, and less context; 80 / 10 / 10: `<mask>` never occurs in use, so also visible words may be wrong or right and must be judged.
-# - *Evidence* (0.5): blanks where the right side tells: causal about two of three, masked about 95 %; or the greetings.
+# - *Evidence* (0.5): blanks where the right side tells: causal about two of three, masked more than nine of ten; or the greetings.
 # - *Honesty* (0.5): one of: where the left side tells, the causal model is as good; a classifier at the last token has read everything in both models (one layer: the same numbers); on the turning reviews the causal model was better; it learns from every place of a text.
 #
 # **Misconceptions that cost marks**: "more layers let the causal model see the right side"; "the causal model cannot classify reviews that turn"; "different states prove that BERT understands the pronoun"; "all positions are scored"; "`<mask>` hides a word from attention" (it is visible, the *word* is not).
@@ -834,12 +834,12 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 #   all of them, which makes a right answer possible, but does not give it. BERT drops the causal mask; then the next word could simply be copied, so
 #   words are hidden and only these are scored. 15 % is a compromise: with more hidden one learns more from each text, but has less left to read. Of
 #   the chosen words 80 % become `<mask>`, 10 % another word and 10 % stay, because `<mask>` never comes in real use and the model has to judge
-#   visible words as well. Where the right side tells, the causal model fills 66 % of our blanks and the masked one 95 %; where the left side tells,
-#   the causal one was not worse at all (99 against 89 %)." Why: *the limit* (1), *BERT's answer* (1), *evidence* (0.5), *honesty* (0.5).
+#   visible words as well. Where the right side tells, the causal model fills 66 % of our blanks and the masked one 92 %; where the left side tells,
+#   the causal one was not worse at all (99 against 92 %)." Why: *the limit* (1), *BERT's answer* (1), *evidence* (0.5), *honesty* (0.5).
 # - *Half (1.5 of 3)*: "A causal model reads from left to right, so at *they* it cannot know what comes after. In our test the two council sentences
 #   had the same state at this word in all 48 pairs, difference 0 whatever the weights, and with both sides they did not. Different states prove that
 #   BERT understands whom *they* means. BERT hides 15 % of the words so that the others are not copied, and all positions are scored. Where the right
-#   side tells, the causal model had 66 % and the masked one 95 %. So BERT is better in everything." Why: The same state for any weights is right, but
+#   side tells, the causal model had 66 % and the masked one 92 %. So BERT is better in everything." Why: The same state for any weights is right, but
 #   "prove that BERT understands" is a misconception: it makes a right answer possible, no more (0.5 of 1). *BERT's answer*: why words are hidden is
 #   there; scoring all positions is wrong, 15 % is not explained and 80 / 10 / 10 is missing (0.5 of 1). *Evidence* (0.5). *Honesty* is missing (0.5
 #   lost).
@@ -856,29 +856,29 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 # %% [markdown] essay="finetuning_essay" points=2
 # **Rubric** (2 points in all)
 #
-# - *Sorting* (0.5): a pretrained masked model is a good choice (a pretrained causal one too: here they come out close to each other).
-# - *Fine-tuning* (0.5): a new head, small, on one token's state, and all (or some) of the weights trained on with the 300 labels; the pretraining knows which words keep company, the labels say which side is which. From scratch, 300 labels give about 60 %, after pretraining above 90 %.
+# - *Sorting* (0.5): a pretrained masked model is a good choice (a pretrained causal one too: here it comes out a little higher).
+# - *Fine-tuning* (0.5): a new head, small, on one token's state, and all (or some) of the weights trained on with the 300 labels; the pretraining knows which words keep company, the labels say which side is which. From scratch, 300 labels give about 55 %, after pretraining about 90 % or more.
 # - *Writing* (1): a masked model trained as BERT was has no "next word", no order, no end, and the number of masks fixes the length; its conditionals need not belong to one distribution over texts. Take a causal model, or an encoder with a decoder (T5, BART).
 #
 # **Misconceptions that cost marks**: "fine-tuning teaches the language"; "the head is trained during pretraining"; "BERT cannot write because it is too small"; "put `<mask>` at the end and it becomes a language model" (section 9 shows what then comes).
 #
 # **Answers as students write them**
 #
-# - *Full marks (2 of 2)*: "For (a) I would take a masked model that has read many texts, though a causal one would do as well: here they end at 93
+# - *Full marks (2 of 2)*: "For (a) I would take a masked model that has read many texts, though a causal one would do as well: here they end at 89
 #   and 95 %. I add a small new head on the state of one token and train it, with all of the weights, on the 300 letters. Reading has already taught
-#   which words keep company, the labels only say which side is a complaint; from scratch the same 300 give 58 %. For (b) I would not take it. It
+#   which words keep company, the labels only say which side is a complaint; from scratch the same 300 give 55 %. For (b) I would not take it. It
 #   fills blanks and has no next word: nothing says in which order to write or when to stop, and the number of `<mask>` fixes the length beforehand;
-#   asked in turn, ours wrote *ce roman est . . il . ma*. For the answers I take a causal model, or an encoder with a decoder such as T5." Why:
+#   asked in turn, ours wrote *ce roman est . . . . .*. For the answers I take a causal model, or an encoder with a decoder such as T5." Why:
 #   *sorting* (0.5), *fine-tuning* (0.5), *writing* (1), with numbers.
-# - *Half (1 of 2)*: "To sort the letters I would take the masked model, because it reads both sides and had 93 % after pretraining. I add a head with
-#   two outputs for one token and train it together with the model on the 300 letters; without pretraining it stays at 58 %, as the labels alone do
+# - *Half (1 of 2)*: "To sort the letters I would take the masked model, because it reads both sides and had 89 % after pretraining. I add a head with
+#   two outputs for one token and train it together with the model on the 300 letters; without pretraining it stays at 55 %, as the labels alone do
 #   not tell which words belong together. For the answers I would take it as well. BERT cannot write only because it is too small. With a larger one
 #   it is enough to put a `<mask>` at the end, fill it, and put the next one." Why: *sorting* and *fine-tuning* (1). *Writing* is lost (1): size is
 #   not the reason, and `<mask>` at the end is what section 9 shows to fail, two misconceptions.
 # - *No marks (0 of 2)*: "For (a) I would take a fresh model, because a pretrained one has read other texts and would confuse them with the letters;
 #   fine-tuning then teaches it the language from the 300 letters. For (b) I would take the masked model. Its head is trained during pretraining, so
 #   nothing has to be added, and with a `<mask>` at the end it becomes a language model. It is not good for both, since each model has been made for
-#   one task only." Why: From scratch 300 labels give 58 %, so *sorting* is not met. *Fine-tuning* is replaced by two misconceptions (it teaches the
+#   one task only." Why: From scratch 300 labels give 55 %, so *sorting* is not met. *Fine-tuning* is replaced by two misconceptions (it teaches the
 #   language; the head is trained before), and *writing* by a third (`<mask>` at the end), with no word on order, end or length. No number of the
 #   notebook.
 
