@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Before anything imports matplotlib: tests draw into memory, on machines without a screen too.
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Two processes run the tests on two cores, each with a kernel: more threads would wait for each other, awake.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Every run of the tests draws the same questions; see `grading.autograder.seeds`.
 os.environ["COURSE_SECRET"] = "what the questions of the tests are drawn from"
 
