@@ -868,7 +868,7 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 #   and 95 %. I add a small new head on the state of one token and train it, with all of the weights, on the 300 letters. Reading has already taught
 #   which words keep company, the labels only say which side is a complaint; from scratch the same 300 give 55 %. For (b) I would not take it. It
 #   fills blanks and has no next word: nothing says in which order to write or when to stop, and the number of `<mask>` fixes the length beforehand;
-#   asked in turn, ours wrote *ce roman est . . . . .*. For the answers I take a causal model, or an encoder with a decoder such as T5." Why:
+#   asked in turn, ours wrote hardly anything but full stops. For the answers I take a causal model, or an encoder with a decoder such as T5." Why:
 #   *sorting* (0.5), *fine-tuning* (0.5), *writing* (1), with numbers.
 # - *Half (1 of 2)*: "To sort the letters I would take the masked model, because it reads both sides and had 89 % after pretraining. I add a head with
 #   two outputs for one token and train it together with the model on the 300 letters; without pretraining it stays at 55 %, as the labels alone do
