@@ -184,9 +184,9 @@ def _weak_words(seed: int) -> Ask:
 
 
 def _few_numbers(seed: int) -> Ask:
-    """Returns a question in which an influence is seen in four of three hundred numbers of an output, whatever the word.
+    """Returns a question in which an influence is seen in four of three hundred numbers of an output.
 
-    The mean of the changes is as small as rounding then; the largest, and their sum, are not.
+    The mean of the changes is as small as rounding then; the largest of them, and their sum, are not.
     """
     return Ask((_model(True, 300, seed, faint=0.008), _tokens(4, 300, seed), 300))
 
