@@ -271,7 +271,8 @@ def train_step(model: nn.Module, batch: Batch, optimizer: torch.optim.Optimizer)
         model: called as model(batch.tokens, batch.lengths), it gives logits `(b, n, V)` or `(b, C)`.
         batch: has tokens `(b, n)`, lengths `(b,)` and target `(b, n)` or `(b,)`, IGNORE where nothing
             is asked: beyond a text, and for some models inside of it.
-        optimizer: of the model's parameters; their gradients may be left over from an earlier step.
+        optimizer: of the model's parameters, in one group or in several; their gradients may be left
+            over from an earlier step.
     """
     ### BEGIN SOLUTION
     model.train()

@@ -566,7 +566,8 @@ def risk_coverage(confidence: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
     """Returns coverage and risk after each answer, `(n,)` both, the surest answered first.
 
     Args:
-        confidence: of the answer to each of n people, `(n,)`, in any order; no two are equal.
+        confidence: of the answer to each of n people, a probability or its logarithm, `(n,)`, in any
+            order; no two are equal.
         right: whether it is right, bool `(n,)`.
 
     Returns:
