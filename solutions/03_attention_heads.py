@@ -1223,13 +1223,13 @@ def by_distance(read, n: int = 48) -> list[float]:
 
 
 def milliseconds(read, n: int) -> float:
-    """Returns the time of one sentence of n words, forwards and backwards: the median of three."""
+    """Returns the time of one sentence of n words, forwards and backwards: the shortest of seven."""
     times = []
-    for _ in range(3):
+    for _ in range(7):
         x, start = torch.randn(1, n, 64), perf_counter()
         read(x).sum().backward()
         times.append(1000 * (perf_counter() - start))
-    return sorted(times)[1]
+    return min(times)  # other programs only add to it
 
 
 distances, lengths = range(1, 48), [16, 32, 64, 128, 256, 512]

@@ -881,7 +881,9 @@ for count, scores in zip(reviews, by_reading.values()):
     print(f"{count:6,} reviews read: {sum(scores) / 3:.2f}  ({min(scores):.2f} to {max(scores):.2f})")
 
 # %% [markdown]
-# More reading helps, and not in proportion: look where the curve climbs, and where it has become flat. These reviews are regular, so a few thousand say nearly all there is to say; on real text the curve climbs for much longer. That also answers the reports: it is not the *amount* of data by itself that helps, but what the reading has taught by then, here which words keep company.
+# Reading pays late. In our run a base that has read 3,360 reviews is worth no more than none: 0.52 of the answers are right. After all of the reading it is 0.89. So half of the reading does not help half as much: for a long time it does not help at all, and somewhere between the last two points, where we kept no
+# copy, it begins to. A language model first learns which words are frequent and which follow each other; which words keep company through a whole review, and so belong to the same side, it learns later. (That is our reading of five points, no proof.) It also answers the reports: it is not the *amount* of data by itself
+# that helps, but what the reading has taught by then.
 #
 # ## 8. Where are the mistakes?
 #
