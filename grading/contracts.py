@@ -20,6 +20,7 @@ from helpers.checking.judging import INPUTS_STAY as INPUTS_STAY
 from helpers.checking.judging import Case, Examples, Raised, StageCases
 from helpers.checking.plain import Other
 from helpers.checking.recipes import DATA, Model
+from helpers.checking.takes import DIFFER, TWO_NEW
 
 
 class Exercise(Protocol):
@@ -173,7 +174,15 @@ def _large(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
 
 
 def _random_numbers(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
-    yield replace(_richest(calls), take="random numbers", then=None)
+    """Yields the richest call; of a class one of a module that draws its first weights, if there is any."""
+    asks = [replace(_richest(calls), take="random numbers", then=None)]
+    if _is_class(exercise):
+        asks += [replace(ask, take="random numbers", then=None) for ask in calls[:TRIED] if ask.take == "result"]
+    yield next((ask for ask in asks if _draws_weights(exercise.reply(ask).value)), asks[0])
+
+
+def _draws_weights(found: Any) -> bool:
+    return isinstance(found, dict) and found.get(TWO_NEW) == DIFFER
 
 
 CIRCUMSTANCES = (
@@ -218,7 +227,8 @@ CIRCUMSTANCES = (
     ),
     Circumstance(
         "the random numbers of the caller stay the caller's",
-        "It calls `torch.manual_seed` or `random.seed`: whoever calls it then always draws the same numbers.",
+        "It calls `torch.manual_seed` or `random.seed`, or makes a generator with a seed of its own: then all who draw "
+        "after it draw the same numbers, and two new modules begin with the same weights.",
         _random_numbers,
         of_any_call=True,
     ),

@@ -134,7 +134,8 @@ check(batch_shape)
 # - **The same question gets the same answer**, also after another one: nothing is kept from call to call. A long input is treated as a short one.
 # - **Gradients pass through** what a training goes through: modules, and functions whose description says so. `.detach()`, `.item()` and numpy
 #   stop them. A module does the same in training mode as in evaluation mode, and double precision stays double.
-# - **Random numbers belong to the caller**: no `torch.manual_seed` inside. What may be left out has the default of the signature.
+# - **Random numbers belong to the caller**: no `torch.manual_seed` inside, and two new modules do not begin with the same random weights. What may be
+#   left out has the default of the signature.
 #
 # Each of these costs a tenth of the points of its exercise.
 

@@ -31,7 +31,7 @@
 # - count what the mask throws away, and prove from outside that a model does not look ahead;
 # - mask padding without making a single NaN.
 #
-# **Time**: about 1 h 30 min. **Before this**: notebook 00; you know what a softmax is.
+# **Time**: about 1 h 45 min. **Before this**: notebook 00; you know what a softmax is.
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -168,8 +168,13 @@ square = causal_mask(len(sentence))
 
 axes = plots.matrix(square, "Who may look at whom", rows=sentence, columns=sentence, digits=0)
 plots.show(axes.figure, plots.describe_matrix(square, "The causal mask of a sentence of six words"))
+theirs = torch.nn.Transformer.generate_square_subsequent_mask(len(sentence))
+print("torch's generate_square_subsequent_mask is the same square:", torch.equal(square, theirs))
 
 # %% [markdown]
+# torch has this square under a long name, `nn.Transformer.generate_square_subsequent_mask(n)`, and much code on the web uses it. torch's own layers take it under several names: `src_mask=` in `nn.TransformerEncoderLayer` and in `nn.Transformer`, plain `mask=` in `nn.TransformerEncoder`, `tgt_mask=` where a decoder writes. Next
+# to it they take `is_causal=True`, which *promises* that the mask is this one, so that a faster kernel may be used: see section 4.
+#
 # ## 3. Exercise: the weights
 #
 # A real model has a batch of sentences and several heads, so its scores have the shape `(b, h, n, n)`: one square

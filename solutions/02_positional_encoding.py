@@ -6,6 +6,7 @@
 #     column: 2
 #     row: 0
 #     builds_on: ["01"]
+#     running: 2
 #     questions:
 #       - How does it know the order?
 #       - Why can attention alone not tell who hunts whom?
@@ -33,7 +34,7 @@
 # - explain why a shift is a rotation, and what that has to do with attention;
 # - predict what happens to each kind of positions on sentences longer than in training.
 #
-# **Time**: about 2 h. **Before this**: notebook 01; sine and cosine; what a rotation in the plane is.
+# **Time**: about 2 h 45 min. **Before this**: notebook 01; sine and cosine; what a rotation in the plane is.
 #
 # | exercise | what it asks | points |
 # |---|---|---|

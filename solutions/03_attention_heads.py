@@ -6,6 +6,7 @@
 #     column: 3
 #     row: 0
 #     builds_on: ["02"]
+#     running: 1
 #     questions:
 #       - How do the parts fit together?
 #       - Why are scores divided by the root of the width?
@@ -31,7 +32,7 @@
 # - build multi-head attention, encoder and decoder layers, and prove that they are right;
 # - say what several heads can do that one head cannot.
 #
-# **Time**: about 2 h. **Before this**: notebooks 01 (the mask) and 02 (positions).
+# **Time**: about 3 h. **Before this**: notebooks 01 (the mask) and 02 (positions).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -42,10 +43,9 @@
 # | `merge_heads` | and back | 1 |
 # | `MultiHeadAttention` | four matrices and h heads | 4 |
 # | `EncoderLayer` | attention, feed-forward, residuals, norms | 3 |
-# | `Encoder` | layers one on top of the other | 2 |
 # | `DecoderLayer` | a layer that also reads the encoder's output | 4 |
 # | *essay* `heads_essay` | why several heads | 2 |
-# | **total** | | **25** |
+# | **total** | | **23** |
 
 # %% setup
 import math
@@ -286,6 +286,9 @@ for divisor, median in zip(divisors, responses):
 # that the scale follows the width, so that a wide model starts as well as a narrow one. (There are other answers: the parametrisation µP of [Yang et al. 2022](https://arxiv.org/abs/2203.03466) divides by $d$ itself, since
 # queries and keys do not stay independent when they learn.)
 #
+# > **In practice: scaled, not clipped.** A student's review of the Transformer says that scores are *clipped* so that gradients do not *explode*. Neither word fits. Nothing is cut off here: after the division the order of the scores is as it was, and so are the ratios of
+# > their differences. And what threatens is the opposite of an explosion: in a saturated softmax gradients *vanish*, as the table above shows. Clipping exists, too, but elsewhere: before a step of the optimizer, a gradient that is too long is shortened (notebook 06).
+#
 # ## 3. Exercise: attention
 #
 # Section 1 in code, for many queries at once. The queries are the rows of a matrix $Q$ $(n, d)$, the keys those of
@@ -499,7 +502,8 @@ for h in (1, 2, 3, 4, 6, 12):
 # %% [markdown]
 # ## 6. Exercise: multi-head attention
 #
-# You have all the parts. What is new are four linear layers, each from width $d$ to width $d$:
+# You have all the parts. What is new are four linear layers, each from width $d$ to width $d$. (`nn.Linear` acts on the **last axis only**. Of `(b, n, d)` it takes the $d$ numbers of each token, multiplies them by the same matrix, and leaves the other axes as they are. So one layer
+# serves batches and sentences of any size, and no token learns anything of another one in it: tokens meet in the weights of attention, and nowhere else.)
 #
 # - `query`, `key` and `value` decide what a token asks, what it can be found by, and what it gives;
 # - `output` comes last, on the merged heads. It is the only place where the numbers of different heads meet.
@@ -566,6 +570,14 @@ same = torch.allclose(yours(x, source), theirs(x, source, source, need_weights=F
 print("equal to nn.MultiheadAttention:", same)
 
 # %% [markdown]
+# > **In practice: the mask as a buffer.** Yours is handed its mask in each call. In much code, such as minGPT and the models of Stanford's CS224N that are made from it, the causal mask lives in the module, with 1 for "may look", for the longest text that there can be:
+# > ```python
+# > square = torch.tril(torch.ones(max_len, max_len))
+# > self.register_buffer("mask", square.view(1, 1, max_len, max_len))  # in the constructor
+# > scores = scores.masked_fill(self.mask[:, :, :n, :n] == 0, -math.inf)  # in forward
+# > ```
+# > The two axes of size 1 stand for sentence and head: one square serves them all. A shorter text cuts out its upper left corner. Why a *buffer* (notebook 02)? It moves to the GPU with the model, and no optimizer touches it. A plain attribute would stay behind; a parameter would be trained.
+#
 # ### Equal to separate small heads
 #
 # And here is what "heads" means, without any splitting: three little attentions, each with the rows of the matrices that belong to
@@ -836,6 +848,25 @@ class SpareAttention(Attention):
 # %% [markdown]
 # (If your `MultiHeadAttention` is not right yet, use `SpareAttention` in its place. It costs no marks here.)
 #
+# ### What your layers leave out: dropout
+#
+# `nn.Dropout(p)` sets each number to 0 with probability $p$ and divides the others by $1 - p$, so that their mean stays. It does so in training; after `model.eval()` it does nothing:
+
+# %% experiment
+torch.manual_seed(0)
+drop, ones = nn.Dropout(0.1), torch.ones(100_000)
+for mode in ("train", "eval"):
+    kept = drop.train(mode == "train")(ones)
+    print(f"{mode:5}: {(kept == 0).float().mean():5.1%} of the numbers are 0, "
+          f"the others {kept.max():.3f}, mean {kept.mean():.3f}")
+
+# %% [markdown]
+# No number can rely on one particular other number, which makes it harder to learn a training set by heart. Where does it stand? In the paper of 2017 (section 5.4, $p = 0.1$) on the **output of each part**, before it is added to the residual, and on the sum of word and position: so does `Layer` in `helpers/models.py`.
+# GPT-2 and models made after it drop **attention weights** as well, after the softmax: for this one step a token then cannot look at some of its words, and a row of weights no longer sums to exactly 1. Your layers have no dropout, because then they can be compared with others number for number. A model with dropout left in
+# training mode answers differently each time it is asked: `model.eval()` comes before every measurement.
+#
+# (One more thing that `helpers/models.py` does and this notebook does not show: it multiplies the embedding by $\sqrt{D}$, as section 3.4 of the paper says. Words start with variance $1/D$ there, and would otherwise be drowned out by the positions, whose numbers lie between $-1$ and 1.)
+#
 # ### Where does the norm go?
 #
 # There are two answers, and both are in use:
@@ -935,7 +966,7 @@ plots.show(figure, " ".join(
 # gradients are largest at the bottom. Xiong et al. (2020) explain with this why deep post-norm models need a learning rate that starts small
 # (warm-up) and pre-norm models hardly do. You meet it again in notebook 12.
 #
-# ## 9. Exercise: the encoder
+# ## 9. The encoder
 #
 # An encoder is a stack of such layers: the output of one is the input of the next. (Ours is post-norm. A pre-norm encoder gets one more norm at the top.)
 #
@@ -969,34 +1000,27 @@ with torch.no_grad():
         print(f"mask in {name}: the first four tokens change by {change[:, :4].abs().max().item():.3f}")
 
 # %% [markdown]
-# So every layer gets the mask. (`SpareEncoderLayer` above is your spare part, in case your own `EncoderLayer` is not right yet.)
-#
-# Keep the layers in an `nn.ModuleList`. In a plain Python list torch would not find them: their parameters would not train, not move to the GPU and
-# not be saved.
+# So every layer gets the mask. Here is the whole stack, ready to use. (`SpareEncoderLayer` above is your spare part, in case your own `EncoderLayer` is not right yet.) Its layers lie in an `nn.ModuleList`: in a plain Python list torch would not find them, and their parameters would not train, not
+# move to the GPU and not be saved.
 
-# %% exercise="Encoder"
+# %% experiment
 class Encoder(nn.Module):
-    """A stack of n_layers encoder layers (post-norm), each with weights of its own,
-    in an nn.ModuleList `layers`. n_layers is at least 1. Nothing else: no dropout, no norm at the top."""
+    """A stack of n_layers encoder layers (post-norm), each with weights of its own."""
 
     def __init__(self, d_model: int, n_heads: int, d_feedforward: int, n_layers: int) -> None:
         super().__init__()
-        ### BEGIN SOLUTION
         self.layers = nn.ModuleList(EncoderLayer(d_model, n_heads, d_feedforward) for _ in range(n_layers))
-        ### END SOLUTION
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Returns `(b, n, d)` for `x` `(b, n, d)`:
-        each layer reads what the one before has made, with the mask."""
-        ### BEGIN SOLUTION
+        """Returns `(b, n, d)`: each layer reads what the one before has made, with the mask."""
         for layer in self.layers:
             x = layer(x, mask)
         return x
-        ### END SOLUTION
 
 
-# %% check="Encoder" points=2
-check(Encoder)
+encoder = Encoder(16, 2, 32, n_layers=3)
+print("out of three layers:", tuple(encoder(before, future).shape), "with",
+      sum(part.numel() for part in encoder.parameters()), "parameters")
 
 # %% [markdown]
 # ## 10. Exercise: the decoder layer
@@ -1126,6 +1150,106 @@ for once in (False, True):
           f"{200 * (perf_counter() - start):.0f} ms for 20 words")
 
 # %% [markdown]
+# ### The whole model
+#
+# You have built all of it. Here is the Transformer of 2017 as one picture, with your layers in the two frames. Without the left column and the cross-attention, the right one is a language model (notebook 04); the left one alone, with another head, is BERT (notebook 07).
+
+# %% experiment
+COLUMNS = {  # from bottom to top; what stands in the frame is there once for each of the M layers
+    "encoder": ["source tokens (b, m)", "embedding + positions", "self-attention", "feed-forward",
+                "memory (b, m, d)"],
+    "decoder": ["tokens written (b, n)", "embedding + positions", "causal self-attention",
+                "cross-attention", "feed-forward", "head: d to V", "logits (b, n, V)"],
+}
+
+
+def draw_column(axes, x: float, boxes: list[str]) -> None:
+    """Draws boxes from bottom to top with arrows between them, and a frame around those of a layer."""
+    for y, text in enumerate(boxes):
+        colour = (plots.COLOURS[1] if "attention" in text else
+                  plots.COLOURS[0] if "feed-forward" in text else "#eeeeee")
+        axes.text(x, y, text, ha="center", va="center", color="black" if colour == "#eeeeee" else "white",
+                  bbox={"boxstyle": "round,pad=0.4", "facecolor": colour, "edgecolor": "#555555"})
+        if y:
+            axes.annotate("", (x, y - 0.25), (x, y - 0.75), arrowprops={"arrowstyle": "->"})
+    top = boxes.index("feed-forward")
+    axes.add_patch(plots.plt.Rectangle((x - 1.15, 1.5), 2.3, top - 1, fill=False, linestyle="--"))
+    axes.text(x + 1.2, top + 0.3, "× M", va="center")
+
+
+figure, (axes,) = plots.panels(1, width=7.2, height=4.8)
+for x, (name, boxes) in zip((0, 4), COLUMNS.items()):
+    draw_column(axes, x, boxes)
+    axes.text(x, -0.75, name, ha="center", weight="bold")
+axes.annotate("", (3.3, 3.05), (0.8, 3.95), arrowprops={"arrowstyle": "->", "linewidth": 1.6})
+axes.text(1.75, 3.85, "keys, values")
+axes.set(title="The Transformer of 2017 (residuals and norms are not drawn)",
+         xlim=(-1.6, 5.9), ylim=(-1, 6.5))
+axes.axis("off")
+plots.show(figure, " ".join(f"The {name}, from bottom to top: {', '.join(boxes)}."
+                            for name, boxes in COLUMNS.items())
+           + " Attention and feed-forward are framed: M layers. "
+           "An arrow leads from the memory to cross-attention.")
+
+# %% [markdown]
+# ## 11. What attention took the place of
+#
+# Before 2017 such models were **recurrent**: a GRU or an LSTM reads one word after the other and keeps a state, $h_t = f(x_t, h_{t-1})$. For a batch it works on $(b, d)$ at each of $n$ steps, where attention works on $(b, n, d)$ at once. Vaswani et al. (2017, section 4 and table 1) compare the two for one layer, up to
+# constant factors:
+#
+# | | operations | steps that must wait for each other | longest path between two words |
+# |---|---|---|---|
+# | self-attention | $n^2 d$ | 1 | 1 |
+# | recurrence | $n d^2$ | $n$ | $n$ |
+# | self-attention to $r$ neighbours | $r n d$ | 1 | $n / r$ |
+#
+# By hand: $n = 50$ words and $d = 512$. Which of the first two needs more operations? (1.3 against 13 million.) And from which length on is it the other way round? ($n > d$.)
+#
+# The last column is the reason why long dependencies are hard for recurrent models: what the first word says must survive $n$ steps before it meets the last one, and on the way back so must its gradient. In attention all words are one step apart. Two measurements on layers with random first weights: how large
+# is the gradient of the last output by the input $k$ words before, and how long does a sentence take, forwards and backwards?
+
+# %% measured
+torch.manual_seed(0)
+attending = Layer(64, 4, 64, dropout=0.0, pre=True, cross=False)
+recurrent = nn.GRU(64, 64, batch_first=True)
+READERS = {"attention": lambda x: attending(x, Context(causal=True)), "GRU": lambda x: recurrent(x)[0]}
+
+
+def by_distance(read, n: int = 48) -> list[float]:
+    """Returns how large the gradient of the last output by the input 1, 2, ... words before is."""
+    x = torch.randn(64, n, 64, requires_grad=True)
+    read(x)[:, -1].sum().backward()
+    return x.grad.norm(dim=-1).mean(dim=0).flip(0)[1:].tolist()
+
+
+def milliseconds(read, n: int) -> float:
+    """Returns the time of one sentence of n words, forwards and backwards: the shortest of seven."""
+    times = []
+    for _ in range(7):
+        x, start = torch.randn(1, n, 64), perf_counter()
+        read(x).sum().backward()
+        times.append(1000 * (perf_counter() - start))
+    return min(times)  # other programs only add to it
+
+
+distances, lengths = range(1, 48), [16, 32, 64, 128, 256, 512]
+gradients = {name: by_distance(read) for name, read in READERS.items()}
+times = {name: [milliseconds(read, n) for n in lengths] for name, read in READERS.items()}
+figure, (left, right) = plots.panels(2, width=4.4)
+plots.curves(gradients, distances, title="What reaches a word far away", x_label="words before the last",
+             y_label="size of the gradient", axes=left, log_y=True)
+plots.curves(times, lengths, title="One sentence, there and back", x_label="words", y_label="time (ms)",
+             axes=right, log_x=True, log_y=True)
+plots.show(figure, f"Gradient: {plots.describe_curves(gradients, distances, 'word', digits=2)} "
+           f"Time: {plots.describe_curves(times, lengths, 'length', digits=2)}")
+print("gradient 47 words before, as a part of that of 1 word before:",
+      ", ".join(f"{name} {values[-1] / values[0]:.0e}" for name, values in gradients.items()))
+
+# %% [markdown]
+# In attention the gradient does not depend on the distance. In the GRU it becomes smaller with each step, by about the same factor: a straight line on this scale. (Training can make that factor come closer to 1, and the gates of LSTM and GRU were invented for it; what is short at the start is still what is
+# learned first.) And time: both grow with the length, attention with its square in the end, but the GRU's steps wait for each other, so that a GPU with thousands of cores stands idle. That is what the paper's title means, and it is true for *training*. In writing both go word by word, and there the recurrent
+# model has the advantage: its state has the same size after 10 words and after 10,000, while attention must keep the keys and values of all of them.
+#
 # ## What to remember
 #
 # - Attention is a soft dictionary: scores are dot products of a query with all keys, the softmax makes weights of them, the

@@ -6,6 +6,7 @@
 #     column: 1
 #     row: 2
 #     builds_on: ["04"]
+#     running: 3
 #     questions:
 #       - What does pretraining buy?
 #       - How many labels is it worth?
@@ -31,7 +32,7 @@
 # - compare three ways to train a classifier so that nobody can say you were lucky;
 # - say how many labels pretraining saves, and where the model still goes wrong.
 #
-# **Time**: about 2 h. **Before this**: notebook 04 (the two heads, the last real token, freezing).
+# **Time**: about 3 h 15 min. **Before this**: notebook 04 (the two heads, the last real token, freezing).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -270,7 +271,8 @@ def train_step(model: nn.Module, batch: Batch, optimizer: torch.optim.Optimizer)
         model: called as model(batch.tokens, batch.lengths), it gives logits `(b, n, V)` or `(b, C)`.
         batch: has tokens `(b, n)`, lengths `(b,)` and target `(b, n)` or `(b,)`, IGNORE where nothing
             is asked: beyond a text, and for some models inside of it.
-        optimizer: of the model's parameters; their gradients may be left over from an earlier step.
+        optimizer: of the model's parameters, in one group or in several; their gradients may be left
+            over from an earlier step.
     """
     ### BEGIN SOLUTION
     model.train()
@@ -302,6 +304,10 @@ import sys
 from tqdm import tqdm
 
 
+READ = (30, 100, 300)  # steps after which a copy of the base is kept, for section 7
+kept = {}
+
+
 def pretrain(model: LanguageModel, epochs: int, learning_rate: float, log_every: int) -> list[dict]:
     """Trains a language model with your step, logs as it goes, and returns the log."""
     optimizer = torch.optim.AdamW(model.parameters(), fused=True)
@@ -313,6 +319,8 @@ def pretrain(model: LanguageModel, epochs: int, learning_rate: float, log_every:
                 optimizer.param_groups[0]["lr"] = learning_rate * factor(bar.n)
                 losses.append(train_step(model, batch.to(device), optimizer))
                 bar.update()
+                if bar.n in READ:
+                    kept[bar.n] = copy.deepcopy(model.base)
                 if bar.n % log_every == 0 or bar.n == total:
                     loss = sum(losses) / len(losses)
                     log.append({"step": bar.n, "loss": loss})
@@ -514,6 +522,8 @@ check(accuracy)
 # After every epoch we write down one record. Looking at the test each time is allowed here only because the records are read by a function that does not choose by it: yours.
 
 # %% measured
+from time import perf_counter
+
 for_classes = for_classifier(vocabulary, max_len=512)
 learned_from, valid, test = ([batch.to(device) for batch in Batches(split, for_classes, 8192)]
                              for split in (corpus.train, corpus.valid, corpus.test))
@@ -535,10 +545,12 @@ def run(way: str, seed: int, labelled: Split, epochs: int) -> tuple[Classifier, 
     optimizer = torch.optim.AdamW(learning, lr=1e-3 if invented or way == "frozen" else 2e-4, fused=True)
     batches = Batches(labelled, for_classes, token_budget=512 if invented else 1024, seed=seed)
     for epoch in range(1, epochs + 1):
+        start = perf_counter()
         for batch in batches:
             train_step(model, batch.to(device), optimizer)
+        seconds = perf_counter() - start
         scores = {"valid": accuracy(model, valid), "test": accuracy(model, test),
-                  "train": accuracy(model, learned_from)}
+                  "train": accuracy(model, learned_from), "seconds": seconds}
         records.append({"way": way, "seed": seed, "epoch": epoch, **scores})
     return model, records
 
@@ -652,17 +664,20 @@ plots.show(axes.figure, "Validation: " + plots.describe_curves(means, epochs, "e
            + f" Naive Bayes in validation: {bayes['valid']:.2f}.")
 
 # %% measured
-rows = {way: [in_training[way][-1], results[way]["mean"][-1], results[way]["test"]] for way in WAYS}
-rows["naive Bayes"] = [share_right(corpus.train), bayes["valid"], bayes["test"]]
-columns = ["training, last epoch", "validation, last epoch", "test (the result)"]
-pd.DataFrame.from_dict(rows, orient="index", columns=columns).style.format("{:.1%}")
+seconds = pd.DataFrame(records).groupby("way")["seconds"].sum() / len(SEEDS)
+rows = {way: [in_training[way][-1], results[way]["mean"][-1], results[way]["test"], seconds[way]]
+        for way in WAYS}
+rows["naive Bayes"] = [share_right(corpus.train), bayes["valid"], bayes["test"], math.nan]
+columns = ["training, last epoch", "validation, last epoch", "test (the result)", "seconds of training"]
+pd.DataFrame.from_dict(rows, orient="index", columns=columns).style.format("{:.1%}").format(
+    "{:.1f}", subset=["seconds of training"], na_rep="")
 
 # %% [markdown]
 # Read it with the bands in mind:
 #
 # - **Scratch is near chance on the validation reviews** and a little better in the test, like naive Bayes: in the test some words come back that had a label, in validation none do. It is not too small to learn: on its own 300 reviews it is perfect.
 # - **Pretrained is far above, from the first epoch**, and its band does not touch the others' at the beginning. Its gap between training and validation (99.9 and 92.3 % in our run) is small beside that of scratch (99.9 and 45.6 % in our run), and it is there: this model, too, ends by knowing its training reviews by heart. Learning by heart is not the opposite of understanding.
-# - **Frozen starts lower and comes close.** Its head alone (130 numbers in the small model) has to find the direction in which the base keeps praise and blame apart; it is there already. It cannot learn by heart as well as the other two (95.4 % in training in our run, 90.5 % in validation).
+# - **Frozen starts lower and comes close.** Its head alone (130 numbers in the small model) has to find the direction in which the base keeps praise and blame apart; it is there already. It cannot learn by heart as well as the other two (95.4 % in training in our run, 90.5 % in validation). And it is faster (last column): no gradient has to go down into the base.
 #
 # > **In practice: the last row and the last real token.** You know the mistake from notebook 04. This is what it costs when it happens in the *measurement* only: a well trained model, measured without the lengths. In training and measurement alike it would hide better.
 
@@ -751,7 +766,7 @@ show_scores(40)
 # %% [markdown]
 # ## 7. How many labels does reading save?
 #
-# Labels cost work: somebody has to read and decide. So a practical question is not "how much better with 300 labels?", but "**how many labels do I need?**" We train with 4, 8, 20, 80 and 300 labels, three seeds each, and let every run see the same number of reviews (fewer labels, more epochs), so that only the labels differ. *Frozen* takes part, too: is it risky to train everything with very few labels, and safer to train the head alone?
+# Labels cost work: somebody has to read and decide. So a practical question is not "how much better with 300 labels?", but "**how many labels do I need?**" We train with 4, 20, 80 and 300 labels, three seeds each, and let every run see the same number of reviews (fewer labels, more epochs), so that only the labels differ. *Frozen* takes part, too: is it risky to train everything with very few labels, and safer to train the head alone?
 
 # %% measured
 def some_labels(count: int, seed: int) -> Split:
@@ -773,7 +788,7 @@ def one_score(way: str, count: int, seed: int) -> float:
     return accuracy(model, test)
 
 
-COUNTS = (4, 8, 20, 80, 300)
+COUNTS = (4, 20, 80, 300)
 plan = [(way, count, seed) for way in WAYS for count in COUNTS for seed in range(3)]
 label_records = [{"way": way, "labels": count, "seed": seed, "accuracy": one_score(way, count, seed)}
                  for way, count, seed in tqdm(plan, desc="label counts", unit="run", file=sys.stdout)]
@@ -839,6 +854,36 @@ for way in WAYS:
 # regular corpus do not settle the question, but they do not show the danger either.
 #
 # (These are test scores, and nothing was chosen by them: no epoch, no setting. "4 labels are enough" describes this figure. Whoever decides by it how many labels to buy should draw it from validation scores.)
+#
+# ### And how much reading is enough?
+#
+# "Pretraining helps because the model has seen more data", student reports say. If so, half of the reading should help half as much, or so. Copies of the base were kept while it read. Each of them now gets the same 20 labels, with three seeds; reading nothing at all is *scratch*. Guess the shape of the curve first. (One thing is not quite fair: only the last
+# copy has come to the end of its schedule; the others were taken while the learning rate was still high.)
+
+# %% measured
+at_20, whole = COUNTS.index(20), language_model.base
+by_reading = {0: [scores[at_20] for scores in by_seed["scratch"]]}  # steps of reading -> three scores
+for step, base in kept.items():
+    language_model.base = base  # from which a new classifier is made
+    by_reading[step] = [one_score("pretrained", 20, seed) for seed in range(3)]
+language_model.base = whole
+by_reading[log[-1]["step"]] = [scores[at_20] for scores in by_seed["pretrained"]]
+
+reviews = [round(step * len(unlabelled) / len(reading.plan(1)) / 10) * 10 for step in by_reading]
+curve = {"20 labels": [list(scores) for scores in zip(*by_reading.values())]}
+axes = plots.curves(curve, [max(count, 50) for count in reviews],
+                    title="Test accuracy with 20 labels, by what was read before: three seeds",
+                    x_label="reviews read, in the end three times each (the first point: none)",
+                    y_label="share of right answers", log_x=True)
+axes.set_ylim(0.4, 1.0)
+plots.show(axes.figure, plots.describe_curves(curve, reviews, "reviews", digits=2))
+for count, scores in zip(reviews, by_reading.values()):
+    print(f"{count:6,} reviews read: {sum(scores) / 3:.2f}  ({min(scores):.2f} to {max(scores):.2f})")
+
+# %% [markdown]
+# Reading pays late. In our run a base that has read 3,360 reviews is worth no more than none: 0.52 of the answers are right. After all of the reading it is 0.89. So half of the reading does not help half as much: for a long time it does not help at all, and somewhere between the last two points, where we kept no
+# copy, it begins to. A language model first learns which words are frequent and which follow each other; which words keep company through a whole review, and so belong to the same side, it learns later. (That is our reading of five points, no proof.) It also answers the reports: it is not the *amount* of data by itself
+# that helps, but what the reading has taught by then.
 #
 # ## 8. Where are the mistakes?
 #
@@ -909,6 +954,10 @@ print(f"{len(wrong)} of {len(labels):,} reviews are misread by the five models t
 page = {"it is": [names[labels[n]] for n in worst], "the models say": [names[answer[n]] for n in worst],
         "confidence": [f"{confidence[n]:.3f}" for n in worst],
         "review": [corpus.test["text"][n] for n in worst]}
+if invented:  # for those who read no French: praise (+) and blame (-) in the order of the text, and "but"
+    marks = {form: "+" if sign > 0 else "-" for form, sign in signs.items()} | {"mais": "BUT"}
+    page["in short"] = [" ".join(marks[word] for word in vocabulary.split(text) if word in marks)
+                        for text in page["review"]]
 as_page(pd.DataFrame(page))
 
 # %% measured
@@ -918,8 +967,13 @@ for name, chosen in (("with a « mais »", turning), ("without", ~turning)):
     print(f"{name:16} {int(chosen.sum()):4} reviews, misread: {share:.1%}")
 
 # %% [markdown]
-# Length explains little. What the mistakes share you can see in the table and count in the last cell: reviews that **turn** at a *mais*. The model weighs up all the praise and blame it meets; that the last word counts, three hundred labels have not taught it.
-# Notebook 07 looks at such reviews with models of two kinds. Note what the three views have told: the accuracy (95 %) hid it, the lengths did not show it, five reviews were enough.
+# (These are the invented reviews, unless you have changed the line.) Length explains little. What the mistakes share you can see in the table and count in the last cell: reviews that **turn** at a *mais*. The model weighs up all the praise and blame it meets; that the last word counts, three hundred labels have not taught it.
+# Notebook 07 looks at such reviews with models of two kinds.
+#
+# On real reviews the mistakes are of more kinds. A student report that reads those of its models finds words whose side is not in the word: *repose enfin en paix* (may he at last rest in peace), said out of respect, in the words of a death notice; *drogue* (a drug), which may be praise or blame of a book; *torchon* (a dishcloth), slang for something badly written. No count of words tells
+# these apart, and a small model has hardly ever read them. With `load("cls_books")` the cell above shows yours.
+#
+# Note what the three views have told: the accuracy (95 %) hid it, the lengths did not show it, five reviews were enough.
 #
 # ## 9. The same, on real reviews
 #
@@ -1023,7 +1077,7 @@ plots.show(axes.figure, alt)
 # - Copies between training and test measure memory, not understanding.
 # - Pretraining gives a classifier the words that no label has shown it. It saves labels: with few of them its gain is largest.
 #
-# **Go further.** How much reading is enough? Pretrain on 500, 2,000 and 10,500 reviews and draw the test accuracy with 40 labels over the number of reviews read. The idea of this notebook, with the numbers of its time, is in
+# **Go further.** Is it reading much, or reading different things? Pretrain on 500 reviews twenty times over, and on 10,000 once, and compare both with 20 labels. The idea of this notebook, with the numbers of its time, is in
 # [Radford et al. 2018](https://cdn.openai.com/research-covers/language-unsupervised/language_understanding_paper.pdf) (table 5 compares with and without pretraining) and, for another network, in [Howard and Ruder 2018](https://arxiv.org/abs/1801.06146) (figure 3: errors by number of labels). Notebook 07 asks what changes when a model may read both sides.
 
 # %% experiment

@@ -31,7 +31,7 @@
 # - show why one head fails when a key changes its length, and measure how much two heads help;
 # - design the matrices K, Q and V of a self-attention layer by hand, for a given task.
 #
-# **Time**: about 1 h 45 min. **Before this**: notebook 03 (attention and its heads); outer products of vectors are recalled where you need them.
+# **Time**: about 2 h 45 min. **Before this**: notebook 03 (attention and its heads); outer products of vectors are recalled where you need them.
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -39,14 +39,13 @@
 # | `average_query` | a query that averages two values | 2 |
 # | `average_weight` | a formula: the weight on each of the two | 2 |
 # | `needed_scale` | the scale for a wanted precision | 2 |
-# | `noisy_average_query` | the average, when only the means of the keys are known | 2 |
 # | `swing` | a measurement: how far the output moves between two values | 2.5 |
 # | `two_head_queries` | two queries whose average holds still | 2.5 |
 # | `self_attention_output` | a formula: what a token gets when K, Q and V do nothing | 2 |
 # | `kqv_matrices` | K, Q and V for a given task | 3 |
 # | *essay* `one_head_essay` | why one head copies, averages and fails | 2 |
 # | *essay* `many_heads_essay` | why two heads, and why K, Q and V | 2 |
-# | **total** | | **24** |
+# | **total** | | **22** |
 #
 # The questions follow the "attention exploration" of assignment 5 of Stanford's course CS224N (2021), parts (a) to (e). There they are answered with
 # a pencil; here each answer is put into an attention and its output is measured.
@@ -362,27 +361,8 @@ print(f"twice as many keys: {needed_scale(65_536, 0.01) - needed_scale(32_768, 0
 # So far the query was made from the keys. In a trained model it is not: the query comes from one token, the keys from others, and all of them vary from text
 # to text. Let us model that. Key $i$ is drawn around a mean $\mu_i$, with a little noise in every direction: $k_i \sim \mathcal{N}(\mu_i, \alpha I)$. The means are
 # orthonormal and known; the keys are drawn *after* you have chosen the query.
-
-# %% exercise="noisy_average_query"
-def noisy_average_query(means: Tensor, a: int, b: int, scale: float) -> Tensor:
-    """Returns a query `(d,)` with which attention averages the values a and b,
-    for keys drawn around their means.
-
-    Args:
-        means: `(n, d)`, rows of length 1 at right angles; n <= d. The keys are these plus a little noise.
-        a, b: the places of the two values.
-        scale: how much higher the scores of a and b are than the others, when there is no noise.
-    """
-    ### BEGIN SOLUTION
-    return scale * (means[a] + means[b])  # the noise hardly changes any dot product
-    ### END SOLUTION
-
-
-# %% check="noisy_average_query" points=2
-check(noisy_average_query)
-
-# %% [markdown]
-# That was easy, as long as the noise is very small. Now make it larger and look for the best scale. Each of two forces wants something else:
+#
+# By hand: which query averages the values $a$ and $b$ now, if the noise is very small? (The one you have, made from the means in place of the keys, $s(\mu_a + \mu_b)$: the noise hardly changes any dot product.) Now make it larger and look for the best scale. Each of two forces wants something else:
 # - a *small* scale leaks: the other keys keep part of the weight (section 4);
 # - a *large* scale amplifies: the two scores are never quite equal, and the scale multiplies their difference. What was a tie becomes a winner.
 #
@@ -397,7 +377,7 @@ def draw_outputs(axes, scale: int) -> str:
     """Draws the outputs of 200 draws of noisy keys for one scale, and says where they lie."""
     generator = torch.Generator().manual_seed(5)
     samples = three_keys + 0.03 * torch.randn(200, 3, 4, generator=generator)  # (m, n, d)
-    outputs = attend(noisy_average_query(three_keys, 0, 1, float(scale)), samples, corners)  # (m, 2)
+    outputs = attend(average_query(three_keys, 0, 1, float(scale)), samples, corners)  # (m, 2)
     draw_triangle(axes, f"scale {scale}")
     axes.plot(outputs[:, 0], outputs[:, 1], ".", color=plots.COLOURS[1], alpha=0.5)
     (x, y), spread = outputs.mean(dim=0), outputs.std(dim=0)[0]
@@ -426,7 +406,7 @@ def mean_distance(noise: float, scale: float) -> float:
     means = orthonormal_keys(10, 16)
     # (m, n, d)
     samples = means + noise * torch.randn(400, 10, 16, generator=torch.Generator().manual_seed(6))
-    weights = attend(noisy_average_query(means, 0, 1, scale), samples, torch.eye(10))  # (m, n)
+    weights = attend(average_query(means, 0, 1, scale), samples, torch.eye(10))  # (m, n)
     return (weights[:, :2] - 0.5).abs().mean().item()
 
 

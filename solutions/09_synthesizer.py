@@ -7,6 +7,7 @@
 #     row: 2
 #     builds_on: ["08"]
 #     remark: which also counts as 05 does
+#     running: 3
 #     questions:
 #       - Does it need queries and keys?
 #       - What can scores do that do not compare two words?
@@ -32,7 +33,7 @@
 # - tell from a task alone, before any training, how well each kind of attention can do in one layer;
 # - explain why a synthesizer cannot look something up, and what people call "cannot" when they should not.
 #
-# **Time**: about 2 h. **Before this**: notebook 01 (the mask), 03 (heads), 05 (formulas with sympy), 08 (attention as a dictionary).
+# **Time**: about 2 h 45 min. **Before this**: notebook 01 (the mask), 03 (heads), 05 (formulas with sympy), 08 (attention as a dictionary).
 #
 # | exercise | what it asks | points |
 # |---|---|---|

@@ -6,6 +6,7 @@
 #     column: 3
 #     row: 1
 #     builds_on: ["03"]
+#     running: 2
 #     questions:
 #       - How does it translate?
 #       - What does the decoder read in training, and what when it writes?
@@ -31,7 +32,7 @@
 # - compute BLEU exactly as the tools of the field do, and name ways to get a number that looks better than the model;
 # - search with a beam, and see in the cross-attention where each word came from.
 #
-# **Time**: about 2 h. **Before this**: notebooks 01 (masks), 03 (encoder and decoder layers) and 04 (input and target of a language model).
+# **Time**: about 3 h. **Before this**: notebooks 01 (masks), 03 (encoder and decoder layers) and 04 (input and target of a language model).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -577,6 +578,25 @@ plots.show(axes.figure, plots.describe_curves(lines, range(1, 5), "pass", digits
 # %% [markdown]
 # After the first pass most of the words are right under teacher forcing, and BLEU is far lower: a 4-gram needs four right words in a row, and a model that writes alone must live with its mistakes. Then the two meet. A BLEU of about 97
 # is possible only because this French is so regular, with few words and short sentences. For comparison: the Transformer of Vaswani et al. (2017, table 2), trained on 36 million pairs of sentences, had a BLEU of 41.8 on English-French news.
+#
+# ### Long sentences and short ones
+#
+# One BLEU for a corpus does not say *where* it was earned. A student report, of which notebook 12 has the log, sees one model with the lower loss and another with the higher BLEU, and concludes that the latter handles longer sentences better. BLEU alone cannot say that. But it can be measured: the validation sentences in three thirds, by their length.
+
+# %% measured
+ordered = sorted(pairs_of(corpus.valid), key=lambda pair: len(english.split(pair[0])))
+third = len(ordered) // 3
+thirds = [ordered[:third], ordered[third:-third], ordered[-third:]]
+rows = {}
+for number in (1, 2, 4):
+    reader.load_state_dict(snapshots[number - 1])
+    rows[f"after pass {number}"] = [f"{bleu_on(reader, pairs):.1f}" for pairs in thirds]
+ends = [[len(english.split(pairs[place][0])) for place in (0, -1)] for pairs in thirds]
+columns = [f"{low} to {high} words" for low, high in ends]
+pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+
+# %% [markdown]
+# Compare the columns: are long sentences harder for this model, early on and in the end? Then the rows: in which third is the gain from one pass to the next the largest? This is how such a claim is tested. (And remember that BLEU adds up the n-grams of all sentences before it divides: a sentence of twenty words counts twice as much as one of ten.)
 #
 # ## 7. Exercise: on which pairs?
 #

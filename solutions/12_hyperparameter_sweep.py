@@ -6,6 +6,7 @@
 #     column: 3
 #     row: 2
 #     builds_on: ["11", "05"]
+#     running: 3
 #     questions:
 #       - Which settings, and why?
 #       - Does a model overfit, underfit, or does it not train at all?
@@ -31,7 +32,7 @@
 # - make a deep post-norm model train, by warm-up or by moving its norms, and show over several seeds that it helps;
 # - choose a setting by a rule that you can defend.
 #
-# **Time**: about 2 h. **Before this**: notebooks 03 (post-norm and pre-norm), 05 (counting) and 11 (translation, BLEU).
+# **Time**: about 2 h 45 min. **Before this**: notebooks 03 (post-norm and pre-norm), 05 (counting) and 11 (translation, BLEU).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -229,7 +230,7 @@ columns = ["setting", "numel", "your formula", "published width, 6,000 + 7,000 w
 pd.DataFrame(rows, columns=columns).set_index("setting")
 
 # %% [markdown]
-# From *shallow* to *deep* the models grow by a factor of about four. The four settings differ in **four** things (depth, width, number of heads, dropout): from *shallow* to *middle* two of them change, from *middle* to *wide* two (a head keeps its width of 64), from *wide* to *deep* two. So, whatever comes out, no single one of them can be named as the reason. That is a first weakness of the published table.
+# From *shallow* to *deep* the models grow by a factor of about four. The four settings differ in **four** things (depth, width, number of heads, dropout): from *shallow* to *middle* two of them change, from *middle* to *wide* two (a head keeps its width of 64), from *wide* to *deep* two. So, whatever comes out, no single one of them can be named as the reason. That is a first weakness of the published table. (The report names width and heads as the reason why *wide* wins. To say so, one would need a run in which the width alone changes, one in which the number of heads alone does, and more seeds than one.)
 #
 # ## 3. A sweep that can be interrupted
 #
@@ -258,7 +259,7 @@ def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) 
         train_one: function of a setting that returns its result, a dict. It may take hours.
         finished: name -> row, of earlier runs, maybe of other sweeps too. A row holds the entries
             of its setting and those of its result; it counts only if it has all entries
-            of the setting with the same values.
+            of the setting with the same values. You may write into it.
         save: function of a table, name -> row, that replaces what was saved before.
 
     Returns:
@@ -548,7 +549,7 @@ pd.DataFrame(compared).astype(float).round(1).T
 #
 # Now the other questions of section 1. The report does not show its program, so these are questions with likely answers, and no more.
 #
-# - **Middle or wide?** The loss asks how probable the *right* next word is when all words before it are right; BLEU compares what the model writes by itself. They need not agree (notebook 11). The report concludes that *wide* handles long sentences better; nothing in its log looks at sentences by length. One run each, and differences of 0.13 and 0.006: nobody knows whether a second seed would turn either of them round.
+# - **Middle or wide?** The loss asks how probable the *right* next word is when all words before it are right; BLEU compares what the model writes by itself. They need not agree (notebook 11). The report concludes that *wide* handles long sentences better; nothing in its log looks at sentences by length (section 6 of notebook 11 shows how one would). One run each, and differences of 0.13 and 0.006: nobody knows whether a second seed would turn either of them round.
 # - **Slow decoding.** A model that hardly ever writes `<eos>` writes up to the longest length allowed, in each sentence. *Deep* may be such a model; its log would fit.
 # - **Three numbers.** A loss of 4.775 is a perplexity of 119. If 63 % of the words were right and cost nothing, each of the others would have to cost 13 nats: the right word would get a probability of about one in 450,000, less than by guessing among all words of most vocabularies. It looks as if the accuracy counts
 #   something that the loss does not, padding for example, which is easy to foretell. The training curve says the same: between 63.3 and 64.0 % in all ten epochs, as if this were what one gets for nothing. In the same way, a BLEU of 0.3154 hardly goes with such a loss. Section 6 of notebook 11 shows ways of counting that make it possible: special tokens that count as words, smoothing, a mean over sentences. Which one it was cannot be known from here. So this BLEU does **not** tell us that the model has learned to translate.
@@ -853,7 +854,8 @@ print(f"{chosen['name']}: dev BLEU {chosen['dev_bleu']:.1f}, test BLEU {score_bl
 # - What a setting costs follows from a formula, before anything is trained.
 # - Choose on dev, over seeds, with one standard error of patience, the smallest; look at test once.
 #
-# **Go further.** There is a third repair: a smaller constant learning rate. Give the settings an entry `"rate"`, let `train_one` use it, and sweep *deep* over four rates. Does the best rate get smaller with depth? With pre-norm too? And at full size (`size = "full"` and a GPU): is the failure there at a rate of 1e-3, and is it there at 1e-4?
+# **Go further.** First, one factor at a time. Take *shallow* with pre-norm, which trains, and change only the width, only the heads, only the depth, only the dropout: `sweep(versions(shallow, norm="pre", width=72))`, and so on with `heads=6`, `layers=4` and `dropout=0.2`. Is
+# any of the four differences larger than what seeds do? Then: there is a third repair: a smaller constant learning rate. Give the settings an entry `"rate"`, let `train_one` use it, and sweep *deep* over four rates. Does the best rate get smaller with depth? With pre-norm too? And at full size (`size = "full"` and a GPU): is the failure there at a rate of 1e-3, and is it there at 1e-4?
 #
 # **The end of the path.** You began with a triangle of zeros, and can now build, count, train, adapt and question a Transformer. Take a paper that you would like to believe, find the table on which its main claim rests, and ask what you have asked here:
 # what was compared with what, over how many seeds, and chosen on which part?

@@ -156,7 +156,7 @@ def test_a_drift_is_named(copy: Path, capsys: pytest.CaptureFixture[str]) -> Non
     examples.write_text(json.dumps(kept))
     examples.with_name("padding_mask.json").write_text('{"cut off')
     examples.with_name("causal_task.json").write_text("{}")
-    (copy / "README.md").write_text((copy / "README.md").read_text().replace("| 1 h 30 | 16 |", "| 1 h 30 | 17 |"))
+    (copy / "README.md").write_text((copy / "README.md").read_text().replace("| 1 h 45 | 16 |", "| 1 h 45 | 17 |"))
     assert main(["build", "01", "--check"]) == 1
     folder, defined = "helpers/check_examples/01_causal_mask", "grading/exercises/01_causal_mask"
     assert capsys.readouterr().out.splitlines() == [
@@ -216,6 +216,8 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path: Path, monkeypatch: p
         ('#     builds_on: ["00"]', '#     builds_on: ["13"]', "builds on '13'; expected one of: 00, 01"),
         ("#     column: 1", "#     column: 0", "has the column and row of notebook 00"),
         ("# # 01 · The causal mask", "# # The causal mask", "its first cell lacks a part"),
+        ("#     row: 0", "#     row: 0\n#     running: long", "'running': 'long'"),
+        ("about 1 h 45 min", "about 20 min", "its head says '20 min', but at a student's pace"),
     ],
 )
 def test_a_head_that_says_too_little_is_refused(copy: Path, old: str, new: str, said: str) -> None:
@@ -226,6 +228,23 @@ def test_a_head_that_says_too_little_is_refused(copy: Path, old: str, new: str, 
         build.common_products()
     assert said in str(raised.value)
     assert "01_causal_mask.py" in str(raised.value)
+
+
+def test_a_students_pace_counts_what_students_read_and_answer() -> None:
+    def cell(kind: str, text: str, points: float | None = None) -> source.Cell:
+        return source.Cell(
+            kind, "", points, text, "code" if kind in ("experiment", "exercise", "check") else "markdown", 1
+        )
+
+    words, lines = syllabus.WORDS_PER_MINUTE, syllabus.LINES_PER_MINUTE
+    assert syllabus.pace([cell("prose", "word " * 3 * words)]) == pytest.approx(3)
+    assert syllabus.pace([cell("experiment", "x = 1\n\n" * 2 * lines)], running=4) == pytest.approx(2 + 4)
+    unread = [cell("exercise", "a solution\n" * 99), cell("check", "check(f)", 3), cell("essay", "a rubric " * 99, 2)]
+    rates = syllabus.MINUTES_PER_POINT
+    assert syllabus.pace(unread) == pytest.approx(3 * rates["check"] + 2 * rates["essay"])
+    assert [syllabus.in_quarters(minutes) for minutes in (2, 14, 58, 66, 111, 181)] == [
+        "5 min", "15 min", "1 h", "1 h", "1 h 45 min", "3 h",
+    ]  # fmt: skip
 
 
 def test_a_readme_without_its_markers_is_refused(copy: Path) -> None:

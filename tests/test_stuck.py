@@ -96,9 +96,9 @@ def test_an_answer_that_is_written_later_is_enough(run: Cells) -> None:
 
 
 def test_the_method_of_an_unanswered_class_is_named(run: Cells) -> None:
-    stub = 'class Encoder(torch.nn.Module):\n    def forward(self, x):\n        raise NotImplementedError("x")'
-    told = run(stub, "torch.nn.Sequential(Encoder())(1)")
-    assert told[1] == "Not yet: this cell needs your `Encoder`, which is still to be written."
+    stub = 'class EncoderLayer(torch.nn.Module):\n    def forward(self, x):\n        raise NotImplementedError("x")'
+    told = run(stub, "torch.nn.Sequential(EncoderLayer())(1)")
+    assert told[1] == "Not yet: this cell needs your `EncoderLayer`, which is still to be written."
 
 
 def test_an_answer_behind_a_decorator_is_named(run: Cells) -> None:

@@ -24,6 +24,16 @@ COLOURS = {
     "pretraining": "#a8457b",
     "translation": "#b35900",
 }
+
+# A student's pace. Most adults read between 175 and 300 words of plain English non-fiction a minute, fewer in a second
+# language (Brysbaert 2019, https://doi.org/10.1016/j.jml.2019.104047). Our texts have formulas to follow and tables to
+# compare, so we count with less. This and the other rates are estimates: replace them by what a class reports.
+WORDS_PER_MINUTE = 130
+LINES_PER_MINUTE = 20  # of the code that is given
+MINUTES_PER_POINT = {"check": 5, "essay": 8}
+SIX = ("01", "03", "04", "06", "07", "11")  # for those who have no time for all
+QUARTER = 15  # minutes: heads tell the time in quarters of an hour, and may be one off
+
 BEGIN_TABLE, END_TABLE = "<!-- made by `make build` from the heads of the sources -->", "<!-- made until here -->"
 
 
@@ -38,6 +48,7 @@ class Place:
     builds_on: tuple[str, ...]  # the way in, and what is needed besides
     questions: tuple[str, ...]  # the first one stands in the picture
     remark: str = ""  # in the order of reading
+    running: int = 0  # minutes that its cells take on two cores
 
 
 def place(path: Path) -> Place:
@@ -56,14 +67,14 @@ def place(path: Path) -> Place:
         raise BuildError(
             f"{path.name}: its head has no place in the course; expected below `course:` the texts teaches and part "
             f'({", ".join(COLOURS)}), the whole numbers column and row, the lists builds_on (such as ["03"]) and '
-            f"questions, and perhaps a remark; got {told!r}."
+            f"questions, and perhaps a remark, and as running the minutes that its cells take; got {told!r}."
         )
     return found
 
 
 def _fits(place: Place) -> bool:
     texts = (place.teaches, place.part, place.remark, *place.builds_on, *place.questions)
-    numbers = (place.column, place.row)
+    numbers = (place.column, place.row, place.running)
     lists = isinstance(place.builds_on, tuple) and isinstance(place.questions, tuple) and place.questions
     return bool(lists and all(isinstance(text, str) for text in texts) and place.part in COLOURS) and all(
         type(number) is int and number >= 0 for number in numbers
@@ -92,15 +103,40 @@ class Head:
     @property
     def minutes(self) -> int:
         """The time it takes."""
-        hours, minutes = re.search(r"(\d+) h", self.time), re.search(r"(\d+) min", self.time)
-        return 60 * int(hours.group(1) if hours else 0) + int(minutes.group(1) if minutes else 0)
+        return _minutes(self.time)
+
+
+def _minutes(words: str) -> int:
+    hours, minutes = re.search(r"(\d+) h", words), re.search(r"(\d+) min", words)
+    return 60 * int(hours.group(1) if hours else 0) + int(minutes.group(1) if minutes else 0)
+
+
+def pace(cells: Sequence[source.Cell], running: int = 0) -> float:
+    """Returns the minutes that a student takes for a notebook: to read it, to answer it, and to wait for its cells.
+
+    Args:
+        cells: of its source; rubrics and solutions are not read by students, and count by their points.
+        running: minutes that its cells take.
+    """
+    words = sum(len(cell.source.split()) for cell in cells if cell.kind == "prose")
+    given = [cell for cell in cells if cell.language == "code" and cell.kind not in ("exercise", "check")]
+    lines = sum(bool(line.strip()) for cell in given for line in cell.source.splitlines())
+    answers = sum((cell.points or 0) * MINUTES_PER_POINT.get(cell.kind, 0) for cell in cells)
+    return words / WORDS_PER_MINUTE + lines / LINES_PER_MINUTE + answers + running
+
+
+def in_quarters(minutes: float) -> str:
+    """Returns a time in words, such as "2 h 45 min": in quarters of an hour, below one in steps of five minutes."""
+    step = QUARTER if minutes > 4 * QUARTER else 5
+    hours, rest = divmod(max(step, step * round(minutes / step)), 60)
+    return " ".join([f"{hours} h"] * (hours > 0) + [f"{rest} min"] * (rest > 0))
 
 
 def head(path: Path) -> Head:
     """Returns what a source tells, from its head, its first cell and its markers.
 
     Raises:
-        BuildError: when one of them lacks a part.
+        BuildError: when one of them lacks a part, or the head tells another time than a student takes.
     """
     cells = source.read(path)
     first = cells[0].source + "\n"
@@ -112,9 +148,16 @@ def head(path: Path) -> Head:
             f"{path.name}: its first cell lacks a part; expected '# NN · Title', '**When you are done, you can**' "
             "with a list, and '**Time**: about 2 h. **Before this**: ...'."
         )
+    where = place(path)
+    takes = pace(cells, where.running)
+    if abs(takes - _minutes(told.group(1))) > QUARTER:
+        raise BuildError(
+            f"{path.name}: its head says {told.group(1)!r}, but at a student's pace (`syllabus.pace`) it takes "
+            f"{takes:.0f} minutes; write 'about {in_quarters(takes)}'."
+        )
     return Head(
         path.stem,
-        place(path),
+        where,
         title.group(1),
         tuple(" ".join(line.split()) for line in re.split(r"(?:^|\n)- ", aims.group(1).strip())[1:]),
         told.group(1),
@@ -175,6 +218,7 @@ def _short(one: Head) -> str:
 def syllabus(known: Mapping[str, Head]) -> str:
     """Returns docs/syllabus.md."""
     hours = sum(one.minutes for one in known.values()) / 60
+    shorter = sum(known[number].minutes for number in SIX if number in known) / 60
     total = sum(one.points for one in known.values())
     lines = [
         "# Syllabus",
@@ -186,7 +230,13 @@ def syllabus(known: Mapping[str, Head]) -> str:
         "",
         f"**In which order?** {reading_order(known)}",
         "",
-        "**With six sessions of two hours?** 01, 03, 04, 06, 07, 11.",
+        f"**With six notebooks only?** {', '.join(SIX)}: about {shorter:.0f} hours.",
+        "",
+        f"**How are the times counted?** {WORDS_PER_MINUTE} words and {LINES_PER_MINUTE} lines of given code a minute, "
+        f"{MINUTES_PER_POINT['check']} minutes for each point of an exercise and {MINUTES_PER_POINT['essay']} of an "
+        "essay, and what the cells take on two cores. These rates are estimates of ours. For comparison: most adults "
+        "read 175 to 300 words of plain English a minute, and fewer in a second language "
+        "([Brysbaert 2019](https://doi.org/10.1016/j.jml.2019.104047)).",
     ]
     for number, one in known.items():
         asked = [f"{one.exercises} exercise{'s' * (one.exercises != 1)}"]

@@ -52,6 +52,8 @@ def _model(recipe: Model) -> Any:
     if recipe.name in DATA:
         return getattr(data, recipe.name)(**recipe.arguments)
     model = _new(recipe)
+    if recipe.faint:
+        _fade(model.head, recipe.faint)
     if torch.get_default_dtype() != torch.float32:
         model.to(torch.get_default_dtype())  # so that it fits the masks that it makes in a call
     if recipe.tie:
@@ -150,6 +152,14 @@ def _single_precision() -> Iterator[None]:
         torch.set_default_dtype(before)
 
 
+@torch.no_grad()
+def _fade(head: Any, factor: float) -> None:
+    """Leaves only the last four numbers of what a head gives, with weights so many times as large."""
+    for weight in (head.weight, head.bias):
+        weight[:-4] = 0
+        weight[-4:] *= factor
+
+
 def _prepare_gradients(model: nn.Module, recipe: Model) -> None:
     for name, parameter in model.named_parameters():
         if name.startswith(recipe.freeze):
@@ -161,7 +171,9 @@ def _prepare_gradients(model: nn.Module, recipe: Model) -> None:
 def _optimizer(recipe: Optimizer, model: nn.Module) -> torch.optim.Optimizer:
     """Returns the optimizer of what trains in a model."""
     kind = {"SGD": torch.optim.SGD, "Adam": torch.optim.Adam, "AdamW": torch.optim.AdamW}[recipe.name]
-    made: torch.optim.Optimizer = kind([p for p in model.parameters() if p.requires_grad], lr=recipe.lr)
+    trains = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    groups = [{"params": trains[first :: recipe.groups]} for first in range(recipe.groups)]
+    made: torch.optim.Optimizer = kind(groups, lr=recipe.lr)
     return made
 
 

@@ -21,7 +21,9 @@ class Model:
     beginnings of names: these parameters do not train. `spread` adds normal noise of this size to every parameter,
     norms and biases too, as training would have moved them. With `state` only the weights come, as a dict by name.
     With `training` it comes in training mode, not in evaluation mode. `gradients` is the size of all numbers in the
-    gradients that an earlier step has left. With `meta` it has shapes but no numbers, so that it may be large.
+    gradients that an earlier step has left. With `meta` it has shapes but no numbers, so that it may be large. With
+    `faint` the head makes only the last four numbers of an output, with weights that are so many times as large: all
+    others are always 0.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Model:
     training: bool = False
     gradients: float = 0.0
     meta: bool = False
+    faint: float = 0.0
 
     def in_words(self) -> str:
         """Returns what a student is told of it."""
@@ -48,14 +51,20 @@ class Model:
 
 @dataclass(frozen=True)
 class Optimizer:
-    """A new optimizer of `torch.optim`, told by name and learning rate, of the parameters of the first model given."""
+    """A new optimizer of `torch.optim`, told by name and learning rate, of the parameters of the first model given.
+
+    Every parameter is in one of `groups` groups, by turns.
+    """
 
     name: str
     lr: float
+    _: KW_ONLY
+    groups: int = 1
 
     def in_words(self) -> str:
         """Returns what a student is told of it."""
-        return f"{self.name} with lr {self.lr:g}"
+        grouped = f" and {self.groups} groups of parameters" if self.groups > 1 else ""
+        return f"{self.name} with lr {self.lr:g}{grouped}"
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from helpers.checking import model_probes, plain, spies
 from helpers.checking.building import build, build_inputs, first_model
 from helpers.checking.limits import seed_torch
 
+TWO_NEW, DIFFER = "two new modules", "begin with different numbers"  # of the take "random numbers"
 DRAWS = 600  # enough to tell shares to 5 %
 
 
@@ -317,15 +318,23 @@ def _in_double(call: Call) -> str:
 
 
 def _random_numbers(call: Call) -> dict[str, str]:
-    """Returns for each library whether the call leaves its random numbers to the caller, or seeds them itself."""
+    """Returns for each library whether the call leaves its random numbers to the caller, or seeds them itself.
+
+    Of a class it also tells whether two new modules, with the weights that each begins with, give the same.
+    """
     states, inputs = list[dict[str, Any]](), copy.deepcopy(call.question.inputs)
+    results = []
     for seed in (101, 202):
         random.seed(seed)
         np.random.seed(seed)
         seed_torch(seed)
-        call.act_on(inputs, None if call.module is None else _built(call.question, call.answer))
+        module = None if call.module is None else _built(replace(call.question, weights=None), call.answer)
+        results.append(plain.encode(call.act_on(inputs, module)))
         states.append({"torch": torch.get_rng_state(), "random": random.getstate(), "numpy": np.random.get_state()})
-    return {name: "seeded anew" if _alike(states[0][name], states[1][name]) else "left" for name in states[0]}
+    told = {name: "seeded anew" if _alike(states[0][name], states[1][name]) else "left" for name in states[0]}
+    if call.module is None:
+        return told
+    return told | {TWO_NEW: "begin with the same numbers" if results[0] == results[1] else DIFFER}
 
 
 def _alike(first: Any, second: Any) -> bool:
@@ -358,6 +367,9 @@ TAKES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "in training": ("the result of a module in training mode", _in_training),
     "in double": ("the type of the result where inputs and weights are in double precision", _in_double),
     "contexts": ("of a translator: what it decodes with a context, another one encoded in between", _contexts),
-    "random numbers": ("whether the call seeds the caller's random numbers", _random_numbers),
+    "random numbers": (
+        "whether the call seeds the caller's random numbers; of a class, whether two new modules differ",
+        _random_numbers,
+    ),
     "calls": ("how often the submodule `part` runs, of the module that is built or of the first input", _calls),
 }

@@ -252,9 +252,10 @@ EXERCISE = Exercise(
             _one_maximum,
         ),
         Mistake(
-            "masked after the softmax and normalised again",
-            "It is right as long as the softmax leaves something. Where a score of the future is very large, it has "
-            "taken everything: 0 / 0 is NaN. Mask first.",
+            "masked after the exponentials and normalised again",
+            "It is right as long as the exponentials leave something. The largest score of the row is taken off before "
+            "them (torch.softmax does so): where that is a blocked one, those of all others may be 0, and 0 / 0 is "
+            "NaN. Mask first.",
             _normalised_again,
         ),
     ],

@@ -58,12 +58,10 @@ def _transposed_influence(model: Any, tokens: Tensor, vocab_size: int) -> Tensor
     return _influence(model, tokens, vocab_size).T
 
 
-def _model(
-    causal: bool, vocab_size: int, seed: int, *, noise: float = 0.0, spread: float = 0.0, n_layers: int = 1
-) -> Model:
+def _model(causal: bool, vocab_size: int, seed: int, *, n_layers: int = 1, **options: float) -> Model:
     shape = {"vocab_size": vocab_size, "d_model": 16, "n_layers": n_layers, "n_heads": 2, "dropout": 0.0}
     base = Model("TransformerBase", shape | {"causal": causal}, seed)
-    return Model("LanguageModel", {"base": base}, seed, noise, spread=spread)
+    return Model("LanguageModel", {"base": base}, seed, **options)
 
 
 def _tokens(size: int, vocab_size: int, seed: int) -> Tensor:
@@ -139,6 +137,7 @@ SOME_WORDS = {  # by the number of tokens
     5: (2, 3, 4, 7, 9, 11, 14, 21, 23, 24, 26, 29, 32, 34, 39, 44),
     6: (2, 9, 13, 14, 15, 20, 21, 26, 33, 34, 35, 37, 38, 39, 44, 45),
 }
+FEW_NUMBERS = (256, 72, 80, 85, 88, 101, 111, 124, 139, 149, 155, 188, 231, 240, 255, 310, 314, 324, 361)
 ALL_WORDS = (5, 11, 16, 18, 24, 26, 29, 32, 36, 44, 61, 68)
 
 
@@ -184,6 +183,14 @@ def _weak_words(seed: int) -> Ask:
     return _asked(_weak, True, 2, 6, seed, spread=0.5)
 
 
+def _few_numbers(seed: int) -> Ask:
+    """Returns a question in which an influence is seen in four of three hundred numbers of an output.
+
+    The mean of the changes is as small as rounding then; the largest of them, and their sum, are not.
+    """
+    return Ask((_model(True, 300, seed, faint=0.008), _tokens(4, 300, seed), 300))
+
+
 def _hidden_states(seed: int) -> Ask:
     """Returns a question on a model whose numbers of an output add up to 0: so do their changes."""
     ask = _unmasked(seed)
@@ -215,7 +222,8 @@ def _draw_some_words(*sizes: int, noise: float = 0.0) -> Draw:
 
 
 def _draw_weak(rng: random.Random) -> list[Ask]:
-    return [*_draw_some_words(4, noise=1e-6)(rng), _weak_words(rng.choice(WEAK))]
+    few = _few_numbers(rng.choice(FEW_NUMBERS))
+    return [*_draw_some_words(4, noise=1e-6)(rng), _weak_words(rng.choice(WEAK)), few]
 
 
 def _draw_words(rng: random.Random) -> list[Ask]:
@@ -264,7 +272,7 @@ EXERCISE = Exercise(
             "Two runs of the same model may differ by rounding, near 1e-6, and a token may change an output by less "
             "than 0.001, up or down, in one of its numbers more than in another. Count each change above a tolerance "
             "between the two, such as 1e-5, in any of the numbers.",
-            [_some_words(4, 11, noise=1e-6), _weak_words(1269), _weak_words(45)],
+            [_some_words(4, 11, noise=1e-6), _weak_words(1269), _weak_words(45), _few_numbers(FEW_NUMBERS[0])],
             _draw_weak,
         ),
         Stage(

@@ -36,16 +36,22 @@ def _split(b: int, n: int, h: int, width: int, rng: random.Random | None = None)
 
 
 def _draw_split(one_token: bool = False) -> Draw:
-    """Draws tensors of which no two sizes agree, of which two do, and of which one is 1."""
+    """Draws tensors of which no two sizes agree, and of which two do."""
 
     def draw(rng: random.Random) -> list[Ask]:
         b, n, h, width = rng.sample(range(2, 8), 4)
         side, few = rng.randint(3, 4), rng.choice([2, 3])
-        sizes = [(b, n, h, width), (side, side, side, side), (few, 5, 1, 4), (1, 5, few, 4), (few, 5, 4, 1)]
+        sizes = [(b, n, h, width), (side, side, side, side)]
         sizes += [(few, 6, 3, 2), (2, 4, 4, few)]  # as many tokens as numbers, as many heads as tokens
         return [_split(b, 1 if one_token else n, h, width, rng) for b, n, h, width in sizes]
 
     return draw
+
+
+def _draw_single(rng: random.Random) -> list[Ask]:
+    """Draws one head, one sentence, and heads of one number."""
+    few = rng.choice([2, 3])
+    return [_split(*sizes, rng) for sizes in ((few, 5, 1, 4), (1, 5, few, 4), (few, 5, 4, 1))]
 
 
 EXERCISE = Exercise(
@@ -55,7 +61,7 @@ EXERCISE = Exercise(
             "the shape (b, h, n, d/h)",
             0.25,
             "Four axes: sentence, head, token, and the d/h numbers that this head has of this token.",
-            [_split(2, 3, 4, 2), _split(2, 3, 1, 2), _split(1, 3, 2, 2)],
+            [_split(2, 3, 4, 2), _split(3, 3, 3, 3)],
             _draw_split(),
             view="shape",
         ),
@@ -63,17 +69,24 @@ EXERCISE = Exercise(
             "one token: which numbers go to which head",
             0.5,
             "Head 0 gets the first d/h numbers of the token, head 1 the next d/h, and so on: neighbours stay together.",
-            [_split(1, 1, 2, 3), _split(2, 1, 3, 2)],
+            [_split(2, 1, 2, 3), _split(2, 1, 3, 2)],
             _draw_split(one_token=True),
         ),
         Stage(
             "several tokens",
-            1.25,
+            1,
             "Look at head 0: each of its rows must hold the first numbers of another token. Cut the last axis first, "
             "then exchange the axes of tokens and heads.",
-            [_split(1, 3, 2, 2), _split(2, 2, 2, 2), _split(3, 6, 3, 2), _split(2, 4, 4, 3)],
+            [_split(2, 3, 2, 2), _split(2, 2, 2, 2), _split(3, 6, 3, 2), _split(2, 4, 4, 3)],
             _draw_split(),
             decisive=True,
+        ),
+        Stage(
+            "one head, one sentence, one number for each head",
+            0.25,
+            "An axis of length 1 is an axis like the others: there are always four, and nothing is squeezed away.",
+            [_split(2, 3, 1, 2), _split(1, 3, 2, 2), _split(2, 3, 4, 1)],
+            _draw_single,
         ),
     ],
     [

@@ -72,7 +72,8 @@ def _draw_shapes(*entries: str) -> Draw:
 
 def _shape_stage(name: str, points: float, look: str, *entries: str) -> Stage:
     """Returns a stage that asks for some of the shapes; those with heads are what the exercise is there for."""
-    asks = [Ask((b, n, d, h), entries=entries) for b, n, d, h in ((2, 7, 15, 3), (3, 4, 5, 1), (1, 4, 6, 2))]
+    sizes = ((2, 7, 15, 3), (3, 4, 5, 1), (1, 4, 6, 2), (3, 2, 5, 5))
+    asks = [Ask((b, n, d, h), entries=entries) for b, n, d, h in sizes]
     return Stage(name, points, look, asks, _draw_shapes(*entries), sealed=True, decisive="x" not in entries)
 
 

@@ -82,9 +82,12 @@ EXERCISE = Exercise(
             1.5,
             "Whatever was frozen before, print the names of all parameters with requires_grad=True: only those of the "
             "head may be left.",
-            [_freeze_ask(model, then=THEN, take="learns") for model in (_classifier(1, 3), *_half_frozen(5))],
+            [
+                _freeze_ask(model, then=THEN, take="learns")
+                for model in (_classifier(1, 3), _classifier(4, 3, n_layers=3), *_half_frozen(5))
+            ],
             lambda rng: [
-                _freeze_ask(_classifier(seed_from(rng), rng.randint(2, 5), n_layers=2), then=THEN, take="learns"),
+                _freeze_ask(_classifier(seed_from(rng), rng.randint(2, 5), n_layers=3), then=THEN, take="learns"),
                 *(_freeze_ask(model, then=THEN, take="learns") for model in _half_frozen(seed_from(rng))),
             ],
             decisive=True,

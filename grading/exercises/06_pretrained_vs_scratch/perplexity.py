@@ -143,7 +143,7 @@ EXERCISE = Exercise(
             lambda losses, token_counts: float((losses * _real_places(losses, token_counts)).sum().exp()),
         ),
     ],
-    large=[Ask((_losses(2, 400, 7), _counts(390, 260)))],
+    large=[Ask((_losses(2, 400, 7), _counts(390, 260))), Ask((_losses(2, 5, 8) + 20, _counts(5, 2)))],
     hints=(
         (
             "Two texts, one of three tokens and one of a single token, in a table of two rows and four columns. "

@@ -99,23 +99,25 @@ LEFT = 0.002  # so small that a short gradient stays short with it, and is not c
 PROBE = (torch.tensor([[SOS, 4, 5, 6, 7]]),)  # what the model is asked after the step
 
 
-def _step_ask(model: Model, batch: Model, optimizer: str = "SGD", **settings: Any) -> Ask:
-    return Ask((model, batch, Optimizer(optimizer, RATE if optimizer == "SGD" else 0.05)), changes=(0,), **settings)
+def _step_ask(model: Model, batch: Model, optimizer: str = "SGD", groups: int = 1, **settings: Any) -> Ask:
+    made = Optimizer(optimizer, RATE if optimizer == "SGD" else 0.05, groups=groups)
+    return Ask((model, batch, made), changes=(0,), **settings)
 
 
-def _learned(seed: int, spread: float, optimizer: str = "SGD", **options: Any) -> Ask:
+def _learned(seed: int, spread: float, optimizer: str = "SGD", groups: int = 1, **options: Any) -> Ask:
     """Asks what a language model gives after a step."""
     rng = random.Random(seed)
     model = replace(_language_model(seed_from(rng), spread), **options)
-    return _step_ask(model, _batch(_texts(rng, rng.sample(range(2, 8), 3))), optimizer, take="after", then=PROBE)
+    batch = _batch(_texts(rng, rng.sample(range(2, 8), 3)))
+    return _step_ask(model, batch, optimizer, groups, take="after", then=PROBE)
 
 
 def _short(seed: int, optimizer: str = "SGD", **options: Any) -> Ask:
     return _learned(seed, 0.05, optimizer, **options)
 
 
-def _long(seed: int) -> Ask:
-    return _learned(seed, 0.8)
+def _long(seed: int, groups: int = 1) -> Ask:
+    return _learned(seed, 0.8, groups=groups)
 
 
 def _frozen(seed: int) -> Ask:
@@ -203,7 +205,8 @@ def _one_step(rng: random.Random) -> list[Ask]:
 
 
 def _too_long(rng: random.Random) -> list[Ask]:
-    return [*map(_long, _of("long", rng)), *map(_frozen, _of("frozen", rng))]
+    first, second = _of("long", rng, 2)
+    return [_long(first), _long(second, groups=2), *map(_frozen, _of("frozen", rng))]
 
 
 def _with_holes(rng: random.Random) -> list[Ask]:
@@ -272,7 +275,7 @@ EXERCISE = Exercise(
             0.75,
             "nn.utils.clip_grad_norm_(model.parameters(), 1.0), when the gradients are there and not yet used. What is "
             "frozen stays frozen, and has no part in the length.",
-            [_long(1), _frozen(6)],
+            [_long(1), _long(2, groups=2), _frozen(6)],
             _too_long,
         ),
         Stage(

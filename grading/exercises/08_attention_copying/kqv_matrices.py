@@ -29,8 +29,13 @@ def _vectors(d: int, beta: float, generator: torch.Generator | None) -> Ask:
     return Ask(tuple(beta * row for row in rows.clone()))
 
 
-def _draw_vectors(rng: random.Random) -> list[Ask]:
-    return [_vectors(d, round(rng.uniform(4, 5.5), 2), _generator(rng)) for d in (4, rng.choice([5, 7]))]
+def _draw_directions(rng: random.Random) -> list[Ask]:
+    """Draws vectors in any direction, of the length of the public ones."""
+    return [_vectors(d, 4.0, _generator(rng)) for d in (4, rng.choice([5, 7]))]
+
+
+def _draw_lengths(rng: random.Random) -> list[Ask]:
+    return [_vectors(d, round(rng.uniform(4.5, 5.5), 2), _generator(rng)) for d in (4, rng.choice([5, 7]))]
 
 
 def _changed(change: Callable[..., tuple[Tensor, Tensor, Tensor]]) -> Callable[..., Any]:
@@ -39,13 +44,15 @@ def _changed(change: Callable[..., tuple[Tensor, Tensor, Tensor]]) -> Callable[.
 
 
 def _self(name: str, points: float, look: str, view: str, *, hand: bool, decisive: bool = False) -> Stage:
-    public = _vectors(4, 4.0, None) if hand else _vectors(6, 4.5, torch.Generator().manual_seed(16))
+    generator = torch.Generator().manual_seed(16)
+    by_hand = [_vectors(4, 4.0, None), _vectors(5, 4.0, generator)]
+    other_lengths = [_vectors(6, 4.5, generator), _vectors(4, 5.5, generator)]
     return Stage(
         name,
         points,
         look,
-        [public],
-        _draw_vectors,
+        by_hand if hand else other_lengths,
+        _draw_directions if hand else _draw_lengths,
         view=view,
         tolerance=5e-3,
         measure="self-attention",
@@ -67,7 +74,8 @@ EXERCISE = Exercise(
             "c2 is close to u_b",
             1,
             "Token 2 must look at a token that holds u_b, and V must let u_b through. Compute Q @ u_a: what is "
-            "it, and with which of the three keys has it a large dot product?",
+            "it, and with which of the three keys has it a large dot product? The vectors have any direction: use "
+            "them themselves (torch.outer), not the axes 0, 1, 2, 3.",
             "last row",
             hand=True,
             decisive=True,
@@ -82,9 +90,9 @@ EXERCISE = Exercise(
             decisive=True,
         ),
         _self(
-            "vectors in any direction",
+            "vectors of any length",
             0.75,
-            "Use the vectors themselves (torch.outer), not the axes 0, 1, 2, 3, and take their length from them.",
+            "The check draws their length: take it from the vectors, beta squared is u_a @ u_a.",
             "values",
             hand=False,
         ),

@@ -51,7 +51,7 @@ def _draw_inside(rng: random.Random) -> list[Ask]:
     asks = []
     for first, second in (inside, inside[::-1]):
         pairs = _asked(rng, [first] * 5 + [second] + rest)
-        asks.append(Ask((pairs, _asked(rng, [first] * 2 + [second] * rng.randint(2, 3) + rest))))
+        asks.append(Ask((pairs, _asked(rng, [first] * 4 + [second] * rng.randint(2, 3) + rest))))
     return asks
 
 
@@ -61,7 +61,7 @@ def _draw_repeated(rng: random.Random) -> list[Ask]:
     once = _asked(rng, [first, second, second, third, *rest])
     of_first = next(pair for pair in once if pair[1] == first)
     others = _asked(rng, [second] * 2 + [third])
-    others += [of_first] * rng.randint(2, 3)
+    others += [of_first] * rng.randint(3, 4)
     pairs = [*once, *[of_first] * rng.randint(2, 4)]
     return [Ask((rng.sample(pairs, len(pairs)), rng.sample(others, len(others))))]
 
@@ -75,8 +75,8 @@ def _draw_single(rng: random.Random) -> list[Ask]:
 def _draw_shifted(rng: random.Random) -> list[Ask]:
     """Draws pairs and others with different favourites, and yet another place that is the most frequent of all."""
     first, second, third, *rest = rng.sample(PLACES, 8)
-    pairs = _asked(rng, [first] * 6 + [second] * 5 + rest)
-    others = _asked(rng, [first] * rng.randint(1, 2) + [second] * 3 + [third] * 4 + rest[: rng.randint(2, 5)])
+    pairs = _asked(rng, [first] * 6 + [second] * 5 + [third] + rest)
+    others = _asked(rng, [first] + [second] * 3 + [third] * 4 + rest[: rng.randint(3, 5)])
     return [Ask((pairs, others))]
 
 
@@ -112,6 +112,11 @@ def _most_common(pairs: Pairs) -> str:
 
 def _first_of_alphabet(places: list[str]) -> str:
     return min(places, key=lambda place: (-places.count(place), place))
+
+
+def _best_on_others(pairs: Pairs, others: Pairs) -> str:
+    tried = Counter(answer for _, answer in others)
+    return max((answer for _, answer in pairs), key=lambda place: tried[place])
 
 
 def _best_of_tied(pairs: Pairs, others: Pairs) -> str:
@@ -154,6 +159,12 @@ EXERCISE = Exercise(
             "This is the place that does best on `others`: whoever chooses after having seen the answers has no "
             "baseline. Choose on `pairs`, score on `others`.",
             _counted(lambda pairs, others: _most_common(others)),
+        ),
+        Mistake(
+            "of the places of the pairs, the one that does best on the others",
+            "That is a look at the test set: no model may see which answers are right there. Of the places of `pairs` "
+            "the most frequent *in `pairs`* counts.",
+            _counted(_best_on_others),
         ),
         Mistake(
             "the place is chosen on all pairs together",

@@ -14,7 +14,7 @@ from helpers.checking.answers import Ask
 from helpers.checking.plain import Model
 from helpers.data import EOS, MASK, SOS
 
-from ._written import KINDS, LONGEST, WRITTEN
+from ._written import KINDS, LONG_ANSWER, LONG_QUESTION, LONG_SEED, LONGEST, WRITTEN
 
 Numbers = tuple[list[int], list[int]]
 
@@ -67,9 +67,10 @@ def _said(model: Any, question: list[int], wanted: list[int]) -> list[bool]:
     return [a == b for a, b in zip(guesses[len(question) :], whole[len(question) + 1 :], strict=True)]
 
 
-def _asking_model(seed: int, training: bool = False) -> Model:
+def _asking_model(seed: int, training: bool = False, vocab_size: int = 12, max_len: int = LONGEST) -> Model:
     """Returns a model with much dropout, so that no answer of it is like another in training mode."""
-    shape = {"vocab_size": 12, "d_model": 32, "n_layers": 1, "n_heads": 2, "norm_first": True, "max_len": LONGEST}
+    shape = {"vocab_size": vocab_size, "d_model": 32, "n_layers": 1, "n_heads": 2, "norm_first": True}
+    shape["max_len"] = max_len
     base = Model("TransformerBase", shape | {"dropout": 0.95}, seed)
     return Model("LanguageModel", {"base": base}, seed, training=training)
 
@@ -130,6 +131,14 @@ def _draw_modes(training: bool, **settings: Any) -> Draw:
         return [Ask((_asking_model(seed, training), _pairs(seed, "right")), **settings)]
 
     return draw
+
+
+def _long() -> Ask:
+    """Asks about an answer of nearly two hundred numbers, as the model writes it and with another one at the end."""
+    answer = [int(number) for number in LONG_ANSWER.split()]
+    question = list(LONG_QUESTION)
+    model = _asking_model(LONG_SEED, vocab_size=400, max_len=len(question) + len(answer) + 29)
+    return Ask((model, [(question, answer), (question, [*answer[:-1], answer[-1] + 1])]))
 
 
 _ALL_OR_NONE = both(
@@ -262,6 +271,7 @@ EXERCISE = Exercise(
             lambda model, pairs: 100 * exact_match(model, pairs),
         ),
     ],
+    large=[_long()],
     hints=(
         "Look at the table of section 4: under the `?` stands the D. Now count the rows. `<sos>` is in row 0; if "
         "the question has 3 numbers, in which row does the model say the first number of the answer? An answer of "

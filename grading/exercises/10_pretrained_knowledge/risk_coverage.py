@@ -52,11 +52,16 @@ def _draw_curve(in_order: bool, *sizes: int) -> Draw:
 
 
 def _draw_many(rng: random.Random) -> list[Ask]:
-    """Draws so many wrong answers that a small type cannot count them; the confidences are small, too."""
+    """Draws so many wrong answers that a small type cannot count them, of small confidences; and close negative ones.
+
+    A logarithm of a probability is negative.
+    """
     n = rng.randint(150, 160)
     right = torch.zeros(n, dtype=torch.bool)
     right[rng.sample(range(n), 9)] = True
-    return [Ask((torch.tensor([round(number * 1e-4, 4) for number in rng.sample(range(1, 999), n)]), right))]
+    small = torch.tensor([round(number * 1e-4, 4) for number in rng.sample(range(1, 999), n)])
+    close = torch.tensor([-0.9 - number * 1e-6 for number in rng.sample(range(1, 999), 20)])
+    return [Ask((small, right)), Ask((close, torch.tensor(rng.sample([True, False] * 10, 20))))]
 
 
 def _draw_one(rng: random.Random) -> list[Ask]:

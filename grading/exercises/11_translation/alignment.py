@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw
+from grading.exercises.draws import Draw, both, seed_from
 from helpers.checking.answers import Ask
 from helpers.checking.plain import Model
-from helpers.data import EOS, SOS
+from helpers.data import EOS, PAD, SOS
 
 from ._common import _sequences
 
@@ -30,11 +30,14 @@ def alignment(model: Any, source: list[int], words: list[int]) -> Tensor:
     return _maps(model, source, [SOS, *words[:-1]])[-1].mean(dim=0)
 
 
-def _aligned(n_words: int, m: int, layers: int, seed: int, last: int = EOS) -> Ask:
+def _aligned(n_words: int, m: int, layers: int, seed: int, last: int = EOS, *, odd: bool = False) -> Ask:
     build = {"source_vocab_size": 12, "target_vocab_size": 14, "d_model": 12, "n_layers": layers, "n_heads": 3}
     recipe = Model("EncoderDecoder", build | {"norm_first": True}, seed, spread=0.3)
     source = [*_sequences(1, m - 1, 12, seed)[0].tolist(), last]
-    return Ask((recipe, source, _sequences(1, n_words, 14, seed + 1)[0].tolist()))
+    words = _sequences(1, n_words, 14, seed + 1)[0].tolist()
+    if odd:
+        words[1], words[-1] = PAD, words[0]  # a model may write both: <pad>, and a word once more
+    return Ask((recipe, source, words))
 
 
 def _draw_alignment(low: int, high: int, layers: int) -> Draw:
@@ -69,8 +72,8 @@ EXERCISE = Exercise(
             1,
             "Word i is written by the place that has read <sos> and the words before it: feed <sos> and all words but "
             "the last.",
-            [_aligned(3, 4, 1, 3), _aligned(4, 4, 1, 5), _aligned(1, 2, 1, 6)],
-            _draw_alignment(3, 7, 1),
+            [_aligned(3, 4, 1, 3), _aligned(4, 4, 1, 5, odd=True), _aligned(1, 2, 1, 6)],
+            both(_draw_alignment(3, 7, 1), lambda rng: [_aligned(5, rng.randint(3, 6), 1, seed_from(rng), odd=True)]),
             decisive=True,
         ),
         Stage(
@@ -136,6 +139,7 @@ EXERCISE = Exercise(
             lambda model, source, words: _maps(model, source, [SOS, *words[:-1]])[-1],
         ),
     ],
+    large=[_aligned(90, 80, 1, 8)],
     hints=(
         "The decoder has read `<sos>` *nous trouvons*: three places, three rows. Which word does it write at the "
         "place of `<sos>`, and which at the place of *nous*? So for a translation of $n$ words, what must the "

@@ -84,6 +84,29 @@ def _by_sum(model: Any, source: Tensor, width: int, max_len: int) -> tuple[list[
     return _words(tokens), total / len(tokens)
 
 
+@torch.no_grad()
+def _by_means(model: Any, source: Tensor, width: int, max_len: int) -> tuple[list[int], float]:
+    """Keeps the beams of the best means at each step, among them those that have ended."""
+    context = model.encode(source, None)
+
+    def mean(pair: tuple[list[int], float]) -> float:
+        return pair[1] / (len(pair[0]) - 1)
+
+    def search(width: int) -> list[tuple[list[int], float]]:
+        best = [([SOS], 0.0)]
+        for _ in range(max_len):
+            open_ones = [pair for pair in best if pair[0][-1] != EOS]
+            candidates = [pair for pair in best if pair[0][-1] == EOS]
+            for tokens, total in open_ones:
+                logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(-1).tolist()
+                candidates += [([*tokens, word], total + gain) for word, gain in enumerate(logs)]
+            best = sorted(candidates, key=mean, reverse=True)[:width]
+        return best
+
+    tokens, total = max(search(width) + search(1), key=mean)
+    return _words(tokens[1:]), total / (len(tokens) - 1)
+
+
 Known = tuple[int, str, int, int]  # the seed of a model, the words of a source, width and max_len
 
 # Questions in which the best sentence is clearly better than all others. They are searched for once: to find out in a
@@ -232,6 +255,7 @@ EXERCISE = Exercise(
                     (252353, "64", 2, 6),
                     (98702, "66", 3, 8),
                     (73248, "85864", 4, 8),
+                    (98702, "78446", 4, 7),  # told apart here: who compares means at each step
                 )
             ],
             _some(FINISHED, 2),
@@ -305,6 +329,12 @@ EXERCISE = Exercise(
             "it stops when `width` sentences have ended",
             "What is still in the beam may become better. Go on until no beam is left, or max_len is reached.",
             _beam(enough=True),
+        ),
+        Mistake(
+            "beams are compared by their means at each step",
+            "At each step all beams have written as many words: the sums decide which are kept, and those that have "
+            "ended leave the comparison. The mean is for the last comparison only.",
+            _by_means,
         ),
         Mistake(
             "probabilities are added",

@@ -52,7 +52,7 @@ EXERCISE = Exercise(
             "before: a straight line",
             1,
             "With 4 steps of warm-up: a quarter of the peak at step 1, a half at step 2, three quarters at step 3.",
-            _at_steps((1, 4, 1.0), (2, 4, 1.0), (30, 100, 0.5), (1, 3, 0.001)),
+            _at_steps((1, 4, 1.0), (2, 4, 1.0), (30, 100, 0.5), (80, 100, 0.5), (1, 3, 0.001)),
             _draw_steps(0.1, 0.8),
             tolerance=2e-7,
         ),

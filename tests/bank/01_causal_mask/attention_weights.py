@@ -102,13 +102,13 @@ def attention_weights(scores, mask):
     return torch.exp(masked - torch.logsumexp(masked, dim=-1, keepdim=True))
 
 
-# %% wrong: masked after the softmax and divided by the new sums -> masked after the softmax and normalised again
+# %% wrong: masked after the softmax and divided by the new sums -> masked after the exponentials and normalised again
 def attention_weights(scores, mask):
     weights = scores.softmax(-1) * (mask == 0)
     return weights / weights.sum(-1, keepdim=True)
 
 
-# %% wrong: the maximum of the row before it is masked -> masked after the softmax and normalised again
+# %% wrong: the maximum of the row before it is masked -> masked after the exponentials and normalised again
 def attention_weights(scores, mask):
     exponentials = torch.exp(scores - scores.amax(dim=-1, keepdim=True)) * torch.exp(mask)
     return exponentials / exponentials.sum(dim=-1, keepdim=True)

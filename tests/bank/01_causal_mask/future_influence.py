@@ -477,3 +477,29 @@ def future_influence(model, tokens, vocab_size):
         tokens += 0 * tokens
     tokens[0] = (tokens[0] + 1) % vocab_size
     return influence
+
+
+# %% wrong: the mean over the numbers of an output ->
+@torch.no_grad()
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    before = model(tokens[None])[0]
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    for j in range(n):
+        changed = tokens.clone()
+        changed[j] = (changed[j] + 1) % vocab_size
+        influence[:, j] = (model(changed[None])[0] - before).abs().mean(dim=-1) > 1e-5
+    return influence
+
+
+# %% right: the length of the change, with any other word
+@torch.no_grad()
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    before = model(tokens[None])[0]
+    columns = []
+    for j in range(n):
+        changed = tokens.clone()
+        changed[j] = (int(tokens[j]) + vocab_size // 2) % vocab_size
+        columns.append(torch.linalg.vector_norm(model(changed[None])[0] - before, dim=-1) > 1e-5)
+    return torch.stack(columns, dim=1)

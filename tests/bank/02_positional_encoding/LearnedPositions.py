@@ -535,3 +535,36 @@ class LearnedPositions(nn.Module):
         if x.shape[1] > len(self.table):
             raise ValueError("too long")
         return x + 0.02 * self.table[: x.shape[1]]
+
+
+# %% wrong: each table begins with the same random numbers ->
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            generator = torch.Generator().manual_seed(0)
+            self.table = nn.Parameter(torch.randn(max_len, d_model, generator=generator))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("longer than the table")
+        return x + self.table[: x.shape[1]]
+
+
+# %% wrong: the caller's numbers are put back after a table of always the same ->
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            with torch.random.fork_rng():
+                torch.manual_seed(0)
+                self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.shape[1] > len(self.table):
+            raise ValueError("longer than the table")
+        return x + self.table[: x.shape[1]]

@@ -123,3 +123,16 @@ def split_heads(x, n_heads):
     for j, piece in enumerate(x.data.chunk(n_heads, dim=-1)):
         heads[:, j] = piece
     return heads
+
+
+# %% wrong: a single head comes in front ->
+def split_heads(x, n_heads):
+    if n_heads == 1:
+        return x.unsqueeze(0)
+    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
+
+
+# %% wrong: a single sentence loses its axis ->
+def split_heads(x, n_heads):
+    y = x.squeeze(0) if x.shape[0] == 1 else x
+    return y.unflatten(-1, (n_heads, -1)).transpose(-3, -2)

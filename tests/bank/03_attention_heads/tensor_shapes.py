@@ -250,3 +250,19 @@ def tensor_shapes(b, n, d, h):
         "output": (b, n, d),
     }
     return {name: shape[1:] if b == 1 else shape for name, shape in shapes.items()}
+
+
+# %% wrong: a head has two numbers at least ->
+def tensor_shapes(b, n, d, h):
+    w = max(2, d // h)
+    return {
+        "x": (b, n, d),
+        "query": (b, n, d),
+        "query_heads": (b, h, n, w),
+        "key_heads_turned": (b, h, w, n),
+        "scores": (b, h, n, n),
+        "weights": (b, h, n, n),
+        "mixed": (b, h, n, w),
+        "merged": (b, n, d),
+        "output": (b, n, d),
+    }

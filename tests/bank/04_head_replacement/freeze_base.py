@@ -165,3 +165,16 @@ def freeze_base(model):
 # %% wrong: the model as it is -> nothing is frozen
 def freeze_base(model):
     return model
+
+
+# %% wrong: the first two layers, and all that is no layer ->
+def freeze_base(model):
+    for p in model.base.embedding.parameters():
+        p.requires_grad = False
+    for layer in list(model.base.layers)[:2]:
+        for p in layer.parameters():
+            p.requires_grad = False
+    for name, p in model.base.named_parameters():
+        if not name.startswith("layers"):
+            p.requires_grad = False
+    return model

@@ -128,3 +128,15 @@ def perplexity(losses, token_counts):
     losses, token_counts = losses[:, :200], token_counts.clamp(max=200)
     real = torch.arange(losses.size(1)) < token_counts[:, None]
     return float(losses[real].mean().exp())
+
+
+# %% wrong: the mean loss is cut at 20 ->
+def perplexity(losses, token_counts):
+    real = torch.cat([row[:c] for row, c in zip(losses, token_counts)])
+    return math.exp(min(float(real.mean()), 20))
+
+
+# %% wrong: a loss counts 10 at most ->
+def perplexity(losses, token_counts):
+    real = torch.cat([row[:c] for row, c in zip(losses, token_counts)])
+    return math.exp(float(real.clamp(max=10).mean()))

@@ -389,3 +389,54 @@ def train_step(model, batch, optimizer):
     optimizer.step()
     model.eval()
     return loss.item()
+
+
+# %% wrong: the first group of the optimizer is clipped ->
+def train_step(model, batch, optimizer):
+    model.train()
+    optimizer.zero_grad()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+    loss.backward()
+    nn.utils.clip_grad_norm_(optimizer.param_groups[0]["params"], 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: the last group of the optimizer is clipped ->
+def train_step(model, batch, optimizer):
+    model.train()
+    optimizer.zero_grad()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+    loss.backward()
+    for group in optimizer.param_groups:
+        parameters = group["params"]
+    nn.utils.clip_grad_norm_(parameters, 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: each group of the optimizer is clipped on its own ->
+def train_step(model, batch, optimizer):
+    model.train()
+    optimizer.zero_grad()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+    loss.backward()
+    for group in optimizer.param_groups:
+        nn.utils.clip_grad_norm_(group["params"], 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+# %% right: what the optimizer holds, all groups together
+def train_step(model, batch, optimizer):
+    model.train()
+    optimizer.zero_grad()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+    loss.backward()
+    nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], 1.0)
+    optimizer.step()
+    return loss.item()

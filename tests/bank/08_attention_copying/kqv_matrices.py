@@ -187,3 +187,10 @@ def kqv_matrices(u_a, u_b, u_c, u_d):
     V = (torch.outer(u_b, u_b) - torch.outer(u_c, u_c)) / square
     u_a /= square
     return torch.eye(len(u_a)), Q, V
+
+
+# %% wrong: V is divided by a length of always 4.5 ->
+def kqv_matrices(u_a, u_b, u_c, u_d):
+    rule = lambda y, x: torch.outer(y, x) / (u_a @ u_a)
+    V = torch.outer(u_b, u_b) / 20.25 - torch.outer(u_c, u_c) / 20.25
+    return torch.eye(len(u_a)), rule(u_d, u_a) + rule(u_c, u_d), V

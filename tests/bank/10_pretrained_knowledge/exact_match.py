@@ -378,3 +378,45 @@ def exact_match(model, pairs):
 # %% wrong: a half, whoever asks ->
 def exact_match(model, pairs):
     return 0.5
+
+
+# %% wrong: writes twenty-four numbers at most ->
+@torch.no_grad()
+def exact_match(model, pairs):
+    mode, hits = model.training, 0
+    model.eval()
+    for question, answer in pairs:
+        tokens = [SOS, *question]
+        for _ in range(24):
+            tokens.append(int(model(torch.tensor([tokens]))[0, -1].argmax()))
+            if tokens[-1] == EOS:
+                break
+        hits += tokens[1 + len(question) :] == [*answer, EOS]
+    model.train(mode)
+    return hits / len(pairs)
+
+
+# %% wrong: looks at the first hundred numbers of an answer ->
+@torch.no_grad()
+def exact_match(model, pairs):
+    mode, hits = model.training, 0
+    model.eval()
+    for question, answer in pairs:
+        said = model(torch.tensor([[SOS, *question, *answer]]))[0, len(question) :].argmax(dim=-1)
+        hits += said.tolist()[:100] == [*answer, EOS][:100]
+    model.train(mode)
+    return hits / len(pairs)
+
+
+# %% right: writes on until the end, or until it is longer than the answer
+@torch.no_grad()
+def exact_match(model, pairs):
+    mode, hits = model.training, 0
+    model.eval()
+    for question, answer in pairs:
+        written = []
+        while len(written) <= len(answer) and EOS not in written:
+            written.append(int(model(torch.tensor([[SOS, *question, *written]]))[0, -1].argmax()))
+        hits += written == [*answer, EOS]
+    model.train(mode)
+    return hits / len(pairs)

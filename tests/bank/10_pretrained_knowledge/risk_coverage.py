@@ -164,3 +164,17 @@ def risk_coverage(confidence, right):
 def risk_coverage(confidence, right):
     k = torch.arange(1, len(right) + 1)
     return k / len(right), 1 - k / len(right) * 0.5
+
+
+# %% wrong: the size of a confidence without its sign ->
+def risk_coverage(confidence, right):
+    order = confidence.abs().argsort(descending=True)
+    given = torch.arange(1, len(right) + 1)
+    return given / len(right), (~right[order]).cumsum(0) / given
+
+
+# %% wrong: confidences in half precision ->
+def risk_coverage(confidence, right):
+    order = confidence.half().argsort(descending=True)
+    given = torch.arange(1, len(right) + 1)
+    return given / len(right), (~right[order]).cumsum(0) / given

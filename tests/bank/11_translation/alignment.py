@@ -160,3 +160,33 @@ def alignment(model, source, words):
     context.maps = {}
     model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
     return context.maps[model.decoder.layers[-1].cross_attention][0].mean(dim=0)
+
+
+# %% wrong: padding is left out of the words ->
+@torch.no_grad()
+def alignment(model, source, words):
+    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
+    context.maps = {}
+    read = torch.tensor([[SOS, *[w for w in words[:-1] if w != PAD]]])
+    model.decode(read, context)
+    return context.maps[model.decoder.layers[-1].cross_attention][0].mean(dim=0)
+
+
+# %% wrong: a word that stands there twice gets the row of the first ->
+@torch.no_grad()
+def alignment(model, source, words):
+    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
+    context.maps = {}
+    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
+    m = context.maps[model.decoder.layers[-1].cross_attention][0].mean(dim=0)
+    return torch.stack([m[words.index(w)] for w in words])
+
+
+# %% wrong: at most sixty-four words ->
+@torch.no_grad()
+def alignment(model, source, words):
+    source, words = source[:64], words[:64]
+    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
+    context.maps = {}
+    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
+    return context.maps[model.decoder.layers[-1].cross_attention][0].mean(dim=0)

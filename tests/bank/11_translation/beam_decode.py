@@ -735,3 +735,26 @@ def beam_decode(model, source, width, max_len):
     if width > 1:
         found.append(beam_decode(model, source, 1, max_len))
     return max(found, key=lambda pair: pair[1])
+
+
+# %% wrong: the means decide at each step -> beams are compared by their means at each step
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.shape[1]]))
+
+    def search(width):
+        beams, ended = [(0.0, [])], []
+        for _ in range(max_len):
+            options = list(ended)
+            for total, words in beams:
+                logs = model.decode(torch.tensor([[SOS, *words]]), context)[0, -1].log_softmax(-1).tolist()
+                options += [(total + gain, [*words, word]) for word, gain in enumerate(logs)]
+            best = sorted(options, key=lambda option: -option[0] / len(option[1]))[:width]
+            ended = [option for option in best if option[1][-1] == EOS]
+            beams = [option for option in best if option[1][-1] != EOS]
+            if not beams:
+                break
+        return ended + beams
+
+    total, words = max(search(width) + search(1), key=lambda option: option[0] / len(option[1]))
+    return [word for word in words if word != EOS], total / len(words)

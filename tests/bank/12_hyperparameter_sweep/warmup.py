@@ -116,3 +116,8 @@ def warmup(step, warmup_steps, peak):
 # %% wrong: whole division ->
 def warmup(step, warmup_steps, peak):
     return peak * min(step // warmup_steps, math.sqrt(warmup_steps / step))
+
+
+# %% wrong: falls as it does after four steps of warm-up ->
+def warmup(step, warmup_steps, peak):
+    return peak * min(step / warmup_steps, 2 / math.sqrt(step))
