@@ -58,7 +58,7 @@ def _transposed_influence(model: Any, tokens: Tensor, vocab_size: int) -> Tensor
     return _influence(model, tokens, vocab_size).T
 
 
-def _model(causal: bool, vocab_size: int, seed: int, *, n_layers: int = 1, **options: float) -> Model:
+def _model(causal: bool, vocab_size: int, seed: int, *, n_layers: int = 1, **options: Any) -> Model:
     shape = {"vocab_size": vocab_size, "d_model": 16, "n_layers": n_layers, "n_heads": 2, "dropout": 0.0}
     base = Model("TransformerBase", shape | {"causal": causal}, seed)
     return Model("LanguageModel", {"base": base}, seed, **options)

@@ -81,7 +81,7 @@ EXERCISE = Exercise(
             1,
             "context.maps has the weights of every attention; take those of the cross_attention of the last layer of "
             "the decoder. The source is read as it is, with <eos> or without.",
-            [_aligned(4, 6, 3, 4), _aligned(3, 4, 2, 7, last=5)],
+            [_aligned(4, 6, 3, 4, odd=True), _aligned(3, 4, 2, 7, last=5)],
             _draw_alignment(3, 7, 3),
         ),
     ],
