@@ -26,6 +26,7 @@ from grading.autograder.outcome import GRADED, UNCHANGED, Outcome
 from grading.autograder.penalties import LatePenalties
 from grading.autograder.preparation import start_fork_server
 from grading.classroom import demo, plain_grading
+from grading.classroom.demo_class import MARKER
 from grading.course import Course
 from grading.errors import CourseError
 from tests.conftest import why_no_sandbox
@@ -78,6 +79,7 @@ def course(server: Server, run: Runs, tmp_path_factory: pytest.TempPathFactory) 
     made = tmp_path_factory.mktemp("postgresql") / "course"
     made.mkdir()
     demo.make(made)
+    (made / "gradebook" / MARKER).unlink()  # real students, who are collected later, come into no invented class
     for folder in (made / "gradebook" / "submitted").iterdir():
         if folder.name not in MARKS:
             shutil.rmtree(folder)

@@ -320,8 +320,8 @@ def drips():
         os.write(3, b"[")
 def has_lazy_children():
     while True:
-        if os.fork() == 0:
-            time.sleep(0.5)
+        if os.fork() == 0:  # which takes a tenth of a second where much else runs: that is work
+            time.sleep(30)
             os._exit(0)
         os.wait()
 def rings():
