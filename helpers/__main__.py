@@ -26,8 +26,14 @@ if sys.version_info[:2] < OLDEST:  # the lines below are for newer ones
 DISTRIBUTION = "transformers-course"
 PYPROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
 # What a package is wanted for, and the command that installs everything for it.
-PURPOSES = {"": ("the course", "make lab"), "test": ("the tests", "make test")}
-PURPOSES["browser"] = ("the browser tests", "make test-browser")
+PURPOSES = {  # of each extra: who needs it, and the command that installs it
+    "": ("the course", "make lab"),
+    "test": ("the tests", "make test"),
+    "browser": ("the browser tests", "make test-browser"),
+    "book": ("the pages of the book", "make book"),
+    "postgresql": ("gradebooks in PostgreSQL", "pip install -e .[postgresql]"),
+    "cluster": ("graders on a cluster", "pip install -e .[cluster]"),
+}
 
 
 class Requirement(NamedTuple):
