@@ -25,8 +25,8 @@ if sys.version_info[:2] < OLDEST:  # the lines below are for newer ones
 
 DISTRIBUTION = "transformers-course"
 PYPROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
-# What a package is wanted for, and the command that installs everything for it.
-PURPOSES = {  # of each extra: who needs it, and the command that installs it
+# Who needs the packages of each extra, and the command that installs them.
+PURPOSES = {
     "": ("the course", "make lab"),
     "test": ("the tests", "make test"),
     "browser": ("the browser tests", "make test-browser"),
