@@ -26,7 +26,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 # Two processes run the tests on two cores, each with a kernel: more threads would wait for each other, awake.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # nbval reads what a cell shows when the cell has ended. A progress bar that moves ten times a second has by then filled
-# the kernel's queue of 1,000 messages where a training takes a minute; what comes later, the end of the cell too, is lost.
+# the kernel's queue of 1,000 messages where a training takes a minute; what comes later is lost, the cell's end too.
 os.environ.setdefault("TQDM_MININTERVAL", "5")
 # Every run of the tests draws the same questions; see `grading.autograder.seeds`.
 os.environ["COURSE_SECRET"] = "what the questions of the tests are drawn from"
