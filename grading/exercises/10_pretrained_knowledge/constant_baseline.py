@@ -83,14 +83,15 @@ def _draw_shifted(rng: random.Random) -> list[Ask]:
 def _draw_tie(rng: random.Random) -> list[Ask]:
     """Draws pairs with three most frequent places, none of which is to be told by anything but where it comes first.
 
-    The first to come is once the last and once neither by name; it reaches its number last, comes last of all, and does
-    neither best nor worst among the others.
+    The first to come is once the last and twice neither by name, reaches its number once first and twice last, comes
+    last of all or not, and does neither best nor worst among the others.
     """
     asks = []
-    for is_last in (True, False):
+    for is_last, ends in ((True, True), (False, True), (False, False)):
         *rest, low, middle, high = sorted(rng.sample(PLACES, 8))
         winner, second, third, best = (high, low, middle, middle) if is_last else (middle, high, low, high)
-        pairs = _in_order(rng, [rest[0], winner, second, third, rest[1], second, third, rest[2], winner])
+        order = [second, third, rest[2], winner] if ends else [winner, second, rest[2], third]
+        pairs = _in_order(rng, [rest[0], winner, second, third, rest[1], *order])
         others = _asked(rng, [winner, second, third, best, best, *rest[: rng.randint(2, 5)]])
         asks.append(Ask((pairs, [*others, *_asked(rng, [winner])])))
     return asks

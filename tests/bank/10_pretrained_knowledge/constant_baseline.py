@@ -121,6 +121,13 @@ def constant_baseline(pairs, others):
     return place, new.count(place) / len(new)
 
 
+# %% wrong: of equally frequent places, the one that comes last of all ->
+def constant_baseline(pairs, others):
+    answers = [answer for _, answer in pairs]
+    place = max(reversed(answers), key=answers.count)
+    return place, sum(answer == place for _, answer in others) / len(others)
+
+
 # %% wrong: the first to reach the count ->
 def constant_baseline(pairs, others):
     counts, place, most = Counter(), None, 0
