@@ -72,6 +72,9 @@ print(json.dumps([statuses, failed]))
 """
 # What runs students' code; the command that leads there says in one sentence that it cannot.
 RUNS_CODE = {
+    "grading.autograder.cluster",
+    "grading.autograder.cluster_plugin",
+    "grading.autograder.cluster_process",
     "grading.autograder.grade_submission",
     "grading.autograder.graded_notebook",
     "grading.autograder.one_submission",
