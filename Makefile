@@ -41,9 +41,9 @@ test-quick: ## Run what is quick, and the proof of the exercises in changed note
 	@$(environment) --extra test --extra postgresql --run pytest \
 	    --quick -n 2 --no-loadscope-reorder -o console_output_style=count --ignore=tests/browser $(PYTEST_ARGS) tests
 
-test-browser: ## Drive JupyterLab in Chromium, as a student and as an instructor
+test-browser: ## Drive JupyterLab in Chromium, as a student and as an instructor, and a hub (as root)
 	@test -x "$(CHROMIUM)" || { echo "There is no Chromium at $(CHROMIUM): install it (apt install chromium) or name yours, make test-browser CHROMIUM=/path/to/chromium" >&2; exit 1; }
-	@$(environment) --extra test --extra browser --extra book --run pytest $(PYTEST_ARGS) tests/browser
+	@$(environment) --extra test --extra browser --extra book --extra hub --run pytest $(PYTEST_ARGS) tests/browser
 
 build: ## Make the notebooks from their sources; CHECK=1 only says what is out of date
 	@$(environment) --run grading build $(if $(CHECK),--check)

@@ -55,7 +55,10 @@ c.LateSubmissionPlugin.penalty_method = "none"  # "zero" takes everything off
 # Our own page: nbgrader's shows hidden tests, runs what students wrote as HTML, and needs a network for formulas.
 c.GenerateFeedback.exporter_class = "grading.pages.exporter.FeedbackExporter"
 c.GenerateFeedback.preprocessors = ["grading.pages.exporter.Grades"]
-c.Exchange.root = os.path.join(c.CourseDirectory.root, "gradebook", "exchange")  # for a course without a hub
+# A hub names the exchange that all its users share; without one it lies in the course.
+c.Exchange.root = os.environ.get("COURSE_EXCHANGE") or os.path.join(c.CourseDirectory.root, "gradebook", "exchange")
+if "COURSE_EXCHANGE" in os.environ:
+    c.ExchangeFactory.collect = "grading.classroom.exchange.CollectOwned"
 work = os.path.join(c.CourseDirectory.root, "work")
 if os.path.isdir(work):  # where `make lab` lets students work: what they hand in by the exchange comes from there
     c.Exchange.assignment_dir = work

@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 WANTED, PINS = ROOT / "pyproject.toml", ROOT / "constraints.txt"
 SETTINGS = ROOT / "deploy" / "jupyter"  # JupyterLab's: for everyone, and for students only
 KERNELS = ROOT / "deploy" / "ipython" / "ipython_kernel_config.json"
-VENV = ROOT / ".venv"
+VENV = Path(os.environ.get("COURSE_ENVIRONMENT") or ROOT / ".venv")  # a hub's lies elsewhere
 STATE = VENV / "course.json"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
@@ -160,7 +160,7 @@ def install(extras: Sequence[str], torch: str | None, latest: bool, quiet: bool)
     pip_install(
         *(["--quiet"] if quiet else []),
         *(["--upgrade", "--upgrade-strategy", "eager"] if latest else []),
-        *["--constraint", str(constraints.relative_to(ROOT))],
+        *["--constraint", os.path.relpath(constraints, ROOT)],
         *["--editable", f".[{','.join(extras)}]" if extras else "."],
     )
 

@@ -9,7 +9,7 @@ import pytest
 from grading.authoring import build, source
 from helpers.__main__ import main as helpers
 
-PAGES = ("README.md", "CONTRIBUTING.md", "docs/instructor.md", "docs/cluster.md")
+PAGES = ("README.md", "CONTRIBUTING.md", "docs/instructor.md", "docs/cluster.md", "docs/hub.md")
 COMMAND = r"(?:`|^)(?:\.venv/bin/)?python -m helpers([^`\n]*)"
 
 

@@ -84,17 +84,22 @@ def pytest_runtest_makereport(
     """Adds to the report of a failure where its picture is."""
     report = yield
     used = getattr(item, "funcargs", {})
-    tab = used.get("page")
-    if report.failed and call.when == "call" and isinstance(tab, Page):
+    tabs = {name: tab for name, tab in used.items() if isinstance(tab, Page)}
+    for name, tab in tabs.items() if report.failed and call.when == "call" else ():
         folder = item.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
-        picture = folder / (re.sub(r"\W+", "_", item.name) + ".png")
+        picture = folder / (re.sub(r"\W+", "_", f"{item.name}_{name}") + ".png")
         try:
             tab.screenshot(path=picture)
             said = f"{picture}, of {tab.url}"
         except Error as problem:
             said = f"none could be taken: {problem}"
         report.sections.append(("Screenshot", said))
-        report.sections.append(("Console errors", "\n".join(used["witness"].errors) or "none"))
+    witnesses = [seen for seen in used.values() if isinstance(seen, Witness)]
+    if report.failed and call.when == "call":
+        if "hub" in used:
+            report.sections.append(("The hub's log", used["hub"].log()[-20_000:]))
+        for seen in witnesses:
+            report.sections.append(("Console errors", "\n".join(seen.errors) or "none"))
     return report
 
 

@@ -1,0 +1,25 @@
+# One image for a laptop, for Binder and for a hub on Kubernetes (docs/hub.md): JupyterLab, nbgrader, and what students
+# get, for a user of any number. The first stage holds the clone; no solution and no hidden question leaves it.
+FROM python:3.12-slim-bookworm AS made
+COPY . /clone
+WORKDIR /clone
+RUN python3 -m deploy.hub.install /srv/course --only packages --only course --only settings --only notebooks
+
+FROM python:3.12-slim-bookworm
+COPY --from=made /srv/course /srv/course
+ENV PATH=/srv/course/environment/bin:$PATH \
+    JUPYTER_CONFIG_PATH=/srv/course/settings/student:/srv/course/settings/jupyter/student:/srv/course/settings/everyone:/srv/course/settings/jupyter/everyone \
+    JUPYTER_PREFER_ENV_PATH=1 \
+    COURSE_EXCHANGE=/srv/exchange
+
+# Binder names the user; nbgrader takes the hub's name for who is called jovyan.
+ARG NB_USER=jovyan
+ARG NB_UID=1000
+RUN useradd --create-home --uid "$NB_UID" --shell /bin/bash "$NB_USER"
+USER $NB_UID
+ENV HOME=/home/$NB_USER USER=$NB_USER
+WORKDIR /home/$NB_USER
+# work/ is the student's own copy; a home that a hub mounts over this one has neither, and fetches.
+RUN cp -r /srv/course/notebooks notebooks && python -m helpers work
+EXPOSE 8888
+CMD ["jupyter", "lab", "--ip=0.0.0.0", "--no-browser", "work"]

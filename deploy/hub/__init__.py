@@ -1,0 +1,1 @@
+"""JupyterHub for a school: its settings, and what puts them in place; docs/hub.md says how."""

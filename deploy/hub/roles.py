@@ -1,0 +1,106 @@
+"""Who is who on the hub, and what follows from it: the folder, the menus and the limits of each server.
+
+The roles are groups of the operating system, so that what the hub shows and what files may be read agree. The hub reads
+this file from the folder into which `deploy.hub.install` has copied it.
+"""
+
+from __future__ import annotations
+
+import grp
+import os
+import pwd
+import resource
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jupyterhub.spawner import LocalProcessSpawner
+
+INSTRUCTORS, STUDENTS = "course-instructors", "course-students"
+COURSE = "transformers"  # an instructor's clone, in the home folder
+PROCESSES = 512  # threads count too: a server and ten kernels with PyTorch have about 300
+STUDENTS_COME_AFTER = 5  # the step in niceness, of 19
+
+
+def is_instructor(account: str) -> bool:
+    """Says whether an account of this machine is in the group of instructors; who has no account yet is not."""
+    try:
+        groups = os.getgrouplist(account, pwd.getpwnam(account).pw_gid)
+        return grp.getgrnam(INSTRUCTORS).gr_gid in groups
+    except KeyError:
+        return False
+
+
+def members(group: str) -> list[str]:
+    """Returns the accounts of a group, [] for one that is not there."""
+    try:
+        return sorted(grp.getgrnam(group).gr_mem)
+    except KeyError:
+        return []
+
+
+def close_home(account: str) -> None:
+    """Takes the rights of all others away from a home folder: some systems make them readable for everyone."""
+    try:
+        user = pwd.getpwnam(account)
+        owned = os.stat(user.pw_dir)
+    except (KeyError, FileNotFoundError):
+        return  # made when the server starts
+    if owned.st_uid == user.pw_uid and stat.S_IMODE(owned.st_mode) & 0o077:
+        os.chmod(user.pw_dir, 0o700)
+
+
+def before_start(folder: Path, account: Callable[[str], str] = str) -> Callable[[Any], None]:
+    """Returns what the hub calls before it starts somebody's server, for `c.Spawner.pre_spawn_hook`.
+
+    Args:
+        folder: where `deploy.hub.install` has put settings and exchange.
+        account: from a name on the hub to the account on this machine.
+    """
+    settings = folder / "settings"
+
+    def prepare(spawner: Any) -> None:
+        name = account(spawner.user.name)
+        close_home(name)
+        shared = [settings / "everyone", settings / "jupyter" / "everyone"]
+        told = {"COURSE_EXCHANGE": str(folder / "exchange"), "JUPYTER_PREFER_ENV_PATH": "1"}
+        if is_instructor(name):
+            course = Path(pwd.getpwnam(name).pw_dir) / COURSE
+            # nbgrader_config.py lies in the clone, and what it imports; students' Python has neither.
+            shared = [course, settings / "instructor", *shared]
+            told["PYTHONPATH"] = str(course)
+            spawner.notebook_dir = str(course)
+            spawner.mem_limit = spawner.cpu_limit = None  # the grader has limits of its own for each submission
+        else:
+            shared = [settings / "student", settings / "jupyter" / "student", *shared]
+            told["OMP_NUM_THREADS"] = f"{max(1, int(spawner.cpu_limit or 1))}"  # advice, which a student can overrule
+        told["JUPYTER_CONFIG_PATH"] = os.pathsep.join(map(str, shared))
+        spawner.environment = {**spawner.environment, **told}
+
+    return prepare
+
+
+class LimitedSpawner(LocalProcessSpawner):  # type: ignore[misc]  # JupyterHub has no types
+    """Starts servers as accounts of this machine; those of students within limits that the kernel of Linux holds.
+
+    `mem_limit` counts for each process alone (a notebook's kernel is one), PROCESSES for all processes of an account.
+    There is no limit on processor time: students' processes come after those of instructors and of the hub.
+    """
+
+    def make_preexec_fn(self, name: str) -> Callable[[], None]:
+        """Returns what the new process does before it becomes the server: take limits, then the account."""
+        become: Callable[[], None] = super().make_preexec_fn(name)
+        if is_instructor(name):
+            return become
+        memory = int(self.mem_limit or 0)
+
+        def start() -> None:
+            if memory:
+                resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+            resource.setrlimit(resource.RLIMIT_NPROC, (PROCESSES, PROCESSES))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            os.nice(STUDENTS_COME_AFTER)
+            become()
+
+        return start

@@ -1,0 +1,317 @@
+"""JupyterHub for a school: an instructor and two students, each an account of this machine, from sign-in to feedback.
+
+The tests follow each other like the days of a week: what one does, the next finds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlparse
+
+import nbformat
+import pytest
+from playwright.sync_api import Browser, BrowserContext, FrameLocator, Locator, Page, expect
+
+from grading.authoring import bank
+from grading.cells import grade_id
+from tests.browser.hub import ADA, ASSIGNMENT, BOB, PASSWORD, TEACHER, Hub, ask, processes, running_hub, why_no_hub
+from tests.browser.lab import (
+    RUN_SECONDS,
+    SCREEN,
+    START_SECONDS,
+    STEP_SECONDS,
+    Witness,
+    cell,
+    choose,
+    follow,
+    render,
+    type_into,
+    wait_until_idle,
+)
+
+NOTEBOOK = f"{ASSIGNMENT}/{ASSIGNMENT}.ipynb"
+MATHJAX = "cdnjs.cloudflare.com"  # nbgrader's own pages ask for it; without it formulas stand as they are written
+ESSAY = "Without the mask the model copies the next token from its own input."
+COMMENT = "Say more on generation."
+pytestmark = pytest.mark.skipif(bool(why_no_hub()), reason=why_no_hub())
+
+
+@pytest.fixture(scope="module")
+def hub() -> Iterator[Hub]:
+    """The hub with its accounts; afterwards nothing of theirs runs, or is left."""
+    with running_hub() as hub:
+        yield hub
+        assert processes()
+    assert not processes()
+    assert not hub.folder.exists()
+
+
+@pytest.fixture(scope="module")
+def seen() -> Iterator[Witness]:
+    """What the browser has told beside the pages: nothing but MathJax was asked for elsewhere, and nothing failed."""
+    witness = Witness()
+    yield witness
+    assert {urlparse(address).hostname for address in witness.outside} <= {MATHJAX}
+    assert [text for text in witness.errors if "MathJax" not in text and MATHJAX not in text] == []
+
+
+def sign_in(browser: Browser, hub: Hub, seen: Witness, account: str) -> tuple[BrowserContext, Page]:
+    """Returns a window in which somebody has come in, and its page, on which JupyterLab is there."""
+    window = browser.new_context(viewport=SCREEN)
+    window.set_default_timeout(STEP_SECONDS * 1000)
+    page = window.new_page()
+    seen.watch(page)
+    page.goto(f"{hub.address}/hub/login")
+    page.get_by_label("Username").fill(account)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.locator("#jp-main-dock-panel").wait_for(timeout=START_SECONDS * 1000)
+    return window, page
+
+
+@pytest.fixture(scope="module")
+def teacher(browser: Browser, hub: Hub, seen: Witness) -> Iterator[Page]:
+    """The instructor's window."""
+    window, page = sign_in(browser, hub, seen, TEACHER)
+    yield page
+    window.close()
+
+
+@pytest.fixture(scope="module")
+def ada(browser: Browser, hub: Hub, seen: Witness) -> Iterator[Page]:
+    """The window of a student who does well."""
+    window, page = sign_in(browser, hub, seen, ADA)
+    yield page
+    window.close()
+
+
+@pytest.fixture(scope="module")
+def bob(browser: Browser, hub: Hub, seen: Witness) -> Iterator[Page]:
+    """The window of a student with a mistake."""
+    window, page = sign_in(browser, hub, seen, BOB)
+    yield page
+    window.close()
+
+
+# --- what they click ----------------------------------------------------------------------------
+
+
+def entries(page: Page) -> list[str]:
+    """Returns what nbgrader's menu offers."""
+    page.locator(".lm-MenuBar-itemLabel").get_by_text("Nbgrader", exact=True).click()
+    labels = page.locator(".lm-Menu-itemLabel")
+    labels.first.wait_for()
+    found = [text for text in labels.all_inner_texts() if text]  # what is hidden has none
+    page.keyboard.press("Escape")
+    return found
+
+
+def formgrader_of(page: Page, hub: Hub) -> FrameLocator:
+    """Opens formgrader from JupyterLab's menu and returns its page."""
+    page.goto(f"{hub.address}/user/{TEACHER}/lab?reset")
+    choose(page, "Nbgrader", "Formgrader")
+    formgrader = page.frame_locator("iframe[src*=formgrader]")
+    formgrader.locator("tbody tr").first.wait_for()
+    return formgrader
+
+
+def click_in(page: Page, formgrader: FrameLocator, row: str, column: str) -> str:
+    """Clicks a symbol in a row of formgrader's table, waits until it is done, and returns the log."""
+    symbol = formgrader.locator("tbody tr").filter(has_text=row).locator(f"td.{column} a")
+    with page.expect_response(
+        lambda reply: reply.request.method == "POST" and "/formgrader/api/" in reply.url, timeout=RUN_SECONDS * 1000
+    ) as done:
+        symbol.click()
+    expect(formgrader.locator(".modal-title")).to_have_text("Success")
+    answer = done.value.json()
+    assert answer["success"], answer
+    formgrader.locator(".modal-footer button").click()
+    formgrader.locator(".modal-backdrop").wait_for(state="detached")
+    return str(answer["log"])
+
+
+def assignments(page: Page, hub: Hub, account: str) -> Locator:
+    """Opens nbgrader's list of assignments and returns it."""
+    page.goto(f"{hub.address}/user/{account}/lab?reset")
+    choose(page, "Nbgrader", "Assignment List")
+    found = page.locator("#assignments")
+    expect(found.locator("#course_list_default")).to_have_text("transformers")
+    return found
+
+
+def answer(exercise: str, title: str) -> str:
+    """Returns an answer of the bank."""
+    [found] = [item.source for item in bank.answers(ASSIGNMENT) if (item.exercise, item.title) == (exercise, title)]
+    return found
+
+
+def work(page: Page, hub: Hub, account: str, texts: dict[str, str]) -> None:
+    """Fetches the notebook, writes answers into it, saves it, and hands it in."""
+    found = assignments(page, hub, account)
+    found.locator("#released_assignments_list").get_by_role("button", name="Fetch").click()
+    found.locator("#fetched_assignments_list").get_by_role("button", name="Submit").wait_for()
+    own = hub.homes / account / NOTEBOOK
+    places = [grade_id(one) for one in nbformat.read(own, as_version=4).cells]
+    page.goto(f"{hub.address}/user/{account}/lab/tree/{NOTEBOOK}?reset")
+    kernel = page.locator(".jp-NotebookPanel-toolbar .jp-KernelName")
+    expect(kernel).to_contain_text("Python 3", timeout=START_SECONDS * 1000)
+    wait_until_idle(page)
+    for name, text in texts.items():
+        type_into(cell(page, places.index(name)), text)
+    if "mask_essay" in texts:
+        render(cell(page, places.index("mask_essay")))
+    with page.expect_response(lambda reply: reply.request.method == "PUT" and "/api/contents/" in reply.url) as saved:
+        page.keyboard.press("ControlOrMeta+s")
+    assert saved.value.ok
+    found = assignments(page, hub, account)
+    found.locator("#fetched_assignments_list").get_by_role("button", name="Submit").click()
+    found.locator("#submitted_assignments_list").get_by_text(ASSIGNMENT).first.wait_for()
+
+
+# --- the week -----------------------------------------------------------------------------------
+
+
+def test_menus_go_by_role(hub: Hub, teacher: Page, ada: Page) -> None:
+    assert {"Formgrader", "Assignment List"} <= set(entries(teacher))
+    expect(teacher.locator(".lm-TabBar-tabLabel").get_by_text("Create Assignment")).to_have_count(1)
+    assert entries(ada) == ["Assignment List"]
+    expect(ada.get_by_text("Create Assignment")).to_have_count(0)
+    assert ada.request.get(f"{hub.address}/user/{ADA}/formgrader/").status == 404
+    assert ada.request.get(f"{hub.address}/user/{TEACHER}/lab").status == 403  # the instructor's server
+
+
+def test_the_instructor_sees_who_is_here_and_students_do_not(hub: Hub, teacher: Page, ada: Page) -> None:
+    assert teacher.request.get(f"{hub.address}/hub/admin").ok
+    assert ada.request.get(f"{hub.address}/hub/admin").status == 403
+
+
+def test_the_instructor_releases(hub: Hub, teacher: Page) -> None:
+    formgrader = formgrader_of(teacher, hub)
+    click_in(teacher, formgrader, ASSIGNMENT, "assign")
+    click_in(teacher, formgrader, ASSIGNMENT, "release")
+    assert (hub.exchange / "outbound" / NOTEBOOK).is_file()
+
+
+def test_students_fetch_work_and_hand_in(hub: Hub, ada: Page, bob: Page) -> None:
+    work(ada, hub, ADA, {"causal_mask": answer("causal_mask", "two loops"), "mask_essay": ESSAY})
+    work(bob, hub, BOB, {"causal_mask": answer("causal_mask", "triangle without the 1")})
+    owners = sorted(path.owner() for path in (hub.exchange / "inbound").iterdir())
+    assert owners == [ADA, BOB]
+
+
+def test_the_instructor_collects_and_grades_in_the_sandbox(hub: Hub, teacher: Page) -> None:
+    # A forged submission in Ada's name, and a link to the solution beside Bob's own files.
+    inbound = hub.exchange / "inbound"
+    [own] = inbound.glob(f"{BOB}+*")
+    forged = inbound / f"{ADA}+{ASSIGNMENT}+2099-01-01 00:00:00 UTC+forged"
+    solution = hub.course / "solutions" / NOTEBOOK
+    assert ask(BOB, "cp", "-r", own, forged).returncode == 0
+    assert ask(BOB, "ln", "-s", solution, own / "stolen.ipynb").returncode == 0
+
+    formgrader = formgrader_of(teacher, hub)
+    log = click_in(teacher, formgrader, ASSIGNMENT, "collect")
+    assert f"{forged.name} is left out: it is named after {ADA}" in log
+    assert "stolen.ipynb is left out" in log
+    handed_in = hub.course / "gradebook" / "submitted"
+    assert not list(handed_in.rglob("stolen.ipynb"))
+    [honest] = inbound.glob(f"{ADA}+*+20[!9]*")
+    kept = (handed_in / ADA / NOTEBOOK).read_bytes()
+    assert kept == (honest / f"{ASSIGNMENT}.ipynb").read_bytes() != (forged / f"{ASSIGNMENT}.ipynb").read_bytes()
+
+    formgrader.locator("tbody tr").filter(has_text=ASSIGNMENT).locator(".num-submissions a").click()
+    expect(formgrader.locator("h1").last).to_have_text("Manage Submissions")
+    for account in (ADA, BOB):
+        log = click_in(teacher, formgrader, account, "autograde")
+        assert "protected: its own user namespace, no privileges, system calls filtered" in log
+    graded = {account: formgrader.locator("tbody tr").filter(has_text=account) for account in (ADA, BOB)}
+    expect(graded[ADA].locator(".score")).to_have_text("3 / 16")
+    expect(graded[ADA].locator(".status")).to_have_text("needs manual grading")
+    expect(graded[BOB].locator(".status")).to_have_text("graded")
+
+
+def test_an_essay_is_marked_and_feedback_comes_back(hub: Hub, teacher: Page, ada: Page) -> None:
+    formgrader = formgrader_of(teacher, hub)
+    follow(formgrader, "Manual Grading")
+    formgrader.locator("tbody tr").filter(has_text=ASSIGNMENT).get_by_role("link", name=ASSIGNMENT).click()
+    expect(formgrader.locator("thead")).to_contain_text("Notebook ID")
+    formgrader.locator("tbody tr").filter(has_text=ASSIGNMENT).get_by_role("link", name=ASSIGNMENT).click()
+    formgrader.locator("tbody tr").filter(has_text="3 / 16").get_by_role("link", name=re.compile("Submission")).click()
+    essay = formgrader.locator("#mask_essay")
+    expect(essay).to_have_class(re.compile("needs_manual_grade"))  # the marks have come
+    comment = formgrader.locator("#mask_essay-comment")
+    expect(comment).to_have_attribute("placeholder", re.compile("Type any comments"))
+    for field, text in ((essay, "1.5"), (comment, COMMENT)):
+        field.click()
+        teacher.keyboard.type(text)
+        with teacher.expect_response(re.compile(r"/formgrader/api/(grade|comment)/")) as saved:
+            teacher.keyboard.press("Tab")
+        assert saved.value.ok
+
+    formgrader = formgrader_of(teacher, hub)
+    click_in(teacher, formgrader, ASSIGNMENT, "generate-feedback")
+    click_in(teacher, formgrader, ASSIGNMENT, "release-feedback")
+    found = assignments(ada, hub, ADA)
+    found.locator("#submitted_assignments_list").get_by_role("button", name="Fetch Feedback").click()
+    fetched = found.locator("#submitted_assignments_list").get_by_text(re.compile("view feedback"))
+    fetched.first.wait_for(state="attached")
+    [page] = (hub.homes / ADA / ASSIGNMENT / "feedback").glob("*/*.html")
+    ada.goto(page.as_uri())
+    expect(ada.locator(".total")).to_have_text("4.5 of 16 points")
+    expect(ada.locator("body")).to_contain_text(COMMENT)
+
+
+# --- who may read what --------------------------------------------------------------------------
+
+
+def refused(account: str, *command: str | Path) -> bool:
+    """Asks the system as an account of this machine; says whether it was refused for want of rights."""
+    done = ask(account, *command)
+    return done.returncode != 0 and ("Permission denied" in done.stderr or "not permitted" in done.stderr)
+
+
+def test_nobody_reads_what_is_not_theirs(hub: Hub, ada: Page, bob: Page, teacher: Page) -> None:
+    for account, other in ((ADA, BOB), (BOB, ADA)):
+        assert ask(account, "cat", hub.homes / account / NOTEBOOK).returncode == 0
+        for home in (other, TEACHER):
+            assert refused(account, "ls", hub.homes / home)
+        assert refused(account, "cat", hub.homes / other / NOTEBOOK)
+        for part in ("gradebook/gradebook.db", f"solutions/{NOTEBOOK}", f"gradebook/submitted/{other}/{NOTEBOOK}"):
+            assert (hub.course / part).is_file()
+            assert refused(account, "cat", hub.course / part)
+        # The exchange: what is handed in and handed back cannot be listed, and names have a part drawn at random.
+        for part in ("inbound", "feedback"):
+            assert refused(account, "ls", hub.exchange / part)
+        assert refused(account, "touch", hub.exchange / "outbound" / NOTEBOOK)
+        assert refused(account, "mv", hub.exchange, hub.exchange.with_name("mine"))
+        assert refused(account, "ls", hub.folder / "run")
+        assert refused(account, "touch", hub.folder / "settings" / "roles.py")
+        assert refused(account, "touch", hub.folder / "environment" / "mine")
+    assert not ask(ADA, "find", hub.folder / "environment" / "lib", "-path", "*/grading/*").stdout
+    python = hub.folder / "environment" / "bin" / "python"
+    program = "import importlib.util as i; print(i.find_spec('helpers').origin, i.find_spec('grading'))"
+    helpers, grading = ask(ADA, python, "-c", program, folder=hub.homes / ADA).stdout.split()
+    assert helpers.startswith(str(hub.folder / "environment"))
+    assert grading == "None"
+
+
+def command_of(process: int) -> bytes:
+    """Returns the command line of a process, b"" when it has ended."""
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def test_students_have_limits(hub: Hub, ada: Page, teacher: Page) -> None:
+    def limits_of(account: str) -> dict[str, str]:
+        [server] = [pid for pid in processes(account) if b"jupyterhub.singleuser" in command_of(pid)]
+        limits = Path(f"/proc/{server}/limits")
+        rows = [re.split(r"\s{2,}", line) for line in limits.read_text().splitlines()[1:]]
+        return {row[0]: row[2] for row in rows}
+
+    student = limits_of(ADA)
+    assert student["Max data size"] == str(2 << 30)
+    assert student["Max processes"] == "512"
+    assert limits_of(TEACHER)["Max data size"] == "unlimited"
