@@ -20,7 +20,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 
@@ -47,11 +47,6 @@ def why_no_hub() -> str:
         return (
             "JupyterHub's proxy is not on this machine (Debian: apt install node-configurable-http-proxy; "
             "else npm install -g configurable-http-proxy)"
-        )
-    if _python_for_all() is None:
-        return (
-            f"{sys.executable} lies where other accounts cannot run it, and there is no "
-            f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor} either"
         )
     return ""
 
@@ -148,21 +143,33 @@ def _everybody_reads(path: str | Path) -> bool:
     return subprocess.run(told, user=NOBODY, group=NOBODY, extra_groups=[], cwd="/").returncode == 0
 
 
-def _python_for_all() -> Path | None:
-    """Returns a Python of this version that every account can run: this one, or the system's where this is root's."""
-    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    for found in (Path(os.path.realpath(sys.executable)), Path("/usr/bin") / version):
-        if found.exists() and _everybody_reads(found):
-            return found
-    return None
+def _python_for_all(folder: Path) -> Path:
+    """Returns this Python, or where others may not run it (it lies in root's home), a copy that they can run."""
+    found = Path(os.path.realpath(sys.executable))
+    if _everybody_reads(found):
+        return found
+    libraries, version = Path(sys.base_prefix) / "lib", f"python{sys.version_info.major}.{sys.version_info.minor}"
+    _shared(libraries / version, folder / "lib" / version, without=("site-packages", "test"))
+    for library in libraries.glob("libpython3*.so*"):
+        shutil.copy(library, folder / "lib")
+    # The program looks for its library where it was built; beside itself is a shorter path, filled up with zeros.
+    built, beside = os.fsencode(libraries) + b"\0", b"$ORIGIN/../lib\0"
+    program = found.read_bytes().replace(b"\0" + built, b"\0" + beside.ljust(len(built), b"\0"))
+    copy = folder / "bin" / version
+    copy.parent.mkdir()
+    copy.write_bytes(program)
+    copy.chmod(0o755)
+    return copy
 
 
-def _shared(path: Path, copy: Path) -> Path:
+def _shared(path: Path, copy: Path, without: Sequence[str] = ()) -> Path:
     """Returns a folder itself, or where others may not enter it, a copy: of links to its files, where that goes."""
     if _everybody_reads(path):
         return path
     copy.mkdir(parents=True)
     for part in path.iterdir():
+        if part.name in without:
+            continue
         if subprocess.run(["cp", "-a", "--link", part, copy], capture_output=True).returncode:
             _run("cp", "-a", "--remove-destination", part, copy)
     return copy
@@ -174,10 +181,8 @@ def make_environment(folder: Path) -> Path:
     A file of paths is not looked into for further ones, so the course, which is installed as a link, is not in it.
     """
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    base = _python_for_all()
-    assert base, why_no_hub()
     environment = folder / "environment"
-    _run(base, "-m", "venv", "--without-pip", environment)
+    _run(_python_for_all(folder / "python"), "-m", "venv", "--without-pip", environment)
     packages = [Path(place) for place in sys.path if Path(place).name in PACKAGES]
     shown = [_shared(place, folder / "packages" / str(number)) for number, place in enumerate(packages)]
     own = environment / "lib" / version / "site-packages" / "shared.pth"
@@ -246,7 +251,7 @@ class Hub:
                 env=kept | {"OMP_NUM_THREADS": "1"},
                 stdout=log,
                 stderr=log,
-                start_new_session=True,  # its proxy is in the same group
+                start_new_session=True,
             )
         try:
             self._wait_for_answer(process)
@@ -256,9 +261,10 @@ class Hub:
             _end_processes()  # the servers would take their time
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(END_SECONDS)
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
             process.wait()
+            with contextlib.suppress(OSError):  # no file, no process: the hub has ended its proxy
+                os.kill(int((self.folder / "run" / "proxy.pid").read_text()), signal.SIGKILL)
 
     def _wait_for_answer(self, process: subprocess.Popen[bytes]) -> None:
         limit = time.monotonic() + START_SECONDS

@@ -6,6 +6,7 @@ The tests follow each other like the days of a week: what one does, the next fin
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlparse
@@ -46,6 +47,8 @@ def hub() -> Iterator[Hub]:
         assert processes()
     assert not processes()
     assert not hub.folder.exists()
+    with pytest.raises(ConnectionRefusedError):  # the proxy, which is no account's
+        socket.create_connection(("127.0.0.1", hub.port), timeout=10)
 
 
 @pytest.fixture(scope="module")
@@ -108,13 +111,20 @@ def entries(page: Page) -> list[str]:
     return found
 
 
-def formgrader_of(page: Page, hub: Hub) -> FrameLocator:
-    """Opens formgrader from JupyterLab's menu and returns its page."""
-    page.goto(f"{hub.address}/user/{TEACHER}/lab?reset")
-    choose(page, "Nbgrader", "Formgrader")
-    formgrader = page.frame_locator("iframe[src*=formgrader]")
-    formgrader.locator("tbody tr").first.wait_for()
-    return formgrader
+@pytest.fixture(scope="module")
+def formgrader(teacher: Page) -> FrameLocator:
+    """Formgrader, opened from the instructor's menu."""
+    choose(teacher, "Nbgrader", "Formgrader")
+    found = teacher.frame_locator("iframe[src*=formgrader]")
+    found.locator("tbody tr").first.wait_for()
+    return found
+
+
+def manage_assignments(page: Page, formgrader: FrameLocator) -> None:
+    """Goes to formgrader's first page, from wherever it is, as it is now."""
+    [frame] = [frame for frame in page.frames if "/formgrader" in frame.url]
+    frame.goto(f"{frame.url.partition('/formgrader')[0]}/formgrader/manage_assignments")
+    formgrader.locator("tbody tr").filter(has_text=ASSIGNMENT).wait_for()
 
 
 def click_in(page: Page, formgrader: FrameLocator, row: str, column: str) -> str:
@@ -132,9 +142,8 @@ def click_in(page: Page, formgrader: FrameLocator, row: str, column: str) -> str
     return str(answer["log"])
 
 
-def assignments(page: Page, hub: Hub, account: str) -> Locator:
+def assignments(page: Page) -> Locator:
     """Opens nbgrader's list of assignments and returns it."""
-    page.goto(f"{hub.address}/user/{account}/lab?reset")
     choose(page, "Nbgrader", "Assignment List")
     found = page.locator("#assignments")
     expect(found.locator("#course_list_default")).to_have_text("transformers")
@@ -149,7 +158,7 @@ def answer(exercise: str, title: str) -> str:
 
 def work(page: Page, hub: Hub, account: str, texts: dict[str, str]) -> None:
     """Fetches the notebook, writes answers into it, saves it, and hands it in."""
-    found = assignments(page, hub, account)
+    found = assignments(page)
     found.locator("#released_assignments_list").get_by_role("button", name="Fetch").click()
     found.locator("#fetched_assignments_list").get_by_role("button", name="Submit").wait_for()
     own = hub.homes / account / NOTEBOOK
@@ -165,7 +174,7 @@ def work(page: Page, hub: Hub, account: str, texts: dict[str, str]) -> None:
     with page.expect_response(lambda reply: reply.request.method == "PUT" and "/api/contents/" in reply.url) as saved:
         page.keyboard.press("ControlOrMeta+s")
     assert saved.value.ok
-    found = assignments(page, hub, account)
+    found = assignments(page)
     found.locator("#fetched_assignments_list").get_by_role("button", name="Submit").click()
     found.locator("#submitted_assignments_list").get_by_text(ASSIGNMENT).first.wait_for()
 
@@ -187,8 +196,7 @@ def test_the_instructor_sees_who_is_here_and_students_do_not(hub: Hub, teacher: 
     assert ada.request.get(f"{hub.address}/hub/admin").status == 403
 
 
-def test_the_instructor_releases(hub: Hub, teacher: Page) -> None:
-    formgrader = formgrader_of(teacher, hub)
+def test_the_instructor_releases(hub: Hub, teacher: Page, formgrader: FrameLocator) -> None:
     click_in(teacher, formgrader, ASSIGNMENT, "assign")
     click_in(teacher, formgrader, ASSIGNMENT, "release")
     assert (hub.exchange / "outbound" / NOTEBOOK).is_file()
@@ -201,7 +209,7 @@ def test_students_fetch_work_and_hand_in(hub: Hub, ada: Page, bob: Page) -> None
     assert owners == [ADA, BOB]
 
 
-def test_the_instructor_collects_and_grades_in_the_sandbox(hub: Hub, teacher: Page) -> None:
+def test_the_instructor_collects_and_grades_in_the_sandbox(hub: Hub, teacher: Page, formgrader: FrameLocator) -> None:
     # A forged submission in Ada's name, and a link to the solution beside Bob's own files.
     inbound = hub.exchange / "inbound"
     [own] = inbound.glob(f"{BOB}+*")
@@ -210,7 +218,6 @@ def test_the_instructor_collects_and_grades_in_the_sandbox(hub: Hub, teacher: Pa
     assert ask(BOB, "cp", "-r", own, forged).returncode == 0
     assert ask(BOB, "ln", "-s", solution, own / "stolen.ipynb").returncode == 0
 
-    formgrader = formgrader_of(teacher, hub)
     log = click_in(teacher, formgrader, ASSIGNMENT, "collect")
     assert f"{forged.name} is left out: it is named after {ADA}" in log
     assert "stolen.ipynb is left out" in log
@@ -231,8 +238,9 @@ def test_the_instructor_collects_and_grades_in_the_sandbox(hub: Hub, teacher: Pa
     expect(graded[BOB].locator(".status")).to_have_text("graded")
 
 
-def test_an_essay_is_marked_and_feedback_comes_back(hub: Hub, teacher: Page, ada: Page) -> None:
-    formgrader = formgrader_of(teacher, hub)
+def test_an_essay_is_marked_and_feedback_comes_back(
+    hub: Hub, teacher: Page, formgrader: FrameLocator, ada: Page
+) -> None:
     follow(formgrader, "Manual Grading")
     formgrader.locator("tbody tr").filter(has_text=ASSIGNMENT).get_by_role("link", name=ASSIGNMENT).click()
     expect(formgrader.locator("thead")).to_contain_text("Notebook ID")
@@ -249,10 +257,10 @@ def test_an_essay_is_marked_and_feedback_comes_back(hub: Hub, teacher: Page, ada
             teacher.keyboard.press("Tab")
         assert saved.value.ok
 
-    formgrader = formgrader_of(teacher, hub)
+    manage_assignments(teacher, formgrader)
     click_in(teacher, formgrader, ASSIGNMENT, "generate-feedback")
     click_in(teacher, formgrader, ASSIGNMENT, "release-feedback")
-    found = assignments(ada, hub, ADA)
+    found = assignments(ada)
     found.locator("#submitted_assignments_list").get_by_role("button", name="Fetch Feedback").click()
     fetched = found.locator("#submitted_assignments_list").get_by_text(re.compile("view feedback"))
     fetched.first.wait_for(state="attached")
