@@ -9,6 +9,8 @@ import pwd
 import re
 import shlex
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from unittest.mock import MagicMock
@@ -62,6 +64,37 @@ def test_the_steps_of_the_dockerfile_are_those_of_the_install_script(repository:
         inside = place.removeprefix("/srv/course/settings/")
         known = [repository / "deploy" / "hub" / inside, repository / "deploy" / inside]
         assert any(folder.is_dir() for folder in known), place
+
+
+def test_the_last_step_of_the_dockerfile_makes_a_working_copy(repository: Path, tmp_path: Path) -> None:
+    text = (repository / "Dockerfile").read_text(encoding="utf-8")
+    [step] = re.findall(r"^RUN (cp .*)$", text, re.M)
+    assert step in (repository / "docs" / "hub.md").read_text(encoding="utf-8")  # on Kubernetes, at each start
+    install.notebooks(tmp_path)
+    home = tmp_path / "home"
+    home.mkdir()
+    done = subprocess.run(
+        ["sh", "-ec", step.replace("/srv/course", str(tmp_path))],
+        cwd=home,
+        env=os.environ | {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    released = {path.relative_to(tmp_path / "notebooks") for path in (tmp_path / "notebooks").glob("*/*.ipynb")}
+    assert {path.relative_to(home / "work") for path in (home / "work").glob("*/*.ipynb")} == released
+
+
+def test_the_packages_go_into_the_hubs_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[list[str], dict[str, str]]] = []
+    monkeypatch.setattr(install, "run", lambda *words, **more: asked.append(([str(word) for word in words], more)))
+    install.packages(tmp_path / "environment")
+    (made, told), (undone, _) = asked
+    assert made == [sys.executable, "-m", "deploy", "--extra", "hub"]
+    assert undone[-1] == "transformers-course"  # a link to the clone, where the solutions are
+    program = "from deploy import environment; print(environment.PYTHON, environment.STATE)"
+    said = subprocess.check_output([sys.executable, "-c", program], env=os.environ | told, cwd=install.ROOT, text=True)
+    assert all(word.startswith(str(tmp_path / "environment")) for word in said.split())
 
 
 def test_what_git_ignores_of_people_does_not_get_into_the_image(repository: Path) -> None:
