@@ -11,6 +11,8 @@ import shlex
 import stat
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from unittest.mock import MagicMock
@@ -25,26 +27,42 @@ from grading.classroom.exchange import CollectOwned
 ME = pwd.getpwuid(os.getuid()).pw_name
 
 
-def test_settings_and_exchange_are_put_in_place(tmp_path: Path) -> None:
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder that everybody may enter; pytest's own are for one account. The umask is the strictest."""
+    before = os.umask(0o077)
+    with tempfile.TemporaryDirectory(prefix="hub-") as name:
+        os.chmod(name, 0o755)
+        yield Path(name)
+    os.umask(before)
+
+
+def test_settings_and_exchange_are_put_in_place(folder: Path) -> None:
     for _ in range(2):  # again for a newer course
-        assert install.main([str(tmp_path), "--only", "settings", "--only", "exchange", "--instructor", ME]) == 0
-    assert (tmp_path / "settings" / "jupyterhub_config.py").is_file()
-    assert (tmp_path / "settings" / "jupyter" / "student" / "labconfig" / "page_config.json").is_file()
-    assert stat.S_IMODE((tmp_path / "run").stat().st_mode) == 0o700
-    exchange = tmp_path / "exchange"
+        assert install.main([str(folder), "--only", "settings", "--only", "exchange", "--instructor", ME]) == 0
+    assert stat.S_IMODE((folder / "settings" / "jupyterhub_config.py").stat().st_mode) == 0o644
+    assert (folder / "settings" / "jupyter" / "student" / "labconfig" / "page_config.json").is_file()
+    assert stat.S_IMODE((folder / "run").stat().st_mode) == 0o700
+    exchange = folder / "exchange"
     assert stat.S_IMODE(exchange.stat().st_mode) == 0o1777  # writable, as nbgrader wants it, and nobody moves another's
     assert stat.S_IMODE((exchange / "transformers").stat().st_mode) == 0o755
     assert (exchange / "transformers").owner() == ME
 
 
-def test_an_account_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert install.main([str(tmp_path), "--only", "exchange", "--instructor", "no-such-account"]) == 1
+def test_an_account_that_is_not_there_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert install.main([str(folder), "--only", "exchange", "--instructor", "no-such-account"]) == 1
     assert capsys.readouterr().err.startswith("There is no account 'no-such-account' on this machine: make it first")
 
 
-def test_only_released_notebooks_are_copied(tmp_path: Path, repository: Path) -> None:
-    assert install.main([str(tmp_path), "--only", "notebooks"]) == 0
-    copied = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()}
+def test_a_place_that_others_cannot_enter_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "private").mkdir(mode=0o700)
+    assert install.main([str(folder / "private" / "hub"), "--only", "settings"]) == 1
+    assert f"Other accounts may not enter {folder / 'private'}" in capsys.readouterr().err
+
+
+def test_only_released_notebooks_are_copied(folder: Path, repository: Path) -> None:
+    assert install.main([str(folder), "--only", "notebooks"]) == 0
+    copied = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
     assert copied == {path.relative_to(repository) for path in (repository / "notebooks").glob("*/*.ipynb")}
 
 
@@ -138,8 +156,12 @@ def test_each_role_gets_its_settings(roles: ModuleType, tmp_path: Path, monkeypa
     assert student.environment["OMP_NUM_THREADS"] == "2"
     assert student.environment["PATH"] == "/usr/bin"
     monkeypatch.setattr(roles, "is_instructor", lambda account: account == ME)
+    monkeypatch.setattr(roles.pwd, "getpwnam", lambda name: SimpleNamespace(pw_dir=str(tmp_path / "home")))
+    assert started(roles, tmp_path, ME).environment == student.environment  # no clone yet
+    course = tmp_path / "home" / "transformers"
+    course.mkdir(parents=True)
+    (course / "nbgrader_config.py").touch()
     instructor = started(roles, tmp_path, ME)
-    course = Path(pwd.getpwnam(ME).pw_dir) / "transformers"
     assert instructor.environment["PYTHONPATH"] == instructor.notebook_dir == str(course)
     assert instructor.mem_limit is None
     assert not any("student" in place for place in instructor.environment["JUPYTER_CONFIG_PATH"].split(os.pathsep))

@@ -39,6 +39,16 @@ def run(*command: str | Path, **more: str) -> None:
         raise InstallError(f"`{' '.join(map(str, command))}` has failed, its lines above say why: mend it, run again.")
 
 
+def refuse_private(place: Path) -> None:
+    """Raises InstallError where other accounts may not enter a folder of a path, links followed."""
+    for folder in place.resolve().parents:
+        if folder.exists() and not folder.stat().st_mode & 0o001:
+            raise InstallError(
+                f"Other accounts may not enter {folder}, and so cannot use {place}: take another folder, or the "
+                "system's Python (/usr/bin/python3 -m deploy.hub.install)."
+            )
+
+
 def packages(environment: Path) -> None:
     """Installs what students and instructors need, in the versions of constraints.txt, without the course itself."""
     run(sys.executable, "-m", "deploy", "--extra", "hub", COURSE_ENVIRONMENT=str(environment))
@@ -111,8 +121,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "exchange" in parts and not chosen.instructor:
         parser.error("the exchange wants --instructor ACCOUNT, to whom the course's part of it belongs.")
     folder = chosen.folder.resolve()
+    os.umask(0o022)  # what is put in place is for all to read, whatever root's own files are
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        refuse_private(folder / "settings")
+        if "packages" in parts:
+            refuse_private(Path(sys.executable))
         if "packages" in parts:
             packages(folder / "environment")
         if "course" in parts:

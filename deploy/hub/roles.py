@@ -65,14 +65,14 @@ def before_start(folder: Path, account: Callable[[str], str] = str) -> Callable[
         close_home(name)
         shared = [settings / "everyone", settings / "jupyter" / "everyone"]
         told = {"COURSE_EXCHANGE": str(folder / "exchange"), "JUPYTER_PREFER_ENV_PATH": "1"}
-        if is_instructor(name):
-            course = Path(pwd.getpwnam(name).pw_dir) / COURSE
-            # nbgrader_config.py lies in the clone, and what it imports; students' Python has neither.
+        course = Path(pwd.getpwnam(name).pw_dir) / COURSE if is_instructor(name) else None
+        if course and (course / "nbgrader_config.py").is_file():
+            # The settings of nbgrader lie in the clone, and what they import; students' Python has neither.
             shared = [course, settings / "instructor", *shared]
             told["PYTHONPATH"] = str(course)
             spawner.notebook_dir = str(course)
             spawner.mem_limit = spawner.cpu_limit = None  # the grader has limits of its own for each submission
-        else:
+        else:  # an instructor without a clone, too: here it can be made
             shared = [settings / "student", settings / "jupyter" / "student", *shared]
             told["OMP_NUM_THREADS"] = f"{max(1, int(spawner.cpu_limit or 1))}"  # advice, which a student can overrule
         told["JUPYTER_CONFIG_PATH"] = os.pathsep.join(map(str, shared))

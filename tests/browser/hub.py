@@ -184,7 +184,8 @@ def make_environment(folder: Path) -> Path:
     environment = folder / "environment"
     _run(_python_for_all(folder / "python"), "-m", "venv", "--without-pip", environment)
     packages = [Path(place) for place in sys.path if Path(place).name in PACKAGES]
-    shown = [_shared(place, folder / "packages" / str(number)) for number, place in enumerate(packages)]
+    # Under its own name, by which the sandbox knows a folder of packages.
+    shown = [_shared(place, folder / "packages" / str(number) / place.name) for number, place in enumerate(packages)]
     own = environment / "lib" / version / "site-packages" / "shared.pth"
     own.write_text("".join(f"{place}\n" for place in shown))
     (environment / "share").symlink_to(_shared(Path(sys.prefix) / "share", folder / "packages" / "share"))

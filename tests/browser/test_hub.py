@@ -194,6 +194,7 @@ def test_menus_go_by_role(hub: Hub, teacher: Page, ada: Page) -> None:
 def test_the_instructor_sees_who_is_here_and_students_do_not(hub: Hub, teacher: Page, ada: Page) -> None:
     assert teacher.request.get(f"{hub.address}/hub/admin").ok
     assert ada.request.get(f"{hub.address}/hub/admin").status == 403
+    assert teacher.request.get(f"{hub.address}/user/{ADA}/lab").status == 403
 
 
 def test_the_instructor_releases(hub: Hub, teacher: Page, formgrader: FrameLocator) -> None:
