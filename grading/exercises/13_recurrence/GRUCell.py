@@ -103,7 +103,8 @@ def _step(b: int, d_in: int, d: int, seed: int, kind: str = "") -> Ask:
 def _draw(kind: str = "") -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         d_in, d, b = rng.sample([2, 3, 4, 5], 3)
-        return [_step(b, d_in, d, seed_from(rng), kind), _step(d, d, d, seed_from(rng), kind)]
+        alike = [] if kind else [_step(d, d, d, seed_from(rng))]
+        return [_step(b, d_in, d, seed_from(rng), kind), *alike]
 
     return draw
 

@@ -20,7 +20,8 @@ from ._common import numbers
 def gradient_by_distance(model: Any, x: Tensor) -> Tensor:
     inputs = x.detach().clone().requires_grad_()
     (gradient,) = torch.autograd.grad(model(inputs)[:, -1].sum(), inputs)
-    return gradient.norm(dim=-1).mean(dim=0).flip(0)
+    sizes: Tensor = gradient.norm(dim=-1).mean(dim=0).flip(0)
+    return sizes
 
 
 def _sizes(

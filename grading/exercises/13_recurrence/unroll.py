@@ -84,7 +84,7 @@ def _question(b: int, n: int, d_in: int, d: int, seed: int, kind: str = "") -> A
 
 def _draw_full(rng: random.Random) -> list[Ask]:
     b, n, d_in, d = rng.sample([2, 3, 4, 5], 4)
-    return [_question(b, n, d_in, d, seed_from(rng)), _question(n, n, d, d, seed_from(rng))]
+    return [_question(b, n, d_in, d, seed_from(rng))]
 
 
 def _draw_shorter(rng: random.Random) -> list[Ask]:
