@@ -69,9 +69,8 @@ class Attention(nn.Module):
             nn.init.xavier_uniform_(projection.weight)
             nn.init.zeros_(projection.bias)
 
-    def forward(self, x: Tensor, context: Context | None = None, cross: bool = False) -> Tensor:
+    def forward(self, x: Tensor, context: Context, cross: bool = False) -> Tensor:
         """Returns `(b, n, d)`: tokens of `x` `(b, n, d)` read each other or, if `cross`, memory."""
-        context = Context() if context is None else context
         query = self._heads(self.query(x))  # (b, h, n, d/h)
         kept = context.cache.get(self) if context.cache is not None else None
         if cross and kept is not None:
@@ -99,19 +98,6 @@ class Attention(nn.Module):
 
     def _heads(self, x: Tensor) -> Tensor:
         return x.view(*x.shape[:2], self.n_heads, -1).transpose(1, 2)  # (b, h, n, d/h)
-
-
-class Recurrent(nn.Module):
-    """A GRU (Cho 2014) in the place of attention: one state of width d, read from left to right."""
-
-    def __init__(self, d_model: int) -> None:
-        super().__init__()
-        self.gru = nn.GRU(d_model, d_model, batch_first=True)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Returns the states `(b, n, d)` after each token of `x` `(b, n, d)`."""
-        states: Tensor = self.gru(x)[0]
-        return states
 
 
 class Layer(nn.Module):

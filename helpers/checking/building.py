@@ -95,9 +95,9 @@ def _is_noisy(value: Any) -> bool:
 
 def _make(recipe: Model) -> nn.Module:
     from helpers import models
+    from helpers.checking.sequence_layers import LAYERS
 
-    kinds: dict[str, Any] = {name: kind for name, kind in vars(models).items() if inspect.isclass(kind)}
-    kinds["GRUCell"] = nn.GRUCell
+    kinds: dict[str, Any] = {name: kind for name, kind in vars(models).items() if inspect.isclass(kind)} | LAYERS
     with torch.random.fork_rng(devices=[]), _single_precision():  # a seed gives the same numbers to everybody
         seed_torch(recipe.seed)
         with torch.device("meta") if recipe.meta else nullcontext():

@@ -52,12 +52,12 @@ def _question(kind: str, b: int, n: int, d: int, seed: int) -> Ask:
 
 def _draw_one(rng: random.Random) -> list[Ask]:
     n, d, other = rng.sample([3, 4, 5, 6], 3)
-    return [_question("Recurrent", 1, n, d, seed_from(rng)), _question("Attention", 1, n, other, seed_from(rng))]
+    return [_question("Recurrent", 1, n, d, seed_from(rng)), _question("SelfAttention", 1, n, other, seed_from(rng))]
 
 
 def _draw_several(rng: random.Random) -> list[Ask]:
     b, n, d = rng.sample([3, 4, 5, 6], 3)
-    return [_question("Recurrent", b, n, d, seed_from(rng)), _question("Attention", n, n, n, seed_from(rng))]
+    return [_question("Recurrent", b, n, d, seed_from(rng)), _question("SelfAttention", n, n, n, seed_from(rng))]
 
 
 def _draw_ends(rng: random.Random) -> list[Ask]:
@@ -82,7 +82,7 @@ EXERCISE = Exercise(
             1,
             "Take the sum of the last output, its gradient by x, `(1, n, d)`, and of each token the length of its row: "
             "norm(dim=-1). Entry k is the token k places before the last: turn the order round.",
-            [_question("Recurrent", 1, 4, 3, 2), _question("Attention", 1, 5, 4, 3)],
+            [_question("Recurrent", 1, 4, 3, 2), _question("SelfAttention", 1, 5, 4, 3)],
             _draw_one,
             decisive=True,
         ),
@@ -90,7 +90,7 @@ EXERCISE = Exercise(
             "several sentences: the mean of their sizes",
             1.25,
             "First the length of each gradient, `(b, n)`, then the mean over the sentences.",
-            [_question("Recurrent", 3, 4, 2, 4), _question("Attention", 4, 4, 4, 5)],
+            [_question("Recurrent", 3, 4, 2, 4), _question("SelfAttention", 4, 4, 4, 5)],
             _draw_several,
             decisive=True,
         ),
