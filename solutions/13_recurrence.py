@@ -87,7 +87,7 @@ from helpers.models import Attention, Context
 # - $z$ near 1: the number **stays**, whatever the token says. $z$ near 0: it is replaced.
 # - $r$ near 0: the candidate is made from the token alone, as if nothing had been read before.
 #
-# (Cho et al. multiply by $r$ *before* the matrix: $(r \odot h)\, U_n$. PyTorch does so *after* it, so that the products of all three lines can be made at once. Both are called GRU; weights trained for one are wrong for the other.)
+# (In their published paper, Cho et al. multiply by $r$ *before* the matrix: $(r \odot h)\, U_n$. PyTorch does so *after* it: then the products with $h$ of all three lines can be made at once. Both are called GRU; weights trained for one are wrong for the other.)
 #
 # ### By hand
 #
@@ -316,7 +316,7 @@ def learn(model: nn.Module, seed: int, steps: int, rate: float, log: bool) -> nn
 
 
 # %% measured
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 causal = torch.full((2 * PAIRS, 2 * PAIRS), -torch.inf).triu(1)
 LAYERS = {
@@ -493,7 +493,7 @@ for name, times in {"training": training, "writing": writing}.items():
 # %% [markdown]
 # (These are times of one machine and one moment; yours differ, and so do two runs. Look at the shapes.)
 #
-# - **Training.** The GRU's time grows nearly as the length does: each token waits for the state before it, and on the way back each gradient waits for the one after it. Attention makes all rows in a few large products, and its line is far below, even at length 512, where it makes three times *as many*
+# - **Training.** The GRU's time grows about as the length does: each token waits for the state before it, and on the way back each gradient waits for the one after it. Attention makes all rows in a few large products, and its line is far below, even at length 512, where it makes three times *as many*
 #   products as the GRU (section 7). So it is not the work that makes the difference. It is the **waiting**: a step that waits is a small product by itself, with all that a call costs, and whatever could compute beside it has nothing to do. We took one thread; with many, or on a graphics card, there
 #   is more that has nothing to do.
 # - **Writing.** That advantage is gone. Whoever writes has to wait for the last word, and attention now makes as many small products as the GRU. Each new token also looks at all that are kept, so its work grows with what stands before, and so does the memory. (At these lengths the calls still cost
