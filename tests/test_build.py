@@ -213,7 +213,7 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path: Path, monkeypatch: p
         ("#     column: 1", "#     column: one", "'column': 'one'"),
         ('#     builds_on: ["00"]', "#     builds_on: [00]", "'builds_on': [0]"),
         ("#     row: 0", "#     row: 0\n#     colour: red", "'colour': 'red'"),
-        ('#     builds_on: ["00"]', '#     builds_on: ["13"]', "builds on '13'; expected one of: 00, 01"),
+        ('#     builds_on: ["00"]', '#     builds_on: ["77"]', "builds on '77'; expected one of: 00, 01"),
         ("#     column: 1", "#     column: 0", "has the column and row of notebook 00"),
         ("# # 01 · The causal mask", "# # The causal mask", "its first cell lacks a part"),
         ("#     row: 0", "#     row: 0\n#     running: long", "'running': 'long'"),
@@ -255,13 +255,13 @@ def test_a_readme_without_its_markers_is_refused(copy: Path) -> None:
 
 
 def test_a_new_notebook_takes_its_place_by_its_head_alone(copy: Path) -> None:
-    text = (copy / "solutions/12_hyperparameter_sweep.py").read_text(encoding="utf-8").replace("# # 12 ·", "# # 13 ·")
-    text = text.replace('builds_on: ["11", "05"]', 'builds_on: ["12"]').replace("#     row: 2", "#     row: 3")
-    (copy / "solutions/13_after_the_sweep.py").write_text(text, encoding="utf-8")
+    text = (copy / "solutions/12_hyperparameter_sweep.py").read_text(encoding="utf-8").replace("# # 12 ·", "# # 77 ·")
+    text = text.replace('builds_on: ["11", "05"]', 'builds_on: ["12"]').replace("#     row: 2", "#     row: 7")
+    (copy / "solutions/77_after_the_sweep.py").write_text(text, encoding="utf-8")
     made = {path.name: content for path, content in build.common_products().items()}
-    assert "11 and, with 05, 12 and then 13." in made["syllabus.md"]
-    assert "13 builds on 12." in made["path.svg"]
-    assert "| `13_after_the_sweep` | a sweep that can be interrupted" in made["README.md"]
+    assert "11 and, with 05, 12 and then 77." in made["syllabus.md"]
+    assert "77 builds on 12." in made["path.svg"]
+    assert "| `77_after_the_sweep` | a sweep that can be interrupted" in made["README.md"]
 
 
 # --- what students get ------------------------------------------------------------------------------------------------

@@ -68,6 +68,7 @@ def warm_up(limits: sandbox.Limits, *, protected: bool) -> Warm:
     plt.switch_backend("agg")  # loads what draws, too
 
     import helpers.check
+    import helpers.checking.sequence_layers
     import helpers.models
     import helpers.plots  # noqa: F401
 

@@ -95,8 +95,9 @@ def _is_noisy(value: Any) -> bool:
 
 def _make(recipe: Model) -> nn.Module:
     from helpers import models
+    from helpers.checking.sequence_layers import LAYERS
 
-    kinds: dict[str, Any] = {name: kind for name, kind in vars(models).items() if inspect.isclass(kind)}
+    kinds: dict[str, Any] = {name: kind for name, kind in vars(models).items() if inspect.isclass(kind)} | LAYERS
     with torch.random.fork_rng(devices=[]), _single_precision():  # a seed gives the same numbers to everybody
         seed_torch(recipe.seed)
         with torch.device("meta") if recipe.meta else nullcontext():
@@ -112,6 +113,8 @@ def copied(model: nn.Module) -> nn.Module:
 
 
 def _module_copied(module: nn.Module, made: dict[int, Tensor]) -> nn.Module:
+    if isinstance(module, nn.RNNBase):  # it holds its weights in a list, too, which `copy` knows how to rebuild
+        return copy.deepcopy(module)
     new = object.__new__(type(module))
     for name, value in vars(module).items():
         if name in ("_parameters", "_buffers"):

@@ -1,0 +1,1 @@
+"""Exercises of notebook 13: what recurrence gives and costs, beside attention."""

@@ -1,0 +1,234 @@
+"""Exercise unroll of notebook 13."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import seed_from
+from helpers.checking.answers import Ask
+from helpers.checking.plain import Model
+
+from ._common import numbers
+
+
+def unroll(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
+    return _states(cell, x, lengths, state)
+
+
+def _states(
+    cell: Any,
+    x: Tensor,
+    lengths: Tensor,
+    state: Tensor,
+    *,
+    goes_on: Callable[[int, Tensor], Tensor] = lambda t, lengths: t < lengths,
+    padded: Callable[[Tensor, Tensor], Tensor] = lambda old, new: old,
+    before: Callable[[Tensor, Tensor], Tensor] = lambda first, last: last,
+) -> Tensor:
+    """Returns the states, with one thing done otherwise: who goes on, what stands after the end, what a step reads."""
+    first, states = state, list[Tensor]()
+    for t in range(x.shape[1]):
+        new = cell(x[:, t], before(first, state))
+        state = torch.where(goes_on(t, lengths)[:, None], new, padded(state, new))
+        states.append(state)
+    return torch.stack(states, dim=1)
+
+
+def _time_first(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
+    return unroll(cell, x, lengths, state).transpose(0, 1)
+
+
+def _reshaped(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
+    states = unroll(cell, x, lengths, state)
+    return states.transpose(0, 1).reshape(states.shape)
+
+
+def _shifted(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
+    return torch.cat([state[:, None], unroll(cell, x, lengths, state)[:, :-1]], dim=1)
+
+
+def _zeroed(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
+    states = unroll(cell, x, lengths, state)
+    return states * (torch.arange(x.shape[1]) < lengths[:, None])[..., None]
+
+
+def _from_nothing(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
+    return _states(cell, x, lengths, torch.zeros_like(state))
+
+
+def _shortest(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
+    return _states(cell, x, lengths, state, goes_on=lambda t, all_: (t < all_.min()).expand(len(all_)))
+
+
+def _backwards(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
+    return _states(cell, x.flip(1), lengths, state)
+
+
+def _question(b: int, n: int, d_in: int, d: int, seed: int, kind: str = "") -> Ask:
+    """Returns a question; with kind "shorter" one sentence has all n tokens, another one, and the rest between."""
+    generator = torch.Generator().manual_seed(seed)
+    lengths = torch.full((b,), n)
+    if kind == "shorter":
+        lengths = torch.cat([torch.tensor([1, n]), torch.randint(2, n, (b - 2,), generator=generator)])
+        lengths = lengths[torch.randperm(b, generator=generator)]
+    cell = Model("GRUCell", {"input_size": d_in, "hidden_size": d}, seed, spread=0.5)
+    state = numbers(b, d, seed=seed + 2, size=0.7)
+    return Ask((cell, numbers(b, n, d_in, seed=seed + 1), lengths, 0 * state if kind == "empty" else state))
+
+
+def _draw_full(rng: random.Random) -> list[Ask]:
+    b, n, d_in, d = rng.sample([2, 3, 4, 5], 4)
+    return [_question(b, n, d_in, d, seed_from(rng))]
+
+
+def _draw_shorter(rng: random.Random) -> list[Ask]:
+    b, n = rng.sample([4, 5, 6], 2)
+    d_in, d = rng.sample([2, 3, 4], 2)
+    return [_question(b, n, d_in, d, seed_from(rng), "shorter"), _question(4, 4, d, d, seed_from(rng), "shorter")]
+
+
+def _draw_one(rng: random.Random) -> list[Ask]:
+    d_in, d, b = rng.sample([2, 3, 4, 5], 3)
+    return [_question(b, 1, d_in, d, seed_from(rng)), _question(1, b, d_in, d, seed_from(rng))]
+
+
+def _draw_empty(rng: random.Random) -> list[Ask]:
+    d_in, d, b, n = rng.sample([2, 3, 4, 5], 4)
+    return [_question(b, n, d_in, d, seed_from(rng), "empty")]
+
+
+EXERCISE = Exercise(
+    unroll,
+    [
+        Stage(
+            "a state for each token: (b, n, d)",
+            0.25,
+            "Keep the state after every token, and stack them along axis 1: sentences, tokens, width.",
+            [_question(2, 3, 4, 5, 1, "empty")],
+            _draw_empty,
+            view="shape",
+        ),
+        Stage(
+            "all sentences equally long, from an empty state",
+            0.75,
+            "Step t reads x[:, t], the tokens number t of all sentences, and the state that step t - 1 has left.",
+            [_question(2, 3, 4, 5, 1, "empty"), _question(3, 3, 2, 2, 2, "empty")],
+            _draw_empty,
+            decisive=True,
+        ),
+        Stage(
+            "from a state that is given",
+            0.75,
+            "The first step reads `state`, not zeros; what comes back begins with the state after the first token.",
+            [_question(2, 4, 3, 2, 3), _question(3, 3, 2, 2, 4)],
+            _draw_full,
+        ),
+        Stage(
+            "padding leaves the state",
+            1.75,
+            "A sentence with lengths[s] tokens has its last new state at t = lengths[s] - 1. From then on, its state "
+            "stays what it is: torch.where(t < lengths, new, old), with an axis for the width.",
+            [_question(4, 5, 2, 3, 5, "shorter"), _question(4, 4, 2, 2, 6, "shorter")],
+            _draw_shorter,
+            decisive=True,
+        ),
+        Stage(
+            "one token, one sentence",
+            0.5,
+            "With n = 1 or b = 1 the result has three axes still.",
+            [_question(3, 1, 2, 4, 7), _question(1, 3, 4, 2, 8)],
+            _draw_one,
+        ),
+    ],
+    [
+        Mistake(
+            "padding is read like tokens",
+            "Where t >= lengths there is no token: keep the old state of that sentence.",
+            lambda cell, x, lengths, state: _states(cell, x, lengths, state, padded=lambda old, new: new),
+        ),
+        Mistake(
+            "after the end stands 0",
+            "The state after the end is the last real one, so that states[:, -1] is what was read of each sentence.",
+            _zeroed,
+        ),
+        Mistake(
+            "the last token of a sentence is not read",
+            "A sentence of length 3 has its tokens at t = 0, 1 and 2: t < lengths.",
+            lambda cell, x, lengths, state: _states(
+                cell, x, lengths, state, goes_on=lambda t, lengths: t < lengths - 1
+            ),
+        ),
+        Mistake(
+            "one token of padding is read",
+            "A sentence of length 3 has its tokens at t = 0, 1 and 2: t < lengths, not <=.",
+            lambda cell, x, lengths, state: _states(cell, x, lengths, state, goes_on=lambda t, lengths: t <= lengths),
+        ),
+        Mistake(
+            "all sentences stop with the shortest",
+            "Each sentence has its own length: compare t with all lengths, `(b,)`, and choose row by row.",
+            _shortest,
+        ),
+        Mistake(
+            "batch and time are mixed up: the states are (n, b, d)",
+            "The states are stacked along the axis of the sentences: torch.stack(states, dim=1) gives (b, n, d).",
+            _time_first,
+        ),
+        Mistake(
+            "batch and time are mixed up by a reshape",
+            "A reshape keeps the order of the numbers and so mixes sentences. torch.stack(states, dim=1) gives "
+            "(b, n, d).",
+            _reshaped,
+        ),
+        Mistake(
+            "each step reads the first state",
+            "Nothing is remembered: pass on the state that the step before has given.",
+            lambda cell, x, lengths, state: _states(cell, x, lengths, state, before=lambda first, last: first),
+        ),
+        Mistake(
+            "the given state is not used",
+            "The first step reads the state that is given; it is not always 0.",
+            _from_nothing,
+        ),
+        Mistake(
+            "the states are those before each token",
+            "Keep the state after the step, not the one that it has read.",
+            _shifted,
+        ),
+        Mistake(
+            "read from right to left",
+            "Token 0 is read first: t goes from 0 to n - 1.",
+            _backwards,
+        ),
+        Mistake(
+            "only the last state",
+            "Attention gives something for each token, and so must this: collect the state of each step.",
+            lambda cell, x, lengths, state: unroll(cell, x, lengths, state)[:, -1],
+        ),
+    ],
+    trains=True,
+    hints=(
+        "What does one call of `cell` need, and what does it give? Which part of `x` are the first tokens of all "
+        "sentences? In the middle of a batch one sentence is over and another is not: what should the row of each be "
+        "after the next step? And which of the two can you not spare yourself to compute?",
+        "Two sentences of lengths 3 and 1, width 1, and a cell that adds the token to the state. `x` is $[[1, 2, 3], "
+        "[5, 9, 9]]$ and the first state is $[0, 10]$. Step 0: $[1, 15]$. Step 1: the cell gives $[3, 24]$, but the "
+        "second sentence is over, so $[3, 15]$. Step 2: $[6, 15]$. The states are $[[1, 3, 6], [15, 15, 15]]$. For "
+        "each step there is one row of truth values, `t < lengths`: $[T, T]$, $[T, F]$, $[T, F]$.",
+        "A loop over the tokens:\n"
+        "```python\n"
+        "states = []\n"
+        "for t in range(x.size(1)):\n"
+        "    new = ...  # (b, d): the cell reads x[:, t], which is (b, d_in), and the state\n"
+        "    real = (t < lengths).unsqueeze(1)  # (b, 1): fits all numbers of a state\n"
+        "    # the state is `new` where real, and stays where not: torch.where(real, ..., ...)\n"
+        "    # keep it\n"
+        "```\n"
+        "At the end `torch.stack`, along which axis? Write into no tensor: a gradient must find its way back.",
+    ),
+)

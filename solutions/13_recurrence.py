@@ -1,0 +1,745 @@
+# ---
+# jupyter:
+#   course:
+#     teaches: what a recurrence does, and what was given up and gained by leaving it
+#     part: attention
+#     column: 0
+#     row: 3
+#     builds_on: ["09"]
+#     running: 1
+#     questions:
+#       - Why was recurrence given up?
+#       - What does a state of fixed size still hold after many words?
+#       - Which is faster, in training and in writing, and from which length on?
+#       - How far does a window see?
+#   jupytext:
+#     notebook_metadata_filter: course
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 13 · Leaving recurrence
+#
+# Somebody reads you a list: *c5, a2, f7, ...* You may not write it down, and you hear each pair once. Then comes the question: *what was c?* Until 2017 the networks that led in language modelling and translation read in this way: **recurrently**, from word to word, with one vector that they carried
+# along, the **state**. All that they knew of a sentence was in it. Attention goes back to the list each time it is asked. For this it keeps the whole list, and compares each word with each.
+#
+# For a long text the old way is the cheaper one on paper: no square, and a memory that does not grow. Yet it was given up. In this notebook you build it, as a *gated recurrent unit*, put it beside attention on the same task, take the times of both, and fill in by formulas the table with
+# which the Transformer's authors argued. At the end you can judge the exchange yourself, and tell when you would take it back.
+#
+# **When you are done, you can**
+# - write a GRU cell, one step and whole sentences with padding, equal to PyTorch's;
+# - measure how far a gradient reaches back, and say what the update gate has to do with it;
+# - tell which part of the work must wait for another one, in training and in writing;
+# - build a window that slides, and count how many layers news needs to pass through it;
+# - compare recurrence, attention and windows by formulas: work, waiting, paths.
+#
+# **Time**: about 2 h 30 min. **Before this**: notebooks 01 (masks), 05 (formulas with sympy) and 09 (the look-up task).
+#
+# | exercise | what it asks | points |
+# |---|---|---|
+# | `GRUCell` | one step of a recurrence, equal to PyTorch's | 5 |
+# | `unroll` | a whole batch, token by token; padding leaves the state | 4 |
+# | `gradient_by_distance` | how far the last output feels an input | 3 |
+# | `sliding_window_mask` | attention that sees a few tokens back | 2 |
+# | `layers_to_reach` | how many layers the first token needs to the last | 2 |
+# | `costs` | nine formulas: work, waiting, paths | 4 |
+# | *essay* `exchange_essay` | what was given up, what was gained | 2 |
+# | **total** | | **22** |
+#
+# Sources: Cho et al. (2014), ["Learning Phrase Representations using RNN Encoder-Decoder"](https://arxiv.org/abs/1406.1078), where the GRU comes from; Vaswani et al. (2017), ["Attention Is All You Need"](https://arxiv.org/abs/1706.03762), section 4 and table 1;
+# [PyTorch's page on `nn.GRU`](https://docs.pytorch.org/docs/stable/generated/torch.nn.GRU.html). Cells that train, draw or take times are experiments: no mark depends on them, and grading skips them.
+
+# %% setup
+import math
+import time
+
+import sympy
+import torch
+from torch import Tensor, nn
+
+from helpers import plots
+from helpers.check import check
+from helpers.hints import hint
+from helpers.models import Attention, Context
+
+# %% [markdown]
+# **Before you begin**, write down what you expect. Section 8 comes back to it.
+#
+# 1. Six pairs are heard, and one is asked for. Is a pair that was heard long ago harder, for a GRU and for attention?
+# 2. A sentence twice as long: how much longer takes a training step, for each of the two?
+# 3. And writing, one word after the other: is attention faster there, too?
+# 4. Each token sees itself and the two before it. How many layers until token 11 can know of token 0?
+#
+# ## 1. One step
+#
+# A recurrence is one function, used again and again: it takes a token $x$ and the old state $h$ and gives the new state. The simplest form, $h' = \tanh(x W + h U)$, writes over everything in each step. A **gated** one decides for each number of the state how much of it
+# stays. In the form of PyTorch ($\sigma$ is the sigmoid, between 0 and 1, and $\odot$ multiplies number by number):
+#
+# $$ \begin{aligned}
+# r &= \sigma(x W_r + b_r + h U_r + c_r) && \text{reset gate} \\
+# z &= \sigma(x W_z + b_z + h U_z + c_z) && \text{update gate} \\
+# n &= \tanh\big(x W_n + b_n + r \odot (h U_n + c_n)\big) && \text{candidate} \\
+# h' &= (1 - z) \odot n + z \odot h && \text{new state}
+# \end{aligned} $$
+#
+# - $z$ near 1: the number **stays**, whatever the token says. $z$ near 0: it is replaced.
+# - $r$ near 0: the candidate is made from the token alone, as if nothing had been read before.
+#
+# (In their published paper, Cho et al. multiply by $r$ *before* the matrix: $(r \odot h)\, U_n$. PyTorch does so *after* it: then the products with $h$ of all three lines can be made at once. Both are called GRU; weights trained for one are wrong for the other.)
+#
+# ### By hand
+#
+# Width 1, token $x = 2$, old state $h = 0.5$. The three $W$ are $1, -1, 0.5$, the three $U$ are $2, 2, 4$, and there are no biases. What are $r$, $z$, $n$ and $h'$? How much of the new state is the old one?
+
+# %% experiment
+x, h = torch.tensor(2.0), torch.tensor(0.5)
+r = torch.sigmoid(1 * x + 2 * h)
+z = torch.sigmoid(-1 * x + 2 * h)
+n = torch.tanh(0.5 * x + r * (4 * h))
+print(f"r = sigmoid(3) = {r:.3f},  z = sigmoid(-1) = {z:.3f},  n = {n:.3f}")
+print(f"new state = {1 - z:.3f} * {n:.3f} + {z:.3f} * {h:.1f} = {(1 - z) * n + z * h:.3f}")
+
+# %% [markdown]
+# ### Exercise: the cell
+#
+# As in PyTorch, one layer makes all that comes from the token, three times $d$ numbers: first those for $r$, then those for $z$, last those for $n$. Another one does the same for the state. `part.chunk(3, dim=-1)` cuts into three.
+
+# %% exercise="GRUCell"
+class GRUCell(nn.Module):
+    """One step of a gated recurrent unit: `cell(x, state)`.
+
+    Its only parameters are from_input, an nn.Linear(d_in, 3 * d), and from_state, an
+    nn.Linear(d, 3 * d); each gives d numbers for the reset gate, d for the update gate and d for
+    the candidate, in this order. No dropout, and nothing is kept from one call to the next.
+    """
+
+    def __init__(self, d_in: int, d: int) -> None:
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+        ### END SOLUTION
+
+    def forward(self, x: Tensor, state: Tensor) -> Tensor:
+        """Returns the new state `(b, d)` of tokens `x` `(b, d_in)` and the old state `(b, d)`."""
+        ### BEGIN SOLUTION
+        x_reset, x_update, x_new = self.from_input(x).chunk(3, dim=-1)  # (b, d) each
+        h_reset, h_update, h_new = self.from_state(state).chunk(3, dim=-1)  # (b, d) each
+        reset = torch.sigmoid(x_reset + h_reset)
+        update = torch.sigmoid(x_update + h_update)
+        candidate = torch.tanh(x_new + reset * h_new)
+        return (1 - update) * candidate + update * state
+        ### END SOLUTION
+
+
+# %% check="GRUCell" points=5
+check(GRUCell)
+
+# %% [markdown]
+# Is it PyTorch's? Give both the same weights, and ask.
+
+# %% experiment
+torch.manual_seed(0)
+theirs, yours = nn.GRUCell(5, 8), GRUCell(5, 8)
+yours.from_input.load_state_dict({"weight": theirs.weight_ih, "bias": theirs.bias_ih})
+yours.from_state.load_state_dict({"weight": theirs.weight_hh, "bias": theirs.bias_hh})
+x, state = torch.randn(4, 5), torch.randn(4, 8)
+print("the same new state:", torch.allclose(yours(x, state), theirs(x, state), atol=1e-6))
+
+# %% [markdown]
+# ## 2. A whole sentence
+#
+# Now the loop. It cannot be avoided: state $t$ needs state $t-1$. And a batch holds sentences of several lengths. With attention, padding was a matter of a mask (notebook 01). Here it is one of memory: a state that goes on reading padding *changes*, and what
+# it knew of the sentence fades.
+#
+# **By hand.** A "cell" that only adds the token to the state, two sentences of lengths 3 and 1, padded with 9: `x` is $[[1, 2, 3], [4, 9, 9]]$, and both states begin with 0. Which states are there after each step? (Sentence 0: 1, 3, 6. Sentence 1: 4, 4, 4, and not 4, 13, 22.)
+
+# %% exercise="unroll"
+def unroll(cell, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
+    """Returns the states `(b, n, d)` after each token of a batch, read from left to right.
+
+    Args:
+        cell: function of tokens `(b, d_in)` and states `(b, d)` that gives the new states `(b, d)`.
+        x: the sentences, padded at the end, `(b, n, d_in)`.
+        lengths: how many tokens of each sentence are real, `(b,)`, from 1 to n.
+        state: the states before the first token, `(b, d)`.
+
+    From its end on, the state of a sentence stays as it is, whatever the padding holds: so
+    `unroll(...)[:, -1]` is what is left of each sentence.
+    """
+    ### BEGIN SOLUTION
+    states = []
+    for t in range(x.size(1)):
+        new = cell(x[:, t], state)  # (b, d)
+        real = (t < lengths).unsqueeze(1)  # (b, 1)
+        state = torch.where(real, new, state)
+        states.append(state)
+    return torch.stack(states, dim=1)  # (b, n, d)
+    ### END SOLUTION
+
+
+# %% check="unroll" points=4
+check(unroll)
+
+# %% [markdown]
+# `nn.GRU` does all this at once, and faster; for padding it wants a *packed* batch. The last states must be yours.
+
+# %% experiment
+from torch.nn.utils.rnn import pack_padded_sequence
+
+torch.manual_seed(1)
+gru = nn.GRU(5, 8, batch_first=True)
+cell = nn.GRUCell(5, 8)
+cell.load_state_dict({name.removesuffix("_l0"): weight for name, weight in gru.state_dict().items()})
+x, lengths = torch.randn(3, 6, 5), torch.tensor([6, 2, 4])
+packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+_, last = gru(packed)  # (1, b, d)
+states = unroll(cell, x, lengths, torch.zeros(3, 8))
+print("the same last states:", torch.allclose(states[:, -1], last[0], atol=1e-6))
+
+# %% [markdown]
+# ## 3. What the state still holds
+#
+# The look-up task of notebook 09, told as in the introduction. A sentence has twelve tokens. Six letters come in random order, each with a number from 0 to 7, all different; **after each pair one question** is asked about a letter that was heard already. The
+# answer stands 1, 3, 5, ... or 11 tokens back: this is the *distance*, and we count right answers for each distance by itself.
+
+# %% experiment
+PAIRS, NUMBERS = 6, 8
+
+
+def shuffled(count: int, size: int, generator: torch.Generator) -> Tensor:
+    """Returns `count` shuffled orders of the numbers below `size`, `(count, size)`."""
+    return torch.rand(count, size, generator=generator).argsort(dim=1)
+
+
+def sentences(count: int, generator: torch.Generator) -> tuple[Tensor, ...]:
+    """Returns letters and numbers `(count, 12)`, then answers and distances `(count, 6)`.
+
+    Pairs and questions take turns; a question has the number 8.
+    """
+    letters = shuffled(count, PAIRS, generator)
+    numbers = shuffled(count, NUMBERS, generator)[:, :PAIRS]
+    heard = torch.arange(1, PAIRS + 1)
+    back = (torch.rand(count, PAIRS, generator=generator) * heard).long()  # 0: the last pair
+    asked = heard - 1 - back
+    questions = letters.gather(1, asked), torch.full_like(asked, NUMBERS)
+    return (torch.stack([letters, questions[0]], dim=2).flatten(1),
+            torch.stack([numbers, questions[1]], dim=2).flatten(1),
+            numbers.gather(1, asked), 2 * back + 1)
+
+
+letters, numbers, answers, distances = sentences(1, torch.Generator().manual_seed(15))
+names = [f"{'abcdef'[a]}{'?' if b == NUMBERS else int(b)}" for a, b in zip(letters[0], numbers[0])]
+print("sentence: ", " ".join(names))
+print("answers:  ", *answers[0].tolist())
+print("distances:", *distances[0].tolist())
+
+# %% [markdown]
+# How well does one do who remembers the numbers, but not which letter they came with? Who has heard $k$ numbers guesses one of them, and is right once in $k$. Where the answer is near, $k$ is often small, so this guesser, too, has its best results there. It is the line to be above.
+#
+# One layer each, in the same surroundings as in notebook 09: embeddings of letter, number and place, the layer, and a head with eight outputs. One GRU has a state of 64 numbers, one of 16; three seeds each. Attention gets 300
+# steps, the GRUs 800, each with a learning rate that did well in a few trials.
+
+# %% experiment
+class Recurrent(nn.Module):
+    """PyTorch's GRU in the form of a layer: `(b, n, d)` in, the states `(b, n, d)` out."""
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        self.gru = nn.GRU(d_model, d_model, batch_first=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.gru(x)[0]
+
+
+class MaskedAttention(Attention):
+    """The attention of `helpers.models`, one head, under a mask `(n, n)`."""
+
+    def __init__(self, d_model: int, mask: Tensor | None) -> None:
+        super().__init__(d_model, n_heads=1)
+        self.mask = mask
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x, Context(mask=self.mask))
+
+
+# %% experiment
+class Reader(nn.Module):
+    """Embeddings, one layer, and a score for each of 8 numbers."""
+
+    def __init__(self, layer: nn.Module, d_model: int) -> None:
+        super().__init__()
+        sizes = PAIRS, NUMBERS + 1, 2 * PAIRS
+        self.letter, self.number, self.place = (nn.Embedding(size, d_model) for size in sizes)
+        self.layer, self.head = layer, nn.Linear(d_model, NUMBERS)
+
+    def embed(self, letters: Tensor, numbers: Tensor) -> Tensor:
+        """Returns `(b, 12, d)` of letters and numbers `(b, 12)`."""
+        return self.letter(letters) + self.number(numbers) + self.place.weight
+
+    def forward(self, letters: Tensor, numbers: Tensor) -> Tensor:
+        """Returns scores for the answers of the six questions, `(b, 6, 8)`."""
+        return self.head(self.layer(self.embed(letters, numbers)))[:, 1::2]
+
+
+# %% experiment
+TEST = sentences(1000, torch.Generator().manual_seed(99))
+DISTANCES = range(1, 2 * PAIRS, 2)
+
+
+@torch.no_grad()
+def by_distance(model: nn.Module) -> list[float]:
+    """Returns the share of right answers at each distance, on 1,000 sentences of the test."""
+    letters, numbers, answers, distances = TEST
+    right = (model(letters, numbers).argmax(dim=-1) == answers).float()  # (1000, 6)
+    return [right[distances == distance].mean().item() for distance in DISTANCES]
+
+
+def learn(model: nn.Module, seed: int, steps: int, rate: float, log: bool) -> nn.Module:
+    """Trains a model on fresh sentences and returns it."""
+    generator = torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate)
+    for step in range(1, steps + 1):
+        letters, numbers, answers, _ = sentences(32, generator)
+        loss = nn.functional.cross_entropy(model(letters, numbers).flatten(0, 1), answers.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        if log and step % (steps // 4) == 0:
+            shares = by_distance(model)
+            print(f"  step {step:3}  loss {loss.item():.2f}  perplexity {loss.exp().item():.1f}"
+                  f"  right at distance 1: {shares[0]:.2f}, at distance 11: {shares[-1]:.2f}")
+    return model
+
+
+# %% measured
+from tqdm import tqdm
+
+causal = torch.full((2 * PAIRS, 2 * PAIRS), -torch.inf).triu(1)
+LAYERS = {
+    "attention": (lambda: Reader(MaskedAttention(64, causal), 64), 300, 3e-3),
+    "GRU, state of 64": (lambda: Reader(Recurrent(64), 64), 800, 6e-3),
+    "GRU, state of 16": (lambda: Reader(Recurrent(16), 16), 800, 6e-3),
+}
+shares = {}
+for name, (make, steps, rate) in tqdm(LAYERS.items(), unit="kind"):
+    print(name)
+    for seed in range(3):
+        torch.manual_seed(seed)
+        model = learn(make(), seed, steps, rate, log=seed == 0)
+        shares.setdefault(name, []).append(by_distance(model))
+
+# %% measured
+heard = torch.arange(1, PAIRS + 1).expand_as(TEST[3])
+guesser = [(1 / heard[TEST[3] == distance]).mean().item() for distance in DISTANCES]
+figure, (axes,) = plots.panels(1, width=6.6, height=3.4)
+plots.curves(shares, DISTANCES, title="Look-up by distance: mean and range of three seeds",
+             x_label="distance of the answer (tokens)", y_label="share of right answers", axes=axes)
+axes.plot(DISTANCES, guesser, color="#555555", linestyle=":", label="a guess among those heard")
+axes.set(ylim=(0, 1.05), xticks=list(DISTANCES))
+axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
+plots.show(figure, plots.describe_curves(shares | {"a guess": guesser}, DISTANCES, "distance", digits=2))
+print(f"{'':18}", *[f"{distance:>5}" for distance in DISTANCES])
+for name, runs in (shares | {"a guess": [guesser]}).items():
+    print(f"{name:18}", *[f"{share:5.2f}" for share in torch.tensor(runs).mean(dim=0)])
+
+# %% [markdown]
+# **Attention** is right at every distance: the question is compared with each pair, and it does not matter where the pair stands.
+#
+# The **GRU** with a state of 64 falls from 0.87 at distance 1 to 0.38 at distance 11 in our run. The one with a state of 16 lies on the dotted line: it knows which numbers were heard, and not which letter each came with. (At the far end it is even below the line: that guesser forgets no number.)
+#
+# Is the state too small? Six letters with six different numbers of eight: there are $8 \cdot 7 \cdot 6 \cdot 5 \cdot 4 \cdot 3 = 20{,}160$ such tables, which 15 bits can tell apart, and a state has 64 numbers. And look at the log: the near distances are learned first. In our run, distance 11 was at 0.16 after 400
+# steps, and at 0.36 after 800. Nothing says that it would stop there. So the figure shows what is **hard to learn**, and not what is impossible: with every token the GRU has to write a number into its state under the name of a letter, without touching the others, and a mistake shows only at a
+# question many steps later.
+#
+# ## 4. How far does a gradient reach?
+#
+# To learn that a number eleven tokens back was the right one, training must send its gradient there. In a recurrence it goes back through every state in between, and each step multiplies it by something. Measure what arrives.
+#
+# ### Exercise: the gradient by distance
+#
+# How strongly does the *last* output depend on the input $k$ steps before it? Add up the numbers of the last outputs of all sentences; the gradient of this one number by `x` has the shape of `x`. For each token take the length of its gradient
+# (the root of the sum of squares), and the mean over the sentences.
+
+# %% exercise="gradient_by_distance"
+def gradient_by_distance(model, x: Tensor) -> Tensor:
+    """Returns the size of the gradient of the last output by the input k steps before, `(n,)`.
+
+    Args:
+        model: function of `(b, n, d)` that gives outputs `(b, n, d)`, such as a GRU or attention.
+        x: the inputs, `(b, n, d)`; they stay as they are.
+
+    Entry k belongs to the token k places before the last one: for each sentence the length of the
+    gradient of the sum of its last output's numbers, and of that the mean over the sentences.
+    """
+    ### BEGIN SOLUTION
+    inputs = x.detach().clone().requires_grad_()
+    last = model(inputs)[:, -1].sum()
+    (gradient,) = torch.autograd.grad(last, inputs)  # (b, n, d)
+    sizes = gradient.norm(dim=-1)  # (b, n)
+    return sizes.mean(dim=0).flip(0)
+    ### END SOLUTION
+
+
+# %% check="gradient_by_distance" points=3
+check(gradient_by_distance)
+
+# %% [markdown]
+# Four new layers of width 64 that have learned nothing yet, and sentences of 60 tokens. Beside attention, a GRU as PyTorch starts it, and two whose update gates start with a bias of 2 and of 4: then $z$ is near $\sigma(2) = 0.88$ or $\sigma(4) = 0.98$, and the state mostly stays. All
+# curves are divided by their first value.
+
+# %% experiment
+def slow(bias: float) -> Recurrent:
+    """Returns a new GRU layer of width 64 whose update gates start with this bias."""
+    layer = Recurrent(64)
+    with torch.no_grad():
+        layer.gru.bias_hh_l0[64:128] += bias  # the second third
+    return layer
+
+
+KINDS = {"attention": lambda: MaskedAttention(64, None), "GRU": lambda: slow(0),
+         "GRU, bias 2": lambda: slow(2), "GRU, bias 4": lambda: slow(4)}
+reach = {}
+for name, make in KINDS.items():
+    for seed in range(3):
+        torch.manual_seed(seed)
+        layer, x = make(), torch.randn(16, 60, 64)
+        sizes = gradient_by_distance(layer, x)
+        reach.setdefault(name, []).append((sizes / sizes[0]).tolist())
+
+figure, (axes,) = plots.panels(1, width=6.6, height=3.4)
+plots.curves(reach, range(60), title="Gradient of the last output, by distance: three seeds",
+             x_label="distance (tokens)", y_label="size, distance 0 = 1", axes=axes, log_y=True)
+axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
+plots.show(figure, plots.describe_curves(reach, range(60), "distance", digits=1))
+for name, runs in reach.items():
+    mean = torch.tensor(runs).mean(dim=0)
+    print(f"{name:12}", *[f"distance {k}: {mean[k]:.0e}" for k in (1, 10, 59)], sep="   ")
+
+# %% [markdown]
+# - **The GRU as it starts**: a straight line on this scale, so at each step back the gradient shrinks by about the same factor. Over 60 tokens that makes twelve powers of ten. What stands there can hardly be learned from.
+# - **With slow gates**: where the update gate is $z$, the state passes on $z$ times the old one, and the gradient goes back the same way. $\sigma(4)^{59} = 0.98^{59} = 0.34$, and about that much arrives. The gate is what gradients travel by. For the LSTM, the GRU's older relative,
+#   [Jozefowicz et al. (2015)](https://proceedings.mlr.press/v37/jozefowicz15.html) found that a gate which starts open, with a bias of 1, helps. It has a price: with $z = 0.98$ a new token has a weight of 0.02, and must wait until training opens the gate.
+# - **Attention** is flat: every token is one look away. (Distance 0 stands out. The last token is also the one that asks: its query moves all weights.)
+#
+# ## 5. What must wait
+#
+# Now the clock. A model does two kinds of work. In **training** it reads a sentence that is there as a whole. In **writing** it makes one token, which is then the next input: here everybody has to wait. We take the time for one sentence of random tokens, width 64, on one thread:
+# a training step (forward and backward), and writing token by token, the GRU with its state, attention with keys and values kept (as the decoder of notebook 11 does).
+
+# %% measured
+def fastest(work) -> float:
+    """Returns the milliseconds of the fastest of several calls, after one that does not count."""
+    work()
+    taken = []
+    while len(taken) < 3 or sum(taken) < 0.25:
+        start = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - start)
+    return 1000 * min(taken)
+
+
+def step_of(layer: nn.Module, x: Tensor, **options) -> None:
+    """Makes one training step's forward and backward pass."""
+    layer(x, **options).square().mean().backward()
+
+
+@torch.no_grad()
+def write_recurrent(layer: Recurrent, x: Tensor) -> None:
+    """Reads token by token, passing on the state."""
+    state = None
+    for token in x.split(1, dim=1):  # (1, 1, d)
+        _, state = layer.gru(token, state)
+
+
+@torch.no_grad()
+def write_attention(layer: Attention, x: Tensor) -> None:
+    """Reads token by token, keeping all keys and values."""
+    context = Context(cache={})
+    for token in x.split(1, dim=1):
+        layer(token, context)
+
+
+# %% measured
+threads = torch.get_num_threads()
+torch.set_num_threads(1)
+torch.manual_seed(0)
+lengths = [16, 32, 64, 128, 256, 512]
+recurrent, attention = Recurrent(64), Attention(64, 4)
+training, writing = {"attention": [], "GRU": []}, {"attention": [], "GRU": []}
+for length in tqdm(lengths, unit="length"):
+    x = torch.randn(1, length, 64)
+    training["GRU"].append(fastest(lambda: step_of(recurrent, x)))
+    training["attention"].append(fastest(lambda: step_of(attention, x, context=Context(causal=True))))
+    writing["GRU"].append(fastest(lambda: write_recurrent(recurrent, x)))
+    writing["attention"].append(fastest(lambda: write_attention(attention, x)))
+torch.set_num_threads(threads)
+
+figure, axes = plots.panels(2, width=4.2, height=3.3)
+told = []
+for place, (name, times) in zip(axes, {"training": training, "writing": writing}.items()):
+    plots.curves(times, lengths, title=f"{name}: time for one sentence", x_label="length (tokens)",
+                 y_label="milliseconds", axes=place, log_x=True, log_y=True)
+    told.append(f"{name}: " + plots.describe_curves(times, lengths, "length", digits=2))
+plots.show(figure, "Milliseconds. " + " ".join(told))
+for name, times in {"training": training, "writing": writing}.items():
+    ratios = [gru / other for gru, other in zip(times["GRU"], times["attention"])]
+    print(f"{name:8} time of the GRU / time of attention:",
+          *[f"{length}: {ratio:.1f}" for length, ratio in zip(lengths, ratios)], sep="  ")
+
+# %% [markdown]
+# (These are times of one machine and one moment; yours differ, and so do two runs. Look at the shapes.)
+#
+# - **Training.** The GRU's time grows about as the length does: each token waits for the state before it, and on the way back each gradient waits for the one after it. Attention makes all rows in a few large products, and its line is far below, even at length 512, where it makes three times *as many*
+#   products as the GRU (section 7). So it is not the work that makes the difference. It is the **waiting**: a step that waits is a small product by itself, with all that a call costs, and whatever could compute beside it has nothing to do. We took one thread; with many, or on a graphics card, there
+#   is more that has nothing to do.
+# - **Writing.** That advantage is gone. Whoever writes has to wait for the last word, and attention now makes as many small products as the GRU. Each new token also looks at all that are kept, so its work grows with what stands before, and so does the memory. (At these lengths the calls still cost
+#   more than the products; section 7 says what comes.) The GRU's token number 10,000 costs what its first one did.
+#
+# Vaswani et al. give this as the reason in their introduction: "This inherently sequential nature precludes parallelization within training examples, which becomes critical at longer sequence lengths".
+#
+# ## 6. A window
+#
+# Attention compares each token with each: a square. If it looks back a few places only, the square becomes a band. The *Longformer* of [Beltagy et al. (2020)](https://arxiv.org/abs/2004.05150) and [Mistral 7B](https://arxiv.org/abs/2310.06825) have such windows; table 1 of Vaswani et al. calls it
+# *restricted* self-attention. A window of 3: each token sees itself and the two before it.
+
+# %% exercise="sliding_window_mask"
+def sliding_window_mask(size: int, window: int) -> Tensor:
+    """Returns the mask `(size, size)` of a causal window: 0 where token i may look, else -inf.
+
+    Token i (the row) sees `window` places, its own included: i - window < j <= i. Where the
+    sentence begins, there are fewer. Example: sliding_window_mask(3, 2) has the rows
+    [0, -inf, -inf], [0, 0, -inf] and [-inf, 0, 0]. `window` is at least 1.
+    """
+    ### BEGIN SOLUTION
+    i = torch.arange(size).unsqueeze(1)  # (size, 1): the token that looks
+    j = torch.arange(size)  # (size,): the token looked at
+    seen = (j <= i) & (j > i - window)  # (size, size)
+    return torch.zeros(size, size).masked_fill(~seen, -torch.inf)
+    ### END SOLUTION
+
+
+# %% check="sliding_window_mask" points=2
+check(sliding_window_mask)
+
+# %% [markdown]
+# What does it cost? Put a window of 6 into the look-up task of section 3 and train again. Which distances will it get right? Look at the mask before you look at the figure.
+
+# %% measured
+window_shares = {"attention": shares["attention"], "window of 6": []}
+for seed in tqdm(range(3), unit="seed"):
+    torch.manual_seed(seed)
+    windowed = Reader(MaskedAttention(64, sliding_window_mask(2 * PAIRS, 6)), 64)
+    window_shares["window of 6"].append(by_distance(learn(windowed, seed, 300, 3e-3, log=seed == 0)))
+
+figure, (left, right) = plots.panels(2, width=4.2, height=3.3)
+plots.matrix(sliding_window_mask(2 * PAIRS, 6), "window of 6, twelve tokens", axes=left)
+plots.curves(window_shares, DISTANCES, title="Look-up by distance: three seeds",
+             x_label="distance of the answer (tokens)", y_label="share of right answers", axes=right)
+right.plot(DISTANCES, guesser, color="#555555", linestyle=":", label="a guess")
+right.set(ylim=(0, 1.05), xticks=list(DISTANCES))
+right.legend(loc="lower left")
+plots.show(figure, "Left, a band of six places below the diagonal. Right, share of right answers: "
+           + plots.describe_curves(window_shares, DISTANCES, "distance", digits=2))
+for name, runs in window_shares.items():
+    print(f"{name:12}", *[f"{share:5.2f}" for share in torch.tensor(runs).mean(dim=0)])
+
+# %% [markdown]
+# A cliff: right up to distance 5, and from distance 7 on one of eight numbers, drawn blindly. It lies below the dotted line there, since the guesser has at least heard which numbers there were. A GRU fades; a window ends. (With one layer, that is.)
+#
+# ### Exercise: through several layers
+#
+# With a second layer there is a way around. Token 2 sees token 0 and knows of it; token 4 sees token 2, and so learns of token 0 by hearsay. How many layers does a window need until the *last* token can know of the *first*? Move the slider before you answer: the right-hand picture
+# shows who can know of whom.
+
+# %% interactive
+from ipywidgets import IntSlider, interact
+
+
+def show_reach(layers: int) -> None:
+    """Draws the window of one layer, and who can know of whom after several."""
+    seen = (sliding_window_mask(12, 3) == 0).float()  # (12, 12)
+    known = torch.linalg.matrix_power(seen, layers) > 0
+    figure, (left, right) = plots.panels(2, width=3.6, height=3.6)
+    plots.matrix(seen, "one layer: a window of 3", axes=left, limits=(0, 1))
+    plots.matrix(known, f"who can know of whom, layers: {layers}", axes=right, limits=(0, 1),
+                 row_label="who knows", column_label="of whom")
+    farthest = int(known[:, 0].nonzero().max())
+    plots.show(figure, f"Two squares of 12 by 12 places. Left, a band of three places. Right, after "
+               f"{layers} layers of it: token {farthest} is the last that can know of token 0.")
+
+
+interact(show_reach, layers=IntSlider(value=2, min=1, max=7, description="layers",
+                                      continuous_update=False));
+
+# %% experiment
+# The same picture for those who only read: two layers.
+show_reach(2)
+
+# %% exercise="layers_to_reach"
+def layers_to_reach(size: int, window: int) -> int:
+    """Returns how many layers of a window are needed until the last of `size` tokens can know of
+    the first.
+
+    `window` is at least 2, and counts the token itself. Example: 2 for size 5 and window 3.
+    A sentence of one token needs no layer: 0.
+    """
+    ### BEGIN SOLUTION
+    return math.ceil((size - 1) / (window - 1))
+    ### END SOLUTION
+
+
+# %% check="layers_to_reach" points=2
+check(layers_to_reach)
+
+# %% [markdown]
+# *Can* know: the way is there. Whether anything useful travels on it, from layer to layer, is for training to find out. Mistral 7B has 32 layers and a window of 4,096 tokens, and its authors speak of a span of about 131 thousand tokens. What does your function say?
+
+# %% experiment
+window, layers = 4096, 32
+farthest = layers * (window - 1) + 1  # the longest sentence that 32 layers are enough for
+print(f"{farthest:,} tokens: {layers_to_reach(farthest, window)} layers;"
+      f" one token more: {layers_to_reach(farthest + 1, window)}")
+
+# %% [markdown]
+# ## 7. The table, by formulas
+#
+# Table 1 of Vaswani et al. compares kinds of layers in three respects, in orders of growth ($n$ is the length, $d$ the width, $r$ the size of a neighbourhood):
+#
+# | layer | complexity | sequential operations | maximum path length |
+# |---|---|---|---|
+# | self-attention | $O(n^2 d)$ | $O(1)$ | $O(1)$ |
+# | recurrent | $O(n d^2)$ | $O(n)$ | $O(n)$ |
+# | self-attention, restricted | $O(r n d)$ | $O(1)$ | $O(n / r)$ |
+#
+# Orders of growth leave factors out. Yours will be exact, for the layers of this notebook. The letters are $D$ (width), $A$ (heads), $L$ (length) and $W$ (window, with $2 \le W \le L$), and three things are counted:
+#
+# - **products**: multiplications in the matrix products of one layer, for one sentence, as in notebook 09: $(p, q)$ with $(q, r)$ takes $p \cdot q \cdot r$. Gates, biases and softmax do not count. The recurrence is a `GRUCell` from width $D$ to $D$. Attention has the layers query, key, value and output, makes all
+#   $L \cdot L$ scores, and averages the values by them; a window makes $W$ scores for each token, and averages $W$ values (count it so at the beginning of the sentence, too).
+# - **steps**: how many tokens must be worked out one after the other while a sentence is read, in one layer.
+# - **path**: how many times the news of the first token is handed on until the last token has it. In a recurrence it is handed from state to state, in attention by a look; with a window, by one look in each layer, so here it is the number of layers.
+#
+# **By hand**: $D = 2$, $L = 5$. The GRU multiplies $(1, 2)$ with $(2, 6)$ twice in each of 5 steps: 120 products. Attention: four times $(5, 2)$ with $(2, 2)$, that is 80; $(5, 2)$ with $(2, 5)$ and $(5, 5)$ with $(5, 2)$, 100 for one head; in all 180. And for two heads of width 1?
+
+# %% setup
+D, A, L, W = sympy.symbols("D A L W", positive=True, integer=True)
+
+# %% exercise="costs"
+def costs() -> dict[str, sympy.Expr]:
+    """Returns nine formulas in D, A, L and W: what one layer costs, and how far news have to go.
+
+    Returns:
+        A dict with the keys "recurrence products", "recurrence steps", "recurrence path", and the
+        same three for "attention" and for "window". `sympy.ceiling` rounds up.
+
+    Example: at D = 2, L = 5 the entry "recurrence products" is 120, "attention products" 180.
+    """
+    ### BEGIN SOLUTION
+    layers = 4 * L * D**2  # query, key, value, output: (L, D) with (D, D)
+    head = L * (D / A) * L + L * L * (D / A)  # scores, then the average of the values
+    head_of_window = L * (D / A) * W + L * W * (D / A)
+    return {
+        "recurrence products": L * 2 * D * (3 * D),  # token and state, with (D, 3D)
+        "recurrence steps": L,
+        "recurrence path": L - 1,
+        "attention products": layers + A * head,
+        "attention steps": sympy.Integer(1),
+        "attention path": sympy.Integer(1),
+        "window products": layers + A * head_of_window,
+        "window steps": sympy.Integer(1),
+        "window path": sympy.ceiling((L - 1) / (W - 1)),
+    }
+    ### END SOLUTION
+
+
+# %% check="costs" points=4
+check(costs)
+
+# %% experiment
+found, at = costs(), {D: 512, A: 8, W: 128}
+print(f"{'':12}{'products':>24}{'steps':>8}{'path':>28}")
+for kind in ("attention", "recurrence", "window"):
+    products, steps, path = (found[f"{kind} {what}"] for what in ("products", "steps", "path"))
+    print(f"{kind:12}{str(sympy.expand(products)):>24}{str(steps):>8}{str(path):>28}")
+equal = sympy.solve(sympy.Eq(found["attention products"], found["recurrence products"]), L)
+print("attention makes as many products as the recurrence at L =", equal[0])
+
+# %% experiment
+lengths = [2**power for power in range(7, 15)]  # from the window's width on
+figure, axes = plots.panels(3, width=3.4, height=3.2)
+told = []
+for what, place in zip(("products", "steps", "path"), axes):
+    lines = {kind: [float(found[f"{kind} {what}"].subs(at | {L: length})) for length in lengths]
+             for kind in ("attention", "recurrence", "window")}
+    plots.curves(lines, lengths, title=what, x_label="length L", y_label=what, axes=place,
+                 log_x=True, log_y=True)
+    place.set_xticks(lengths[::2])
+    told.append(f"{what}: " + plots.describe_curves(lines, lengths, "length", digits=2))
+plots.show(figure, "Width 512, window 128. " + " ".join(told))
+
+# %% [markdown]
+# Attention makes fewer products than the GRU **as long as the sentence is shorter than the layer is wide**, $L < D$, exactly. Vaswani et al. say so for orders of growth: self-attention is faster than recurrence when $n$ is smaller than $d$, which they call most often the case for the sentences of
+# translation. So with sentences one did not even pay for the waiting with more work. The square outgrows all else only where texts are long, and there the window is the cheapest of the three: it neither waits nor squares, and pays with a longer path.
+#
+# One column is missing in that table: what must be **kept while writing**. A recurrence keeps its state, $D$ numbers, however much it has read. Attention keeps keys and values, $2 L D$ numbers in each layer; a window $2 W D$.
+#
+# ## 8. Looking back
+#
+# Compare with what you wrote down at the beginning.
+#
+# 1. **Distance**: harder for the GRU, all the same to attention (section 3). It is a statement about this training: the state had room, and more steps brought more.
+# 2. **Training**: about twice as long for the GRU. For attention less than that as long as the calls cost more than the products, and more when the square rules (section 5).
+# 3. **Writing**: no longer; each token waits in any case, and attention's has more to look at (sections 5 and 7).
+# 4. **The window**: $\lceil 11 / 2 \rceil = 6$ layers (section 6).
+#
+# The story did not end in 2017. Layers have come that are recurrences in writing, with a state of fixed size, and can be trained without waiting: [Katharopoulos et al. (2020)](https://arxiv.org/abs/2006.16236) take the softmax out of attention and find a recurrence, and the state-space layers of
+# [Gu and Dao (2023)](https://arxiv.org/abs/2312.00752) let the token decide what is kept, as gates do. For another family without attention, gated convolutions, [Arora et al. (2023)](https://arxiv.org/abs/2312.04927) trace 82 % of the gap to attention to one thing, the question of section 3: recalling what was said before.
+#
+# ## 9. Essay
+#
+# In English or in French, a few sentences for each part. (a) What had a recurrence that attention has given up? Name two things, with formulas. (b) What was gained? Name two things, with formulas or with measurements of this notebook. (c) Someone looks at the figure of section 3 and says: "a GRU cannot remember more
+# than a few tokens." What do sections 3 and 4 say to that? (d) A model on a hearing aid is to follow what is said all day, word by word; another one is to be trained on a library in a data centre. Which kind of layer for which, and why?
+
+# %% [markdown] essay="exchange_essay" points=2
+# **Rubric** (half a point for each, 2 points in all)
+#
+# - (a) Two of: a memory of fixed size while writing ($D$ numbers, against $2LD$ keys and values); a fixed cost for each token, $6D^2$, against one that grows with what stands before, $4D^2 + 2LD$; products linear in the length, $6LD^2$, against $2L^2D$; an order that needs no positions; no longest sentence.
+# - (b) Two of: one step in place of $L$ in training, measured as the smaller time of a training step; a path of 1 in place of $L - 1$, seen in the gradient that does not shrink with distance; fewer products while $L < D$; look-up that does not depend on the distance.
+# - (c) What was measured is what was learned in 800 steps, one setting. In the log, answers get better with more steps, the near ones first; with a bias on the update gate the gradient reaches 60 tokens back. "Cannot" is not shown. (The state of 16 is a matter of room and of training, which this run cannot tell apart.)
+# - (d) The hearing aid: a recurrence (or a window), since memory and time for each word are fixed however long the day. The library: attention, since all tokens of a text are trained at once. A reason must be given for both.
+#
+# **Misconceptions that cost marks**: "attention needs less memory"; "attention is faster in writing, too"; "recurrence was given up because it makes more products"; "a GRU forgets after a fixed number of tokens"; "a GRU has no gradient beyond ten tokens, whatever its gates".
+#
+# **Answers as students write them**
+#
+# - *Full marks (2 of 2)*: "(a) A recurrence keeps D numbers while it writes and pays 6D^2 products for each token, however long the text; attention keeps 2LD numbers, and each new
+#   token looks at all of them. (b) State t waits for state t - 1, so a sentence takes L steps, and attention takes one, which is why its training step was so much faster; and the path
+#   from the first token to the last is 1 in place of L - 1, so the gradient arrives undiminished. (c) The figure shows what 800 steps have taught one setting: the log still rises, near
+#   distances first, and with a bias of 4 on the update gate the gradient reaches 60 tokens back, so 'cannot' is too much. (d) On the hearing aid I would take a recurrence, since its memory and
+#   its time for each word stay the same all day; in the data centre attention, which trains all places of a text at once." Why: (a) to (d), half a point each.
+# - *Half (1 of 2)*: "(a) It needs only its state of D numbers, and the work grows with L and not with the square of L. (b) Training does not wait any more, 1 step in place of L, and every
+#   token can look at every other one directly, so that the path is 1. (c) That is right, the GRU forgets what is more than five tokens ago, one sees it in the curve. (d) Attention for both, because it is
+#   faster in writing, too." Why: (a) and (b) (1). (c) takes what one training has learned for a limit and overlooks the update gate (0.5 lost). (d) holds a misconception: when writing, each token
+#   waits, and what attention keeps grows all day (0.5 lost).
+# - *No marks (0 of 2)*: "(a) Nothing was given up, since attention is better in everything. (b) It makes fewer products for any length and needs less memory. (c) A GRU forgets, that is known. (d) The small device gets a small
+#   Transformer and the data centre a large one." Why: No part is met: (a) and (b) are misconceptions (the square, the kept keys and values), (c) repeats the claim in place of examining it, (d) speaks of sizes and gives no
+#   reason.
+
+# %% [markdown]
+# ## What to remember
+#
+# - A **recurrence** carries one state from token to token; a **gate** decides how much of it stays. Padding must leave it alone.
+# - In a recurrence, what is far back comes through every step in between, and so does its gradient. Attention reaches it in one look.
+# - In training, the recurrence **waits** $L$ times and attention once. In writing both wait, and it is attention whose cost for each token grows.
+# - Attention makes fewer products than a GRU exactly while $L < D$.
+# - A **window** of $W$ needs no square; news of the first token takes $\lceil (L-1)/(W-1) \rceil$ layers to the last.
+#
+# **Go further.** Start the update gates of section 3's GRU with a bias of 1 or 2, and train again: does the far end of the curve rise? Then give it 3,000 steps. And take two layers of a window of 6 with a residual between them: do they learn distance 7?
+
+# %% experiment
+from helpers.progress import progress
+
+progress()

@@ -1,0 +1,383 @@
+# %% right: chunks
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
+        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
+        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+        candidate = torch.tanh(x_n + reset * h_n)
+        return (1 - update) * candidate + update * state
+
+
+# %% right: slices and in place of a mixture a step towards the candidate
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        d = state.shape[-1]
+        a, b = self.from_input(x), self.from_state(state)
+        r = (a[:, :d] + b[:, :d]).sigmoid()
+        z = (a[:, d : 2 * d] + b[:, d : 2 * d]).sigmoid()
+        n = (a[:, 2 * d :] + r * b[:, 2 * d :]).tanh()
+        return n + z * (state - n)
+
+
+# %% right: both gates at once, and lerp
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        a, b = self.from_input(x), self.from_state(state)
+        d = state.size(-1)
+        gates = torch.sigmoid(a[..., : 2 * d] + b[..., : 2 * d])
+        reset, update = gates.chunk(2, dim=-1)
+        candidate = torch.tanh(a[..., 2 * d :] + reset * b[..., 2 * d :])
+        return torch.lerp(candidate, state, update)
+
+
+# %% right: an axis of three
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        a = self.from_input(x).unflatten(-1, (3, -1))
+        b = self.from_state(state).unflatten(-1, (3, -1))
+        reset, update = (a + b)[:, :2].sigmoid().unbind(1)
+        candidate = (a[:, 2] + reset * b[:, 2]).tanh()
+        return update * state + (1 - update) * candidate
+
+
+# %% right: torch's own function on these weights
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        return torch.gru_cell(
+            x, state, self.from_input.weight, self.from_state.weight, self.from_input.bias, self.from_state.bias
+        )
+
+
+# %% wrong: update first -> the gates are swapped
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        x_z, x_r, x_n = self.from_input(x).chunk(3, dim=-1)
+        h_z, h_r, h_n = self.from_state(state).chunk(3, dim=-1)
+        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+        candidate = torch.tanh(x_n + reset * h_n)
+        return (1 - update) * candidate + update * state
+
+
+# %% wrong: candidate, reset, update -> the candidate comes first
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        x_n, x_r, x_z = self.from_input(x).chunk(3, dim=-1)
+        h_n, h_r, h_z = self.from_state(state).chunk(3, dim=-1)
+        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+        candidate = torch.tanh(x_n + reset * h_n)
+        return (1 - update) * candidate + update * state
+
+
+# %% wrong: every third number -> the parts of a layer are taken in turns
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        a, b = self.from_input(x), self.from_state(state)
+        reset = torch.sigmoid(a[:, 0::3] + b[:, 0::3])
+        update = torch.sigmoid(a[:, 1::3] + b[:, 1::3])
+        candidate = torch.tanh(a[:, 2::3] + reset * b[:, 2::3])
+        return (1 - update) * candidate + update * state
+
+
+# %% wrong: update keeps the new -> the mixture is turned round
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
+        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
+        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+        candidate = torch.tanh(x_n + reset * h_n)
+        return update * candidate + (1 - update) * state
+
+
+# %% wrong: no reset -> the candidate is made from the unreset state
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
+        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
+        update = torch.sigmoid(x_z + h_z)
+        candidate = torch.tanh(x_n + h_n)
+        return (1 - update) * candidate + update * state
+
+
+# %% wrong: as in the paper of 2014 -> the state is reset before the layer
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
+        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
+        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+        again = self.from_state(reset * state).chunk(3, dim=-1)[2]
+        candidate = torch.tanh(x_n + again)
+        return (1 - update) * candidate + update * state
+
+
+# %% wrong: weight times state only is reset -> the bias of from_state stays outside the reset
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        d = state.size(-1)
+        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
+        h_r, h_z, _ = self.from_state(state).chunk(3, dim=-1)
+        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+        product = state @ self.from_state.weight[2 * d :].T
+        candidate = torch.tanh(x_n + reset * product + self.from_state.bias[2 * d :])
+        return (1 - update) * candidate + update * state
+
+
+# %% wrong: the sum is reset -> the input is reset, too
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
+        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
+        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+        candidate = torch.tanh(reset * (x_n + h_n))
+        return (1 - update) * candidate + update * state
+
+
+# %% wrong: sigmoid everywhere -> the candidate has a sigmoid
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
+        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
+        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+        candidate = torch.sigmoid(x_n + reset * h_n)
+        return (1 - update) * candidate + update * state
+
+
+# %% wrong: a linear candidate -> the candidate has no tanh
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
+        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
+        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+        candidate = x_n + reset * h_n
+        return (1 - update) * candidate + update * state
+
+
+# %% wrong: only the candidate -> the old state is lost
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
+        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
+        reset = torch.sigmoid(x_r + h_r)
+        return torch.tanh(x_n + reset * h_n)
+
+
+# %% wrong: the old state comes back ->
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        return state
+
+
+# %% wrong: a gate without the state ->
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
+        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
+        reset, update = torch.sigmoid(x_r), torch.sigmoid(x_z)
+        candidate = torch.tanh(x_n + reset * h_n)
+        return (1 - update) * candidate + update * state
+
+
+# %% wrong: tanh for the gates ->
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
+        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
+        reset, update = torch.tanh(x_r + h_r), torch.tanh(x_z + h_z)
+        candidate = torch.tanh(x_n + reset * h_n)
+        return (1 - update) * candidate + update * state
+
+
+# %% wrong: the gradient is cut off ->
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
+        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
+        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+        candidate = torch.tanh(x_n + reset * h_n)
+        return ((1 - update) * candidate + update * state).detach()
+
+
+# %% wrong: dropout on the candidate ->
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
+        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
+        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+        candidate = nn.functional.dropout(torch.tanh(x_n + reset * h_n), 0.5, self.training)
+        return (1 - update) * candidate + update * state
+
+
+# %% wrong: the old state is added, not mixed ->
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
+        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
+        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+        candidate = torch.tanh(x_n + reset * h_n)
+        return candidate + update * state
+
+
+# %% wrong: torch's cell inside ->
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.cell = nn.GRUCell(d_in, d)
+
+    def forward(self, x, state):
+        return self.cell(x, state)
+
+
+# %% wrong: six layers ->
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.x_r, self.x_z, self.x_n = (nn.Linear(d_in, d) for _ in range(3))
+        self.h_r, self.h_z, self.h_n = (nn.Linear(d, d) for _ in range(3))
+
+    def forward(self, x, state):
+        reset = torch.sigmoid(self.x_r(x) + self.h_r(state))
+        update = torch.sigmoid(self.x_z(x) + self.h_z(state))
+        candidate = torch.tanh(self.x_n(x) + reset * self.h_n(state))
+        return (1 - update) * candidate + update * state
+
+
+# %% wrong: squeezed ->
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
+        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
+        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+        candidate = torch.tanh(x_n + reset * h_n)
+        return ((1 - update) * candidate + update * state).squeeze()
+
+
+# %% wrong: the state is kept in the module ->
+class GRUCell(nn.Module):
+    def __init__(self, d_in, d):
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x, state):
+        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
+        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
+        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+        candidate = torch.tanh(x_n + reset * h_n)
+        new = (1 - update) * candidate + update * getattr(self, "state", state)
+        if not hasattr(self, "state"):
+            self.state = new.detach()
+        return new

@@ -1,0 +1,244 @@
+# %% right: where
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        new = cell(x[:, t], state)
+        state = torch.where((t < lengths).unsqueeze(1), new, state)
+        states.append(state)
+    return torch.stack(states, dim=1)
+
+
+# %% right: a mask of numbers
+def unroll(cell, x, lengths, state):
+    real = (torch.arange(x.shape[1]) < lengths[:, None]).to(x.dtype)  # (b, n)
+    states = []
+    for t, token in enumerate(x.unbind(1)):
+        keep = real[:, t, None]
+        state = keep * cell(token, state) + (1 - keep) * state
+        states.append(state[:, None])
+    return torch.cat(states, dim=1)
+
+
+# %% right: sentence by sentence
+def unroll(cell, x, lengths, state):
+    rows = []
+    for s, length in enumerate(lengths.tolist()):
+        h, row = state[s : s + 1], []
+        for t in range(x.size(1)):
+            if t < length:
+                h = cell(x[s : s + 1, t], h)
+            row.append(h[0])
+        rows.append(torch.stack(row))
+    return torch.stack(rows)
+
+
+# %% right: time first, and turned at the end
+def unroll(cell, x, lengths, state):
+    states = [state]
+    for t, token in enumerate(x.transpose(0, 1)):
+        over = (lengths <= t)[:, None].expand_as(state)
+        states.append(torch.where(over, states[-1], cell(token, states[-1])))
+    return torch.stack(states[1:]).transpose(0, 1)
+
+
+# %% right: all read, and then the last real state picked for what is padding
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        state = cell(x[:, t], state)
+        states.append(state)
+    states = torch.stack(states, 1)
+    places = torch.minimum(torch.arange(x.size(1))[None], lengths[:, None] - 1)
+    return states.gather(1, places[..., None].expand_as(states))
+
+
+# %% wrong: no lengths -> padding is read like tokens
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        state = cell(x[:, t], state)
+        states.append(state)
+    return torch.stack(states, dim=1)
+
+
+# %% wrong: zeros for padding -> after the end stands 0
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        new = cell(x[:, t], state)
+        state = torch.where((t < lengths).unsqueeze(1), new, state)
+        states.append(state)
+    return torch.stack(states, dim=1) * (torch.arange(x.size(1)) < lengths[:, None])[..., None]
+
+
+# %% wrong: stops early -> the last token of a sentence is not read
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        new = cell(x[:, t], state)
+        state = torch.where((t < lengths - 1).unsqueeze(1), new, state)
+        states.append(state)
+    return torch.stack(states, dim=1)
+
+
+# %% wrong: stops late -> one token of padding is read
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        new = cell(x[:, t], state)
+        state = torch.where((t <= lengths).unsqueeze(1), new, state)
+        states.append(state)
+    return torch.stack(states, dim=1)
+
+
+# %% wrong: until the shortest ends -> all sentences stop with the shortest
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        new = cell(x[:, t], state)
+        state = torch.where(t < lengths.min(), new, state)
+        states.append(state)
+    return torch.stack(states, dim=1)
+
+
+# %% wrong: stacked along the first axis -> batch and time are mixed up: the states are (n, b, d)
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        new = cell(x[:, t], state)
+        state = torch.where((t < lengths).unsqueeze(1), new, state)
+        states.append(state)
+    return torch.stack(states)
+
+
+# %% wrong: reshaped to (b, n, d) -> batch and time are mixed up by a reshape
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        new = cell(x[:, t], state)
+        state = torch.where((t < lengths).unsqueeze(1), new, state)
+        states.append(state)
+    return torch.stack(states).reshape(x.size(0), x.size(1), -1)
+
+
+# %% wrong: the state never moves on -> each step reads the first state
+def unroll(cell, x, lengths, state):
+    states, last = [], state
+    for t in range(x.size(1)):
+        new = cell(x[:, t], state)
+        last = torch.where((t < lengths).unsqueeze(1), new, last)
+        states.append(last)
+    return torch.stack(states, dim=1)
+
+
+# %% wrong: from zeros -> the given state is not used
+def unroll(cell, x, lengths, state):
+    state = torch.zeros_like(state)
+    states = []
+    for t in range(x.size(1)):
+        new = cell(x[:, t], state)
+        state = torch.where((t < lengths).unsqueeze(1), new, state)
+        states.append(state)
+    return torch.stack(states, dim=1)
+
+
+# %% wrong: kept before the step -> the states are those before each token
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        states.append(state)
+        new = cell(x[:, t], state)
+        state = torch.where((t < lengths).unsqueeze(1), new, state)
+    return torch.stack(states, dim=1)
+
+
+# %% wrong: from the last to the first -> read from right to left
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        new = cell(x[:, x.size(1) - 1 - t], state)
+        state = torch.where((t < lengths).unsqueeze(1), new, state)
+        states.append(state)
+    return torch.stack(states, dim=1)
+
+
+# %% wrong: what is left at the end -> only the last state
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        new = cell(x[:, t], state)
+        state = torch.where((t < lengths).unsqueeze(1), new, state)
+        states.append(state)
+    return state
+
+
+# %% wrong: a list ->
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        new = cell(x[:, t], state)
+        state = torch.where((t < lengths).unsqueeze(1), new, state)
+        states.append(state)
+    return states
+
+
+# %% wrong: no gradient ->
+def unroll(cell, x, lengths, state):
+    with torch.no_grad():
+        states = []
+        for t in range(x.size(1)):
+            new = cell(x[:, t], state)
+            state = torch.where((t < lengths).unsqueeze(1), new, state)
+            states.append(state)
+        return torch.stack(states, dim=1)
+
+
+# %% wrong: x[t] in place of x[:, t] ->
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        new = cell(x[t], state)
+        state = torch.where((t < lengths).unsqueeze(1), new, state)
+        states.append(state)
+    return torch.stack(states, dim=1)
+
+
+# %% wrong: the padding is written into x ->
+def unroll(cell, x, lengths, state):
+    for s, length in enumerate(lengths.tolist()):
+        x[s, length:] = 0
+    states = []
+    for t in range(x.size(1)):
+        new = cell(x[:, t], state)
+        state = torch.where((t < lengths).unsqueeze(1), new, state)
+        states.append(state)
+    return torch.stack(states, dim=1)
+
+
+# %% wrong: the axis of one falls away ->
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        new = cell(x[:, t], state)
+        state = torch.where((t < lengths).unsqueeze(1), new, state)
+        states.append(state)
+    return torch.stack(states, dim=1).squeeze()
+
+
+# %% wrong: every token starts anew -> each step reads the first state
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        states.append(cell(x[:, t], torch.zeros_like(state)))
+    return torch.stack(states, dim=1)
+
+
+# %% wrong: the lengths are counted down ->
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        new = cell(x[:, t], state)
+        state = torch.where((lengths > 0).unsqueeze(1), new, state)
+        lengths -= 1
+        states.append(state)
+    return torch.stack(states, dim=1)
