@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw, fixed, seed_from
+from grading.exercises.draws import Draw, seed_from
 from helpers.checking.answers import Ask
 from helpers.checking.plain import Model
 

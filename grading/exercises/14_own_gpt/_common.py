@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import re
@@ -69,7 +70,7 @@ def _learn(
         pairs = Counter[Pair]()
         for word, parts in words.items():
             step = 2 if apart else 1
-            for pair in list(zip(parts, parts[1:], strict=False))[::step]:
+            for pair in list(itertools.pairwise(parts))[::step]:
                 pairs[pair] += 1 if once else counts[word]
         if max(pairs.values(), default=0) < seldom and not endless:
             break
@@ -84,7 +85,8 @@ def causal_mask(size: int) -> Tensor:
 
 
 def split_heads(x: Tensor, n_heads: int) -> Tensor:
-    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
+    parts: Tensor = x.unflatten(-1, (n_heads, -1))
+    return parts.transpose(1, 2)
 
 
 def merge_heads(x: Tensor) -> Tensor:
@@ -92,7 +94,8 @@ def merge_heads(x: Tensor) -> Tensor:
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
-    return F.scaled_dot_product_attention(query, key, value, mask.type_as(query))
+    mixed: Tensor = F.scaled_dot_product_attention(query, key, value, mask.type_as(query))
+    return mixed
 
 
 class Attention(nn.Module):
@@ -133,10 +136,10 @@ def _telling(
     raise ExerciseError("no question was found that tells the known mistakes from the reference.")
 
 
-Answers = Sequence[Callable[..., Any]]
+Answers = list[Callable[..., Any]]
 
 
-def _differ(reference: Callable[..., Any], apart: Answers, same: Answers = ()) -> Callable[[Any], bool]:
+def _differ(reference: Callable[..., Any], apart: Answers, same: Answers | None = None) -> Callable[[Any], bool]:
     """Returns whether questions, a list of inputs, tell apart the answers that they must, and no others.
 
     Of those that differ from the reference, no two may give the same on all of the questions.
@@ -150,7 +153,7 @@ def _differ(reference: Callable[..., Any], apart: Answers, same: Answers = ()) -
 
     def tells(questions: Any) -> bool:
         found = [replies(reference, questions)]
-        if any(replies(other, questions) != found[0] for other in same):
+        if any(replies(other, questions) != found[0] for other in same or []):
             return False
         for other in apart:
             reply = replies(other, questions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -11,7 +12,7 @@ from grading.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, fixed
 from helpers.checking.answers import Ask
 
-from ._common import Pair, _bytes, _differ, _telling, replace_pair, split_words
+from ._common import Answers, Pair, _bytes, _differ, _telling, replace_pair, split_words
 
 
 def bpe_encode(text: str, merges: list[Pair]) -> list[int]:
@@ -64,7 +65,7 @@ def _from_the_left(text: str, merges: list[Pair]) -> list[int]:
     found = []
     for word in split_words(text):
         parts = _bytes(word)
-        while place := [at for at, pair in enumerate(zip(parts, parts[1:], strict=False)) if pair in rank]:
+        while place := [at for at, pair in enumerate(itertools.pairwise(parts)) if pair in rank]:
             at = place[0]
             parts[at : at + 2] = [rank[parts[at], parts[at + 1]]]
         found += parts
@@ -76,7 +77,7 @@ def _one_each(text: str, merges: list[Pair]) -> list[int]:
     for word in split_words(text):
         parts = _bytes(word)
         for number, pair in enumerate(merges, 256):
-            at = next((at for at, two in enumerate(zip(parts, parts[1:], strict=False)) if two == pair), None)
+            at = next((at for at, two in enumerate(itertools.pairwise(parts)) if two == pair), None)
             if at is not None:
                 parts[at : at + 2] = [number]
         found += parts
@@ -122,8 +123,9 @@ def _unread(rng: random.Random) -> Inputs:
 
 
 # kind of question -> (how it is drawn, the mistakes that fail there, the mistakes that do not)
-BYTES, ORDER = [_characters, _ascii_only], [_longest, _from_the_left, _one_each, _latest_first, _ranks]
-WAYS: dict[str, tuple[Callable[[random.Random], Inputs], list[Callable[..., Any]], list[Callable[..., Any]]]] = {
+BYTES: Answers = [_characters, _ascii_only]
+ORDER: Answers = [_longest, _from_the_left, _one_each, _latest_first, _ranks]
+WAYS: dict[str, tuple[Callable[[random.Random], Inputs], Answers, Answers]] = {
     "plain": (_plain, [], [_across, *BYTES, *ORDER]),
     "one word": (_one_word, ORDER, [_across, *BYTES]),
     "borders": (_across_words, [_across, _ranks], [*BYTES, *ORDER[:-1]]),
@@ -220,8 +222,9 @@ EXERCISE = Exercise(
         "You have merges such as `[(97, 98), (98, 99), (256, 99)]`, and the word `abc`. Which of the first two pairs "
         "is merged, although both stand in the word? What follows from it for the third? And what changes if the "
         "first two merges change places?",
-        "`abc` has the bytes 97, 98, 99. The merge learned first is (97, 98): the word becomes `[256, 99]`. The second, "
-        "(98, 99), does not occur any more. The third does: `[258]`. With the first two exchanged, the word would "
+        "`abc` has the bytes 97, 98, 99. The merge learned first is (97, 98): the word becomes `[256, 99]`. The "
+        "second, (98, 99), does not occur any more. The third does: `[258]`. With the first two exchanged, the "
+        "word would "
         "become `[97, 256]`, and no other merge would fit. A merge can never make an earlier one possible again, so "
         "one walk through the list is enough.",
         "Word by word:\n"

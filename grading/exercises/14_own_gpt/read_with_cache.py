@@ -219,14 +219,16 @@ EXERCISE = Exercise(
         ),
     ],
     hints=(
-        "A text of three tokens has been read, and a fourth one comes. Which of the numbers that the model computed for "
-        "the first three could be different now, given that none of them sees the fourth? In a layer, what does the "
+        "A text of three tokens has been read, and a fourth one comes. Which of the numbers that the model computed "
+        "for the first three could be different now, given that none of them sees the fourth? In a layer, what "
+        "does the "
         "fourth token need of the other three: their queries, their keys, their values? And which row of "
         "`model.position` is its own?",
         "With `past = 3` tokens read, `cache[i]` holds keys and values of layer i, `(b, h, 3, d/h)` each; with the new "
         "token's own behind them there are 4. Its one query makes four scores. For two new tokens at once there are "
-        "two queries and five keys, and the mask is rows 3 and 4 of the causal mask of size 5: $(0, 0, 0, 0, -\\infty)$ "
-        "and $(0, 0, 0, 0, 0)$. The result of `torch.cat` along axis 2 is what is looked at, and what is kept.",
+        "two queries and five keys, and the mask is rows 3 and 4 of the causal mask of size 5: "
+        "$(0, 0, 0, 0, -\\infty)$ and $(0, 0, 0, 0, 0)$. The result of `torch.cat` along axis 2 is what is "
+        "looked at, and what is kept.",
         "It is the forward pass of `GPT`, with the attention opened:\n"
         "```python\n"
         "past = 0 if cache is None else ...\n"

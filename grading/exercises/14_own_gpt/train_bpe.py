@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from grading.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, fixed
 from helpers.checking.answers import Ask
 
-from ._common import Pair, _bytes, _differ, _first_met, _largest, _learn, _telling, _text, _words, split_words
+from ._common import Answers, Pair, _bytes, _differ, _first_met, _largest, _learn, _telling, _text, _words, split_words
 
 
 def train_bpe(texts: list[str], merges: int) -> list[Pair]:
@@ -24,7 +25,7 @@ def _all_at_once(texts: list[str], merges: int) -> list[Pair]:
     pairs = Counter[Pair]()
     for word, times in counts.items():
         parts = _bytes(word)
-        for pair in zip(parts, parts[1:], strict=False):
+        for pair in itertools.pairwise(parts):
             pairs[pair] += times
     return sorted(pairs, key=lambda pair: (-pairs[pair], pair))[:merges]
 
@@ -66,9 +67,10 @@ def _until_the_end(rng: random.Random) -> Inputs:
 
 
 # kind of question -> (how it is drawn, the mistakes that fail there, the mistakes that do not)
-ENDS, TIES = [_stops_early, _crashes], [_first, _last]
-FEW = [_across, _word_once, _all_at_once, _spaces_lost, _every_other]
-WAYS: dict[str, tuple[Callable[[random.Random], Inputs], list[Callable[..., Any]], list[Callable[..., Any]]]] = {
+ENDS: Answers = [_stops_early, _crashes]
+TIES: Answers = [_first, _last]
+FEW: Answers = [_across, _word_once, _all_at_once, _spaces_lost, _every_other]
+WAYS: dict[str, tuple[Callable[[random.Random], Inputs], Answers, Answers]] = {
     "one": (_one_word, [_every_other], [*TIES, *ENDS, _characters]),
     "few": (_few_words, FEW, [*TIES, *ENDS, _characters]),
     "accents": (_with_accents, [_characters, *FEW], [*TIES, *ENDS]),

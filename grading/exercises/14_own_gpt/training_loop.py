@@ -185,7 +185,7 @@ def _one_pass(rng: random.Random) -> list[Ask]:
 
 
 def _passes(rng: random.Random) -> list[Ask]:
-    return [_asked(rng, 2, 2, rng.choice([2, 3]))]
+    return [_asked(rng, 2, 2, 2)]
 
 
 def _long(rng: random.Random) -> list[Ask]:
@@ -194,7 +194,7 @@ def _long(rng: random.Random) -> list[Ask]:
 
 def _left(rng: random.Random) -> list[Ask]:
     ask = _asked(rng, 2, 1, 1)
-    return [replace(ask, inputs=(replace(ask.inputs[0], gradients=0.02), *ask.inputs[1:]))]
+    return [replace(ask, inputs=(replace(ask.inputs[0], gradients=0.3), *ask.inputs[1:]))]
 
 
 def _dropping(rng: random.Random) -> list[Ask]:
