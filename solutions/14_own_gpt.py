@@ -277,7 +277,7 @@ plots.show(figure, f"Left, bytes per token: {plots.describe_curves(lengths, size
            f"Right, thousands of parameters: {plots.describe_curves(counts, sizes, 'V', digits=3)}")
 
 # %% [markdown]
-# The first merges shorten the text most, each further one by less; the embedding grows in a straight line. In our run a token stands for 1 byte without merges, and for 3.36 bytes with 768 of them. At this width the embedding would have more parameters than both layers from about 1,200 pieces on. We take $V = 512$. (GPT-2 has 50,257 pieces and a width of 768 or more: section 2.3 of the paper.)
+# The first merges shorten the text most, each further one by less; the embedding grows in a straight line. In our run a token stands for 1 byte with 256 pieces, and for 3.36 bytes with 1,024. At this width the embedding would have more parameters than both layers from about 1,200 pieces on. We take $V = 512$. (GPT-2 has 50,257 pieces and a width of 768 or more: section 2.3 of the paper.)
 
 # %% experiment
 V = 512
@@ -925,9 +925,22 @@ for times_n, times_d in ((1, 1), (10, 1), (1, 10), (10**0.5, 10**0.5), (10, 10))
 #
 # **Answers as students write them**
 #
-# - *Full marks (2 of 2)*: "By ten times as good I mean a tenth of the distance between my bits per byte and the entropy of the text, since below that no model can go. The exponents are small: by Kaplan ten times the parameters take 16 % off the loss and ten times the tokens 20 %, so I would need both, and by Hoffmann in equal parts. My larger model has 0.28 million parameters and has read 0.46 million tokens, less than two for each parameter, so I would first give it ten times as many tokens, all of them new. That is ten times $6ND$ and of the seconds; ten times of both is a hundred times, more than an hour in place of a minute. I cannot take over their constants, as my text is invented from a hundred patterns and my models are far smaller than theirs. A model with fewer bits would write better French, but it would know no more about books." Why: All four lines.
-# - *Half (1 of 2)*: "Ten times as good would be a loss ten times lower, and I get it with ten times the parameters, because Kaplan shows that the loss falls with size. It would cost ten times the operations by $6ND$: my larger model took about a minute, so it would be ten minutes on the same tokens. What I cannot carry over are their numbers, as they have another vocabulary and real text from the web, while my reviews are invented." Why: *the cost* with a number of the own run and *what cannot be carried over* (1). The measure ignores the floor, with a misconception, and ten times the parameters do not give a tenth of the loss (0.5 lost); tokens are not mentioned (0.5 lost).
-# - *No marks (0 of 2)*: "I would take a larger vocabulary, as the loss per token and the perplexity get better then. With ten times the parameters the model is ten times as good. If it reads the reviews ten times more often, that is ten times as much text. In the end the loss is zero, and then all that it writes is true." Why: Each sentence is a misconception: a unit that depends on the vocabulary, parameters as quality, repetition as new text, no floor, and loss as truth. There is no cost and no number of the own run.
+# - *Full marks (2 of 2)*: "By ten times as good I mean a tenth of the distance between my bits per byte and the entropy of the text, since below that
+#   no model can go. The exponents are small: by Kaplan ten times the parameters take 16 % off the loss and ten times the tokens 20 %, so I would need
+#   both, and by Hoffmann in equal parts. My larger model has 0.28 million parameters and has read 0.46 million tokens, less than two for each
+#   parameter, so I would first give it ten times as many tokens, all of them new. That is ten times $6ND$ and of the seconds; ten times of both is a
+#   hundred times, more than an hour in place of a minute. I cannot take over their constants, as my text is invented from a hundred patterns and my
+#   models are far smaller than theirs. A model with fewer bits would write better French, but it would know no more about books." Why: All four
+#   lines.
+# - *Half (1 of 2)*: "Ten times as good would be a loss ten times lower, and I get it with ten times the parameters, because Kaplan shows that the
+#   loss falls with size. It would cost ten times the operations by $6ND$: my larger model took about a minute, so it would be ten minutes on the same
+#   tokens. What I cannot carry over are their numbers, as they have another vocabulary and real text from the web, while my reviews are invented."
+#   Why: *the cost* with a number of the own run and *what cannot be carried over* (1). The measure ignores the floor, with a misconception, and ten
+#   times the parameters do not give a tenth of the loss (0.5 lost); tokens are not mentioned (0.5 lost).
+# - *No marks (0 of 2)*: "I would take a larger vocabulary, as the loss per token and the perplexity get better then. With ten times the parameters
+#   the model is ten times as good. If it reads the reviews ten times more often, that is ten times as much text. In the end the loss is zero, and
+#   then all that it writes is true." Why: Each sentence is a misconception: a unit that depends on the vocabulary, parameters as quality, repetition
+#   as new text, no floor, and loss as truth. There is no cost and no number of the own run.
 
 # %% [markdown]
 # ## What to remember
