@@ -22,8 +22,8 @@
 # %% [markdown]
 # # 14 · Your own GPT
 #
-# A zip program makes a text smaller by guessing what comes next, and writing down only where it was wrong. So does a language model: the better it guesses, the fewer bits are left to write. `zlib`, the program inside of every zip file, needs almost two bits for each byte of the French reviews of this course. In this notebook you build a language model
-# from nothing but torch, every line of it yours or one that you have written before, train it in a minute or so on one core of a laptop, and see whether it needs fewer.
+# A zip program makes a text smaller by guessing what comes next, and writing down only where it was wrong. So does a language model: the better it guesses, the fewer bits are left to write. `zlib`, the program inside of every zip file, makes do with far less than the 8 bits that a byte has. In this notebook you build a language model
+# from nothing but torch, every line of it yours or one that you have written before, train it in a minute or so on one core of a laptop, and see whether it needs less than `zlib` on the French reviews of this course.
 #
 # `helpers.models` stays shut, except once, for a comparison. What you make is small, but it has all the parts of the large ones: pieces of words in place of words, a pre-norm stack with a tied head, a training loop with warm-up and clipping, sampling with top-k and top-p, and a cache of keys and values.
 #
@@ -72,7 +72,7 @@ from helpers.hints import hint
 # %% [markdown]
 # ## 1. The text, and the program to beat
 #
-# The reviews are the unlabelled ones of notebook 06, all of them invented. To work with real ones, change the name in the first line: they are downloaded once, and everything below runs on them. The last 150 reviews are held back: nothing learns from them, neither pieces nor weights.
+# The reviews are the unlabelled ones of notebook 06, all of them invented. To work with real ones, change the name in the first line: they are downloaded once, and everything below runs on them, more slowly (real reviews have many more different words). The last 150 reviews are held back: nothing learns from them, neither pieces nor weights.
 
 # %% experiment
 CORPUS = "reviews_fr"  # invented reviews; "cls_books" for real ones
@@ -108,7 +108,7 @@ programs = {"as it is": 8.0,
 pd.DataFrame({"bits per byte": programs}).round(2)
 
 # %% [markdown]
-# In our run `zlib` needs 1.93 bits for each byte. That is the program to beat. (In section 5 it gets a stronger brother.)
+# In our run `zlib` needs 1.93 bits for each byte. That is the program to beat. (In section 5 a stronger one comes.)
 #
 # ## 2. Pieces: what a GPT reads
 #
@@ -921,7 +921,7 @@ for times_n, times_d in ((1, 1), (10, 1), (1, 10), (10**0.5, 10**0.5), (10, 10))
 # - *The cost, from the own run*: uses $6ND$ and the own seconds; both ten times larger is a hundred times the operations, so a run of a minute takes more than an hour. The window and the attention add to it.
 # - *What cannot be carried over*: invented text from about a hundred patterns has another entropy and is soon learned by heart; their vocabulary, text and sizes are others (far outside of the range that was fitted); a lower loss is not a better text. Real text, and more of it, changes what is learned.
 #
-# **Misconceptions that cost marks**: "ten times the parameters is ten times as good"; "bits per byte can fall to zero with enough compute"; "more passes over the same text are as good as new text"; "a larger vocabulary lowers the loss per token, so the model is better"; "a lower loss means that what it writes is true".
+# **Misconceptions that cost marks**: "ten times the parameters is ten times as good"; "bits per byte can fall to zero with enough compute"; "more passes over the same text are as good as new text"; "a smaller vocabulary lowers the loss per token, so the model is better"; "a lower loss means that what it writes is true".
 #
 # **Answers as students write them**
 #
@@ -937,7 +937,7 @@ for times_n, times_d in ((1, 1), (10, 1), (1, 10), (10**0.5, 10**0.5), (10, 10))
 #   tokens. What I cannot carry over are their numbers, as they have another vocabulary and real text from the web, while my reviews are invented."
 #   Why: *the cost* with a number of the own run and *what cannot be carried over* (1). The measure ignores the floor, with a misconception, and ten
 #   times the parameters do not give a tenth of the loss (0.5 lost); tokens are not mentioned (0.5 lost).
-# - *No marks (0 of 2)*: "I would take a larger vocabulary, as the loss per token and the perplexity get better then. With ten times the parameters
+# - *No marks (0 of 2)*: "I would take a smaller vocabulary, as the loss per token and the perplexity get better then. With ten times the parameters
 #   the model is ten times as good. If it reads the reviews ten times more often, that is ten times as much text. In the end the loss is zero, and
 #   then all that it writes is true." Why: Each sentence is a misconception: a unit that depends on the vocabulary, parameters as quality, repetition
 #   as new text, no floor, and loss as truth. There is no cost and no number of the own run.
