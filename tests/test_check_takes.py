@@ -238,4 +238,10 @@ def test_draws_are_calls_in_a_row_with_one_generator() -> None:
     reply = InProcess(answer).ask(Ask((Generator(3),), take="draws"), 20)
     rng = torch.Generator().manual_seed(3)
     assert len(reply.value) == DRAWS
-    assert torch.equal(torch.stack(reply.value), torch.stack([answer(rng) for _ in range(DRAWS)]))
+    wanted = torch.stack([answer(rng) for _ in range(DRAWS)])
+    assert torch.equal(torch.stack(reply.value), wanted)
+    pairs = InProcess(lambda rng: (answer(rng), torch.zeros(2))).ask(Ask((Generator(3),), take="draws"), 20)
+    assert torch.equal(pairs.value[0], wanted)  # stacked
+    assert pairs.value[1].shape == (DRAWS, 2)
+    uneven = InProcess(lambda rng: (answer(rng)[answer(rng) > 500],)).ask(Ask((Generator(3),), take="draws"), 20)
+    assert len(uneven.value) == DRAWS  # one by one
