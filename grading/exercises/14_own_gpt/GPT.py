@@ -1,0 +1,356 @@
+"""Exercise GPT of notebook 14."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, seed_from
+from helpers.checking.answers import Ask
+from helpers.checking.plain import Model
+
+from ._common import Attention, FeedForward, _tokens, causal_mask
+
+
+class Layer(nn.Module):
+    """A pre-norm layer; subclasses change one thing each."""
+
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.attention = Attention(d_model, n_heads)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, 4 * d_model)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        x = x + self.attention(self.attention_norm(x), mask)
+        found: Tensor = x + self.feed_forward(self.feed_forward_norm(x))
+        return found
+
+
+class _PostNorm(Layer):
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        x = self.attention_norm(x + self.attention(x, mask))
+        found: Tensor = self.feed_forward_norm(x + self.feed_forward(x))
+        return found
+
+
+class _NormedPath(Layer):
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        x = self.attention_norm(x)
+        x = self.feed_forward_norm(x + self.attention(x, mask))
+        found: Tensor = x + self.feed_forward(x)
+        return found
+
+
+class _NoResidual(Layer):
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        x = self.attention(self.attention_norm(x), mask)
+        found: Tensor = self.feed_forward(self.feed_forward_norm(x))
+        return found
+
+
+class _OneNorm(Layer):
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        x = x + self.attention(self.attention_norm(x), mask)
+        found: Tensor = x + self.feed_forward(self.attention_norm(x))
+        return found
+
+
+class GPT(nn.Module):
+    """The reference; subclasses change one thing each."""
+
+    layer: type[Layer] = Layer
+
+    def __init__(self, vocab_size: int, d_model: int, n_layers: int, n_heads: int, max_len: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.position = nn.Parameter(torch.randn(max_len, d_model))
+        self.layers = nn.ModuleList(self.layer(d_model, n_heads) for _ in range(n_layers))
+        self.norm = nn.LayerNorm(d_model)
+
+    def begin(self, tokens: Tensor) -> Tensor:
+        found: Tensor = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
+        return found + self.position[: tokens.shape[1]]
+
+    def mask(self, size: int) -> Tensor:
+        return causal_mask(size)
+
+    def end(self, x: Tensor) -> Tensor:
+        found: Tensor = self.norm(x) @ self.embedding.weight.T
+        return found
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        x, mask = self.begin(tokens), self.mask(tokens.shape[1])
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.end(x)
+
+
+class _Unscaled(GPT):
+    def begin(self, tokens: Tensor) -> Tensor:
+        found: Tensor = self.embedding(tokens) + self.position[: tokens.shape[1]]
+        return found
+
+
+class _ScaledSum(GPT):
+    def begin(self, tokens: Tensor) -> Tensor:
+        found: Tensor = self.embedding(tokens) + self.position[: tokens.shape[1]]
+        return found * math.sqrt(self.embedding.embedding_dim)
+
+
+class _NoPositions(GPT):
+    def begin(self, tokens: Tensor) -> Tensor:
+        found: Tensor = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
+        return found
+
+
+class _LastPositions(GPT):
+    def begin(self, tokens: Tensor) -> Tensor:
+        found: Tensor = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
+        return found + self.position[-tokens.shape[1] :]
+
+
+class _SeesAll(GPT):
+    def mask(self, size: int) -> Tensor:
+        return torch.zeros(size, size)
+
+
+class _SeesFuture(GPT):
+    def mask(self, size: int) -> Tensor:
+        return causal_mask(size).T
+
+
+class _BlocksItself(GPT):
+    def mask(self, size: int) -> Tensor:
+        return torch.full((size, size), -torch.inf).triu()
+
+
+class _NoLastNorm(GPT):
+    def end(self, x: Tensor) -> Tensor:
+        return x @ self.embedding.weight.T
+
+
+class _Probabilities(GPT):
+    def end(self, x: Tensor) -> Tensor:
+        return super().end(x).softmax(dim=-1)
+
+
+class _OwnHead(GPT):
+    def __init__(self, vocab_size: int, d_model: int, n_layers: int, n_heads: int, max_len: int) -> None:
+        super().__init__(vocab_size, d_model, n_layers, n_heads, max_len)
+        self.head = nn.Linear(d_model, vocab_size, bias=False)
+
+    def end(self, x: Tensor) -> Tensor:
+        found: Tensor = self.head(self.norm(x))
+        return found
+
+
+class _FirstLayerAgain(GPT):
+    def forward(self, tokens: Tensor) -> Tensor:
+        x, mask = self.begin(tokens), self.mask(tokens.shape[1])
+        for _ in self.layers:
+            x = self.layers[0](x, mask)
+        return self.end(x)
+
+
+class _PostNormGPT(GPT):
+    layer = _PostNorm
+
+
+class _NormedPathGPT(GPT):
+    layer = _NormedPath
+
+
+class _NoResidualGPT(GPT):
+    layer = _NoResidual
+
+
+class _OneNormGPT(GPT):
+    layer = _OneNorm
+
+
+SMALL = {"vocab_size": 7, "d_model": 4, "n_layers": 2, "n_heads": 2, "max_len": 6}
+
+
+def _build(rng: random.Random) -> dict[str, Any]:
+    d, h = rng.choice([(8, 2), (6, 3), (8, 4)])
+    return dict(zip(SMALL, [rng.randint(8, 12), d, 2, h, rng.randint(7, 9)], strict=True))
+
+
+def _weights(build: dict[str, Any], seed: int) -> Model:
+    """Returns weights of a ready model of the same make, in which norms and biases too are moved."""
+    options = {"d_feedforward": 4 * build["d_model"], "positions": "learned", "norm_first": True}
+    return Model("TransformerBase", build | options, seed, spread=0.3, state=True)
+
+
+def _asked(rng: random.Random, b: int, n: int, build: dict[str, Any]) -> Ask:
+    tokens = _tokens(rng, b, n, build["vocab_size"])
+    tokens[0, 0], tokens[0, -1] = 1, 2
+    return Ask((tokens,), build=build, weights=_weights(build, seed_from(rng)))
+
+
+def _drawn(b: int, n: int = 0) -> Draw:
+    """Draws questions of `n` tokens; 0 stands for as many as there are positions, -1 for fewer."""
+
+    def draw(rng: random.Random) -> list[Ask]:
+        build = _build(rng)
+        length = n if n > 0 else build["max_len"] + n * rng.randint(2, 3)
+        return [_asked(rng, b, length, build)]
+
+    return draw
+
+
+def _known(b: int, n: int) -> list[Ask]:
+    return [_asked(random.Random(b * n), b, n, SMALL)]
+
+
+EXERCISE = Exercise(
+    GPT,
+    [
+        Stage(
+            "names and shapes of the parameters",
+            0.5,
+            "embedding, position, layers and norm; in each layer attention_norm, attention, feed_forward_norm and "
+            "feed_forward. The head has no weights of its own: it is the embedding once more.",
+            [Ask(build=SMALL, take="parameters")],
+            lambda rng: [Ask(build=_build(rng), take="parameters") for _ in range(2)],
+            view="parameters",
+        ),
+        Stage(
+            "logits of shape (b, n, V)",
+            0.25,
+            "At each place one score for each token of the vocabulary.",
+            _known(2, 3),
+            _drawn(3, 4),
+            view="shape",
+        ),
+        Stage(
+            "one token",
+            0.75,
+            "The embedding times sqrt(d), plus the position; the layers; the last norm; then the product with each row "
+            "of the embedding. One token sees itself.",
+            _known(1, 1),
+            _drawn(1, 1),
+        ),
+        Stage(
+            "several tokens, fewer than there are positions",
+            1.75,
+            "Token i has position i, and sees itself and what stands before it. In a layer: x + part(norm(x)), twice, "
+            "with a norm of its own for each part.",
+            _known(1, 4),
+            _drawn(1, -1),
+            decisive=True,
+        ),
+        Stage(
+            "several texts, as long as there are positions",
+            0.75,
+            "All texts of a batch have the same positions and the same mask.",
+            _known(3, 6),
+            _drawn(3),
+        ),
+    ],
+    [
+        Mistake(
+            "the embedding is not scaled",
+            "The rows of the embedding have length about 1, for they are the head's rows too; as inputs they are "
+            "multiplied by sqrt(d) (Vaswani et al. 2017, 3.4).",
+            _Unscaled,
+        ),
+        Mistake(
+            "the positions are scaled, too",
+            "Only the embedding is multiplied by sqrt(d); the position is added afterwards.",
+            _ScaledSum,
+        ),
+        Mistake(
+            "there are no positions",
+            "Without them a token knows which words stand before it, and not in which order: add self.position[:n].",
+            _NoPositions,
+        ),
+        Mistake(
+            "the last positions are taken",
+            "The first token of a text has the first position: self.position[:n].",
+            _LastPositions,
+        ),
+        Mistake(
+            "every token sees the whole text",
+            "A token that sees the next one has nothing to guess. Give the causal mask to every layer.",
+            _SeesAll,
+        ),
+        Mistake(
+            "a token sees the future and not the past",
+            "The mask is turned over: minus infinity stands above the diagonal, triu(1).",
+            _SeesFuture,
+        ),
+        Mistake(
+            "a token does not see itself",
+            "The diagonal is blocked too: triu(1) leaves it open, triu(0) does not.",
+            _BlocksItself,
+        ),
+        Mistake(
+            "post-norm",
+            "The norm stands before each part, and the path of the residual stays free: x + part(norm(x)).",
+            _PostNormGPT,
+        ),
+        Mistake(
+            "the norm stands on the path of the residual",
+            "`x = norm(x)` overwrites the x that you add to: x + part(norm(x)).",
+            _NormedPathGPT,
+        ),
+        Mistake(
+            "the residuals are missing",
+            "Each part adds to the token: x + part(norm(x)).",
+            _NoResidualGPT,
+        ),
+        Mistake(
+            "one norm is used twice in a layer",
+            "attention_norm stands before the attention, feed_forward_norm before the feed-forward part.",
+            _OneNormGPT,
+        ),
+        Mistake(
+            "the last norm is missing",
+            "In a pre-norm stack the sum grows from layer to layer; a last norm stands before the head.",
+            _NoLastNorm,
+        ),
+        Mistake(
+            "the head has weights of its own",
+            "A tied head is the embedding once more: the product with its rows, and no parameter besides.",
+            _OwnHead,
+        ),
+        Mistake(
+            "the first layer is used for all",
+            "Each layer has weights of its own: for layer in self.layers.",
+            _FirstLayerAgain,
+        ),
+        Mistake(
+            "probabilities in place of logits",
+            "The loss takes the softmax itself: return the scores as they are.",
+            _Probabilities,
+        ),
+    ],
+    hints=(
+        "Draw the way of one token from the bottom to the top: number, vector, vector with a place, M times two "
+        "parts, scores. At which of these stations do tokens look at each other? What is added at every part, and what "
+        "stands before it? And how does one get V scores from a vector of d numbers if no new weights are allowed?",
+        "A layer of notebook 03 in pre-norm, in two lines: `x = x + self.attention(self.attention_norm(x), mask)`, and "
+        "the same once more with the other part, which takes no mask. The head: the score of a token is the product of "
+        "its row in the embedding with the last vector, for all tokens at once `(b, n, d) @ (d, V)`. Where the "
+        "embedding stands at the *bottom*, it is multiplied by $\\sqrt d$, so that it is as large as the positions.",
+        "The parts: `nn.LayerNorm(d_model)`, `Attention(d_model, n_heads)`, `FeedForward(d_model, 4 * d_model)`; in "
+        "`GPT` a `TokenEmbedding`, an `nn.Parameter` of shape `(max_len, d_model)`, an `nn.ModuleList` of layers, and "
+        "one more norm.\n"
+        "```python\n"
+        "n = tokens.shape[1]\n"
+        "mask = ...  # (n, n), as in notebook 01\n"
+        "x = ...  # (b, n, d)\n"
+        "for layer in self.layers:\n"
+        "    x = layer(x, mask)\n"
+        "```\n"
+        "and what is left after the loop is one line: `# ...`",
+    ),
+)

@@ -1,0 +1,144 @@
+"""Exercise bits_per_byte of notebook 14."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, fixed, seed_from
+from helpers.checking.answers import Ask
+from helpers.checking.plain import Model
+
+from ._common import LN2, _tokens
+
+
+def bits_per_byte(model: Any, tokens: Tensor, n_bytes: int) -> float:
+    return _measured(model, tokens, n_bytes)
+
+
+def _measured(
+    model: Any,
+    tokens: Tensor,
+    n_bytes: int,
+    *,
+    evaluate: bool = True,
+    unit: float = LN2,
+    mean: str = "bytes",
+    shift: bool = True,
+    back: bool = True,
+) -> float:
+    """Measures a model; the options are the ways in which it goes wrong."""
+    training = model.training
+    if evaluate:
+        model.eval()
+    with torch.no_grad():
+        logits, target = (model(tokens[:, :-1]), tokens[:, 1:]) if shift else (model(tokens), tokens)
+    if back:
+        model.train(training)
+    loss = F.cross_entropy(logits.flatten(0, 1), target.flatten(), reduction="sum").item()
+    by = {"bytes": n_bytes, "tokens": target.numel(), "mean": n_bytes * target.numel(), "texts": n_bytes * len(target)}
+    return loss / unit / by[mean]
+
+
+V = 11
+
+
+def _model(seed: int, **options: Any) -> Model:
+    shape = {"vocab_size": V, "d_model": 8, "n_layers": 1, "n_heads": 2, "dropout": 0.0, "norm_first": True}
+    base = Model("TransformerBase", shape | {"max_len": 12} | options, seed)
+    return Model("LanguageModel", {"base": base}, seed, spread=0.5)
+
+
+def _asked(rng: random.Random, training: bool = False, **options: Any) -> Ask:
+    b, n = rng.choice([(2, 6), (3, 5), (4, 7)])
+    model = replace(_model(seed_from(rng), **options), training=training)
+    return Ask((model, _tokens(rng, b, n, V), rng.randint(2 * b * n, 4 * b * n)))
+
+
+def _plain(rng: random.Random) -> list[Ask]:
+    return [_asked(rng), _asked(rng)]
+
+
+def _dropping(rng: random.Random) -> list[Ask]:
+    return [_asked(rng, training=True, dropout=1.0)]
+
+
+def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:
+    return Stage(name, points, look, fixed(draw, 3), draw, **options)
+
+
+EXERCISE = Exercise(
+    bits_per_byte,
+    [
+        _stage(
+            "the bits of all tokens, shared out among the bytes",
+            1.25,
+            "Add up the cross-entropy of all places (natural logarithms), divide by log(2) and by the number of bytes.",
+            _plain,
+            decisive=True,
+        ),
+        _stage(
+            "a model in training mode is measured without dropout",
+            0.75,
+            "model.eval() switches dropout off: what is measured is the model as it will be used.",
+            _dropping,
+        ),
+    ],
+    [
+        Mistake(
+            "bits per token",
+            "The mean over tokens depends on how long the pieces are: a larger vocabulary would look worse. Divide the "
+            "sum by the bytes.",
+            partial(_measured, mean="tokens"),
+        ),
+        Mistake(
+            "the mean in place of the sum",
+            "cross_entropy returns the mean over all places unless told otherwise: reduction='sum'.",
+            partial(_measured, mean="mean"),
+        ),
+        Mistake(
+            "nats in place of bits",
+            "PyTorch takes natural logarithms. One bit is log(2) = 0.693 nats: divide by it.",
+            partial(_measured, unit=1.0),
+        ),
+        Mistake(
+            "each token is to guess itself",
+            "The answer at each place is the next token: the model reads tokens[:, :-1], and is asked for "
+            "tokens[:, 1:].",
+            partial(_measured, shift=False),
+        ),
+        Mistake(
+            "dropout stays on",
+            "In training mode, parts of the model are switched off by chance. Call model.eval() before you measure, "
+            "and put the mode back afterwards.",
+            partial(_measured, evaluate=False),
+        ),
+        Mistake(
+            "the mean of the texts in place of the sum",
+            "n_bytes counts the bytes of all texts together: divide the sum over all texts by it.",
+            partial(_measured, mean="texts"),
+        ),
+    ],
+    hints=(
+        "A text of 6 bytes is cut into two tokens, to which a model gives the probabilities 1/4 and 1/16. How many "
+        "bits are these, $-\\log_2$ of each? How many for each byte? And if the same text were cut into three "
+        "tokens, what would you have to do to compare the two models?",
+        "$-\\log_2 1/4 = 2$ and $-\\log_2 1/16 = 4$: six bits for six bytes, 1 bit per byte. PyTorch's "
+        "`cross_entropy` gives natural logarithms, and the *mean* over the tokens unless told otherwise: 2.08 here, "
+        "which is $(1.386 + 2.773) / 2$. You want the sum, 4.159, divided by $\\log 2$ and by 6. The model reads all "
+        "but the last token of each row and is asked for all but the first.",
+        "Five steps:\n"
+        "1. Note `model.training`, then `model.eval()`.\n"
+        "2. Under `with torch.no_grad():`, logits `(b, n, V)` of `tokens[:, :-1]`.\n"
+        "3. Put the mode back with `model.train(...)`.\n"
+        "4. `F.cross_entropy(logits.flatten(0, 1), ..., reduction=...)` takes `(b * n, V)` and `(b * n,)`.\n"
+        "5. Return a number, `.item()`, in bits, for each byte: `# ...`",
+    ),
+)

@@ -1,0 +1,239 @@
+"""Exercise bpe_encode of notebook 14."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, fixed
+from helpers.checking.answers import Ask
+
+from ._common import Answers, Pair, _bytes, _differ, _telling, replace_pair, split_words
+
+
+def bpe_encode(text: str, merges: list[Pair]) -> list[int]:
+    return _cut(text, merges)
+
+
+def _cut(
+    text: str,
+    merges: list[Pair],
+    *,
+    split: Callable[[str], Iterable[str]] = split_words,
+    numbers: Callable[[str], list[int]] = _bytes,
+    first: int = 256,
+    backwards: bool = False,
+) -> list[int]:
+    """Cuts a text into pieces; the options are the ways in which it goes wrong."""
+    found: list[int] = []
+    order = list(enumerate(merges, first))
+    for word in split(text):
+        parts = numbers(word)
+        for number, pair in reversed(order) if backwards else order:
+            parts = replace_pair(parts, pair, number)
+        found += parts
+    return found
+
+
+def _pieces(merges: list[Pair]) -> list[bytes]:
+    known = [bytes([number]) for number in range(256)]
+    for first, second in merges:
+        known.append(known[first] + known[second])
+    return known
+
+
+def _longest(text: str, merges: list[Pair]) -> list[int]:
+    """Takes the longest piece that fits at each place."""
+    number_of = {piece: number for number, piece in reversed(list(enumerate(_pieces(merges))))}
+    found = []
+    for word in split_words(text):
+        left = word.encode()
+        while left:
+            size = next(size for size in range(len(left), 0, -1) if left[:size] in number_of)
+            found.append(number_of[left[:size]])
+            left = left[size:]
+    return found
+
+
+def _from_the_left(text: str, merges: list[Pair]) -> list[int]:
+    """Merges the first pair from the left that was ever learned, again and again."""
+    rank = {pair: number for number, pair in enumerate(merges, 256)}
+    found = []
+    for word in split_words(text):
+        parts = _bytes(word)
+        while place := [at for at, pair in enumerate(itertools.pairwise(parts)) if pair in rank]:
+            at = place[0]
+            parts[at : at + 2] = [rank[parts[at], parts[at + 1]]]
+        found += parts
+    return found
+
+
+def _one_each(text: str, merges: list[Pair]) -> list[int]:
+    found = []
+    for word in split_words(text):
+        parts = _bytes(word)
+        for number, pair in enumerate(merges, 256):
+            at = next((at for at, two in enumerate(itertools.pairwise(parts)) if two == pair), None)
+            if at is not None:
+                parts[at : at + 2] = [number]
+        found += parts
+    return found
+
+
+_across = partial(_cut, split=lambda text: [text])
+_characters = partial(_cut, numbers=lambda word: [ord(sign) for sign in word])
+_ascii_only = partial(_cut, numbers=lambda word: [byte for byte in word.encode() if byte < 128])
+_ranks = partial(_cut, first=0)
+_latest_first = partial(_cut, backwards=True)
+
+Inputs = tuple[str, list[Pair]]
+SIGNS = "œŒß€漢字ñ😀žø"
+
+
+def _plain(rng: random.Random) -> Inputs:
+    return "".join(rng.choices("abcdefgh", k=4)) + " " + rng.choice("!?."), []
+
+
+def _one_word(rng: random.Random) -> Inputs:
+    """Returns a word of few letters, and merges that contend for them."""
+    letters = [ord(letter) for letter in rng.sample("abcdefghijklmnop", 3)]
+    merges: list[Pair] = []
+    while len(merges) < 4:
+        known = letters + list(range(256, 256 + len(merges)))
+        pair = rng.choice(known), rng.choice(known)
+        if pair not in merges:
+            merges.append(pair)
+    return "".join(chr(letter) for letter in rng.choices(letters, k=10)), merges
+
+
+def _across_words(rng: random.Random) -> Inputs:
+    """Returns merges that would fit across the border of two words as well."""
+    first, second = rng.sample("abcdefgh", 2)
+    pairs = [(ord(second), ord(" ")), (ord(first), ord(second))]
+    return f"{first}{second} {second}{first} {first}{second}", pairs
+
+
+def _unread(rng: random.Random) -> Inputs:
+    merges = [(ord(first), ord(second)) for first, second in (rng.sample("abcdefgh", 2) for _ in range(3))]
+    return "".join(rng.sample(SIGNS, 3)) + " " + rng.choice("xyz"), merges
+
+
+# kind of question -> (how it is drawn, the mistakes that fail there, the mistakes that do not)
+BYTES: Answers = [_characters, _ascii_only]
+ORDER: Answers = [_longest, _from_the_left, _one_each, _latest_first, _ranks]
+WAYS: dict[str, tuple[Callable[[random.Random], Inputs], Answers, Answers]] = {
+    "plain": (_plain, [], [_across, *BYTES, *ORDER]),
+    "one word": (_one_word, ORDER, [_across, *BYTES]),
+    "borders": (_across_words, [_across, _ranks], [*BYTES, *ORDER[:-1]]),
+    "unread": (_unread, BYTES, [_across, *ORDER]),
+}
+
+
+def _drawn(kind: str, number: int = 1) -> Draw:
+    draw, apart, same = WAYS[kind]
+    tells = _differ(bpe_encode, apart, same)
+    return lambda rng: [Ask(one) for one in _telling(rng, lambda rng: [draw(rng) for _ in range(number)], tells)]
+
+
+def _stage(name: str, points: float, look: str, kind: str, number: int = 1, **options: Any) -> Stage:
+    draw = _drawn(kind, number)
+    return Stage(name, points, look, fixed(draw, 15), draw, **options)
+
+
+EXERCISE = Exercise(
+    bpe_encode,
+    [
+        _stage(
+            "without merges: bytes",
+            0.25,
+            "With an empty list of merges, the pieces of a text are its bytes, spaces among them.",
+            "plain",
+        ),
+        _stage(
+            "a word: what was learned first is merged first",
+            1.25,
+            "Merge in the order of the list, wherever the pair stands in the word; merge number n makes 256 + n.",
+            "one word",
+            3,
+            decisive=True,
+        ),
+        _stage(
+            "words stay apart",
+            0.25,
+            "Training has counted inside of words: cut the text with split_words, and merge in each word by itself.",
+            "borders",
+        ),
+        _stage(
+            "signs that were never read",
+            0.25,
+            "Every text has bytes, also an emoji: nothing is unknown, and nothing may be left out.",
+            "unread",
+        ),
+    ],
+    [
+        Mistake(
+            "the longest piece that fits is taken",
+            "That is another way of cutting (greedy from the left). Here the merges are made in the order in which "
+            "they were learned.",
+            _longest,
+        ),
+        Mistake(
+            "the first pair from the left is merged",
+            "The order of the list counts, and not the place in the word: of all pairs in the word, the one learned "
+            "first is merged first.",
+            _from_the_left,
+        ),
+        Mistake(
+            "a merge is made once in a word",
+            "The same pair may stand in a word several times: replace_pair replaces all of them.",
+            _one_each,
+        ),
+        Mistake(
+            "what was learned last is merged first",
+            "Late merges are made of early ones: go through the list from its beginning.",
+            _latest_first,
+        ),
+        Mistake(
+            "the numbers of the merges begin at 0",
+            "0 to 255 are the bytes. The first merge makes 256.",
+            _ranks,
+        ),
+        Mistake(
+            "merges reach across words",
+            "A pair of the end of one word and the beginning of the next was never counted, and must not be merged.",
+            _across,
+        ),
+        Mistake(
+            "characters in place of bytes",
+            "ord gives the number of a character, which may be 8364 or 128512. Take the bytes: word.encode().",
+            _characters,
+        ),
+        Mistake(
+            "bytes above 127 are left out",
+            "Accents and emojis are made of these bytes: without them, the text cannot be put together again.",
+            _ascii_only,
+        ),
+    ],
+    hints=(
+        "You have merges such as `[(97, 98), (98, 99), (256, 99)]`, and the word `abc`. Which of the first two pairs "
+        "is merged, although both stand in the word? What follows from it for the third? And what changes if the "
+        "first two merges change places?",
+        "`abc` has the bytes 97, 98, 99. The merge learned first is (97, 98): the word becomes `[256, 99]`. The "
+        "second, (98, 99), does not occur any more. The third does: `[258]`. With the first two exchanged, the "
+        "word would "
+        "become `[97, 256]`, and no other merge would fit. A merge can never make an earlier one possible again, so "
+        "one walk through the list is enough.",
+        "Word by word:\n"
+        "```python\n"
+        "for word in split_words(text):\n"
+        "    parts = ...  # bytes\n"
+        "    for number, pair in enumerate(merges, 256):\n"
+        "        parts = ...  # one line\n"
+        "```\n"
+        "Put the parts of all words into one list, in the order of the text: `# ...`",
+    ),
+)

@@ -1,0 +1,215 @@
+"""Exercise next_token_distribution of notebook 14."""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, fixed
+from helpers.checking.answers import Ask
+
+from ._common import _telling
+
+
+def next_token_distribution(
+    logits: Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
+) -> Tensor:
+    return _cut(logits, temperature, top_k, top_p)
+
+
+def _cut(
+    logits: Tensor,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    *,
+    late: bool = False,
+    multiply: bool = False,
+    crossing: bool = True,
+    extra: int = 0,
+    order: str = "kp",
+    again: bool = True,
+    keep: str = "set",
+) -> Tensor:
+    """Returns the distribution; the options are the ways in which it goes wrong."""
+    scale = temperature if multiply else 1 / temperature
+    chances = (logits if late else logits * scale).softmax(dim=-1)
+    whole = chances
+    for way in order:
+        ranked, places = chances.sort(descending=True)
+        if way == "k" and top_k is not None:
+            chances = chances.index_fill(0, places[top_k + extra :], 0)
+        if way == "p" and top_p is not None:
+            before = ranked.cumsum(0) - ranked
+            out = before >= top_p if crossing else ranked.cumsum(0) > top_p
+            if keep == "each":
+                out = ranked < 1 - top_p
+            out[0] = False  # one token is left in any case
+            chances = chances.index_fill(0, places[out], 0)
+        if again:
+            chances = chances / chances.sum()
+    if late:
+        chances = chances.log().mul(scale).softmax(dim=-1)
+    if again:
+        return chances / chances.sum()
+    return whole.where(chances > 0, torch.zeros(()))
+
+
+CUTS: dict[str, list[Any]] = {
+    "k": [partial(_cut, extra=1)],
+    "p": [partial(_cut, crossing=False), partial(_cut, keep="each")],
+    "all": [
+        partial(_cut, late=True),
+        partial(_cut, crossing=False),
+        partial(_cut, order="pk"),
+        partial(_cut, multiply=True),
+        partial(_cut, extra=1),
+    ],
+    "tp": [partial(_cut, late=True), partial(_cut, crossing=False), partial(_cut, multiply=True)],
+}
+Drawn = tuple[Tensor, float, int | None, float | None]
+
+
+def _far(first: Tensor, second: Tensor) -> bool:
+    return bool((first - second).abs().max() > 0.01)
+
+
+def _is_clear(drawn: Drawn) -> bool:
+    """Says whether the sum of the likeliest comes nowhere so near to `top_p` that rounding could decide."""
+    logits, temperature, top_k, top_p = drawn
+    chances = next_token_distribution(logits, temperature, top_k).sort(descending=True).values
+    return top_p is None or bool((chances.cumsum(0)[:-1] - top_p).abs().min() > 1e-3)
+
+
+def _draw(rng: random.Random, kind: str) -> Drawn:
+    size = rng.randint(6, 9)
+    numbers = rng.sample(range(-20, 21), size)  # no two are alike
+    temperature = rng.choice([0.5, 0.7, 1.5, 2.0, 2.5]) if kind in ("t", "all", "tp") else 1.0
+    top_k = rng.randint(3, size - 2) if kind in ("k", "all") else None
+    top_p = round(rng.uniform(0.5, 0.95), 2) if kind in ("p", "all", "tp") else None
+    return torch.tensor(numbers) / 10, temperature, top_k, top_p
+
+
+def _asked(rng: random.Random, kind: str) -> Ask:
+    others = CUTS.get(kind, [])
+
+    def tells(drawn: Drawn) -> bool:
+        found = [next_token_distribution(*drawn), *(other(*drawn) for other in others)]
+        return _is_clear(drawn) and all(_far(found[0], other) for other in found[1:])
+
+    return Ask(_telling(rng, lambda rng: _draw(rng, kind), tells))
+
+
+def _drawn(*kinds: str) -> Draw:
+    return lambda rng: [_asked(rng, kind) for kind in kinds]
+
+
+def _edges(rng: random.Random) -> list[Ask]:
+    """Asks for cuts that leave one token, or all."""
+    logits = _draw(rng, "")[0]
+    return [Ask((logits, 1.0, 1, None)), Ask((logits, 1.0, None, 0.01)), Ask((logits, 1.0, len(logits), 0.9999))]
+
+
+def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:
+    return Stage(name, points, look, fixed(draw, 8), draw, **options)
+
+
+EXERCISE = Exercise(
+    next_token_distribution,
+    [
+        _stage(
+            "a temperature, and nothing cut",
+            0.5,
+            "Divide the logits by the temperature, then take the softmax.",
+            _drawn("", "t"),
+        ),
+        _stage(
+            "the k most probable tokens",
+            0.5,
+            "All but the k most probable tokens get 0, and the others are divided by their sum.",
+            _drawn("k", "k"),
+        ),
+        _stage(
+            "the fewest tokens that have p together",
+            1,
+            "Go down from the most probable one, and stop as soon as the sum is p or more: the token that crosses p is "
+            "still in.",
+            _drawn("p", "p"),
+            decisive=True,
+        ),
+        _stage(
+            "temperature, then k, then p",
+            0.75,
+            "In this order: the temperature first, then top_k, and top_p on what is left of it, which sums to 1 again.",
+            _drawn("tp", "all"),
+            decisive=True,
+        ),
+        _stage(
+            "one token is left, or all",
+            0.25,
+            "top_k=1 and a tiny top_p leave the most probable token; top_k=V and a top_p of nearly 1 leave all.",
+            _edges,
+        ),
+    ],
+    [
+        Mistake(
+            "the token that crosses p is dropped",
+            "The tokens before it have less than p together: the set must have p *or more*, so the crossing one stays.",
+            partial(_cut, crossing=False),
+        ),
+        Mistake(
+            "the temperature comes after the cut",
+            "Which tokens have p together depends on the temperature: divide the logits by it first.",
+            partial(_cut, late=True),
+        ),
+        Mistake(
+            "multiplied by the temperature",
+            "A high temperature makes the distribution flatter: divide the logits by it.",
+            partial(_cut, multiply=True),
+        ),
+        Mistake(
+            "one token too many",
+            "top_k=3 leaves three tokens with a probability above 0, not four.",
+            partial(_cut, extra=1),
+        ),
+        Mistake(
+            "p is taken of all tokens, and not of what k leaves",
+            "Cut to k tokens first, and divide by their sum; of these take the fewest that have p together.",
+            partial(_cut, order="pk"),
+        ),
+        Mistake(
+            "what is left does not sum to 1",
+            "A distribution sums to 1: divide by the sum of what has not been cut.",
+            partial(_cut, again=False),
+        ),
+        Mistake(
+            "tokens with a probability below 1 - p are dropped",
+            "top_p is about a sum: how many of the most probable tokens it takes to have p together.",
+            partial(_cut, keep="each"),
+        ),
+    ],
+    hints=(
+        "Four tokens with the probabilities 0.5, 0.3, 0.15, 0.05. Which are left with `top_k=2`, and what are their "
+        "probabilities then? Which with `top_p=0.7`: is one of them enough, are two? Which with both, `top_k=3` and "
+        "`top_p=0.9`, if what the first cut leaves is divided by its sum, 0.95?",
+        "With `top_p=0.7`: 0.5 is less than 0.7, 0.5 + 0.3 = 0.8 is not: two tokens, with 0.625 and 0.375. Another way "
+        "to say it: a token stays if those *before* it have less than p together. Before the four stand 0, 0.5, 0.8 "
+        "and 0.95. In PyTorch, `cumsum(0)` adds up from the left, and minus the token itself gives what stands before "
+        "it. The first one always stays.",
+        "Sort once, cut in sorted order, and put everything back in its place:\n"
+        "```python\n"
+        "chances, places = ...  # softmax, then .sort(descending=True)\n"
+        "if top_k is not None:\n"
+        "    chances[top_k:] = ...\n"
+        "chances = ...  # sums to 1 again\n"
+        "```\n"
+        "The same for `top_p` with the places where `chances.cumsum(0) - chances` is `top_p` or more. At the end "
+        "`torch.zeros_like(...).scatter(0, places, chances)` puts each number where it came from; do not forget the "
+        "sum: `# ...`",
+    ),
+)

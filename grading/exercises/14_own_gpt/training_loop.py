@@ -1,0 +1,354 @@
+"""Exercise training_loop of notebook 14."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import Draw, fixed, seed_from
+from helpers.checking.answers import Ask
+from helpers.checking.building import build_inputs
+from helpers.checking.plain import Model, Optimizer
+
+from ._common import _telling, _tokens
+
+Batches = list[Tensor]
+
+
+def training_loop(
+    model: Any, optimizer: torch.optim.Optimizer, batches: Batches, passes: int, peak: float, warmup_steps: int
+) -> list[float]:
+    return _train(model, optimizer, batches, passes, peak, warmup_steps)
+
+
+def _up_and_down(step: int, steps: int, warmup_steps: int) -> float:
+    return min(step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1))
+
+
+def _clip(model: nn.Module) -> None:
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+
+
+def _clip_each(model: nn.Module) -> None:
+    for parameter in model.parameters():
+        nn.utils.clip_grad_norm_(parameter, 1.0)
+
+
+def _clip_values(model: nn.Module) -> None:
+    nn.utils.clip_grad_value_(model.parameters(), 1.0)
+
+
+def _not_clipped(model: nn.Module) -> None:
+    """Leaves the gradients as they are."""
+
+
+def _train(
+    model: Any,
+    optimizer: torch.optim.Optimizer,
+    batches: Batches,
+    passes: int,
+    peak: float,
+    warmup_steps: int,
+    *,
+    factor: Callable[[int, int, int], float] = _up_and_down,
+    first: int = 1,
+    by: str = "step",
+    clear: bool = True,
+    clip: Callable[[nn.Module], Any] = _clip,
+    mode: bool = True,
+    shift: bool = True,
+    late: bool = False,
+) -> list[float]:
+    """Trains a model; the options are the ways in which it goes wrong."""
+    losses, steps, step = list[float](), passes * len(batches), first - 1
+    if mode:
+        model.train()
+    for number in range(passes):
+        for place, tokens in enumerate(batches):
+            step += 1
+            count, whole = {
+                "step": (step, steps),
+                "pass": (number + 1, passes),
+                "batch": (place + 1, len(batches)),
+                "one pass": (step, len(batches)),
+            }[by]
+            rate = peak * factor(count, whole, warmup_steps)
+            if not late:
+                _set(optimizer, rate)
+            read, target = (tokens[:, :-1], tokens[:, 1:]) if shift else (tokens, tokens)
+            loss = F.cross_entropy(model(read).flatten(0, 1), target.flatten())
+            if clear:
+                optimizer.zero_grad()
+            loss.backward()
+            clip(model)
+            optimizer.step()
+            losses.append(loss.item())
+            if late:
+                _set(optimizer, rate)
+    return losses
+
+
+def _set(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+
+
+def _no_decay(step: int, steps: int, warmup_steps: int) -> float:
+    return min(step / warmup_steps, 1.0)
+
+
+def _no_warmup(step: int, steps: int, warmup_steps: int) -> float:
+    return (steps - step + 1) / steps
+
+
+def _constant(step: int, steps: int, warmup_steps: int) -> float:
+    return 1.0
+
+
+V = 9
+
+
+def _model(seed: int, spread: float, **options: Any) -> Model:
+    shape = {"vocab_size": V, "d_model": 8, "n_layers": 1, "n_heads": 2, "dropout": 0.0, "norm_first": True}
+    base = Model("TransformerBase", shape | {"max_len": 8} | options, seed)
+    return Model("LanguageModel", {"base": base}, seed, spread=spread)
+
+
+SHORT, LONG = 0.02, 1.0  # what is added to all weights: so much that the gradient is never to be clipped, or is
+
+
+def _gradients(ask: Ask) -> list[list[Tensor]]:
+    """Returns the gradients of each step, as long as they are without clipping."""
+    found: list[list[Tensor]] = []
+
+    def note(model: nn.Module) -> None:
+        found.append([parameter.grad.clone() for parameter in model.parameters() if parameter.grad is not None])
+
+    _train(*build_inputs(ask.inputs), clip=note)
+    return found
+
+
+def _norm(gradients: list[Tensor]) -> float:
+    return math.sqrt(sum(float(gradient.square().sum()) for gradient in gradients))
+
+
+def _is_short(ask: Ask) -> bool:
+    """Says whether nothing is clipped in any step."""
+    return max(map(_norm, _gradients(ask))) < 0.95
+
+
+def _is_long(ask: Ask) -> bool:
+    """Says whether the first gradient is clipped, of several parameters each by itself too, and some numbers."""
+    first = _gradients(replace(ask, inputs=(*ask.inputs[:2], ask.inputs[2][:1], *ask.inputs[3:])))[0]
+    norms = sorted(map(_norm, ([one] for one in first)))
+    return norms[-2] > 1.2 and max(float(one.abs().max()) for one in first) > 1.2
+
+
+def _asked(rng: random.Random, batches: int, passes: int, warmup_steps: int, **options: Any) -> Ask:
+    tells = _is_long if options.get("spread") == LONG else _is_short
+    ask: Ask = _telling(rng, lambda rng: _any(rng, batches, passes, warmup_steps, **options), tells)
+    return ask
+
+
+def _any(
+    rng: random.Random,
+    batches: int,
+    passes: int,
+    warmup_steps: int,
+    *,
+    spread: float = SHORT,
+    peak: float = 0.3,
+    groups: int = 1,
+    **options: Any,
+) -> Ask:
+    model = _model(seed_from(rng), spread, **options)
+    made = Optimizer("SGD", 5.0, groups=groups)  # a rate of its own, which the loop replaces
+    texts = [_tokens(rng, 6, 6, V) for _ in range(batches)]
+    return Ask((model, made, texts, passes, round(peak * rng.uniform(0.8, 1.2), 3), warmup_steps), changes=(0, 1))
+
+
+def _one_step(rng: random.Random) -> list[Ask]:
+    return [_asked(rng, 1, 1, 1)]
+
+
+def _one_pass(rng: random.Random) -> list[Ask]:
+    return [_asked(rng, 4, 1, 2, groups=2)]
+
+
+def _passes(rng: random.Random) -> list[Ask]:
+    return [_asked(rng, 2, 2, 2)]
+
+
+def _long(rng: random.Random) -> list[Ask]:
+    return [_asked(rng, 2, 1, 1, spread=LONG, peak=0.5)]
+
+
+def _left(rng: random.Random) -> list[Ask]:
+    ask = _asked(rng, 2, 1, 1)
+    return [replace(ask, inputs=(replace(ask.inputs[0], gradients=0.3), *ask.inputs[1:]))]
+
+
+def _dropping(rng: random.Random) -> list[Ask]:
+    """Asks with a dropout of everything: then chance plays no part in what is left."""
+    return [_asked(rng, 1, 1, 1, dropout=1.0)]
+
+
+def _step(rng: random.Random) -> list[Ask]:
+    """Asks what the model gives after the training: of the last step the losses tell nothing."""
+    probe = (torch.tensor([[1, 2, 3, 4]]),)
+    return [replace(ask, take="after", then=probe) for ask in [_asked(rng, 2, 1, 1)]]
+
+
+def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:
+    return Stage(name, points, look, fixed(draw, 5), draw, **options)
+
+
+EXERCISE = Exercise(
+    training_loop,
+    [
+        _stage(
+            "one batch: its loss",
+            0.5,
+            "Read all but the last token of each row, and ask for all but the first; note the loss as it is before the "
+            "step.",
+            _one_step,
+        ),
+        _stage(
+            "two batches: the steps",
+            0.5,
+            "Clear, backward, clip, step: each once, in this order. With two steps and a warm-up of 1, the rates are "
+            "the peak and half of it.",
+            _step,
+        ),
+        _stage(
+            "the rate rises to its peak and falls again, step by step",
+            1,
+            "At step t of T (counted from 1) with a warm-up of W steps, the rate is peak * min(t / W, (T - t + 1) / "
+            "(T - W + 1)). Set it before the step, in every group of the optimizer.",
+            _one_pass,
+            decisive=True,
+        ),
+        _stage(
+            "several passes: the steps go on counting",
+            0.25,
+            "T is the number of all steps, passes * len(batches); in the second pass the count goes on.",
+            _passes,
+        ),
+        _stage(
+            "a long gradient is scaled down to length 1",
+            0.25,
+            "nn.utils.clip_grad_norm_(model.parameters(), 1.0), after backward and before the step.",
+            _long,
+        ),
+        _stage(
+            "gradients left by somebody else do not count",
+            0.25,
+            "optimizer.zero_grad() before every backward, the first one included.",
+            _left,
+        ),
+        _stage(
+            "the model is in training mode",
+            0.25,
+            "Whoever measured it before may have left it in evaluation mode: model.train() at the beginning.",
+            _dropping,
+        ),
+    ],
+    [
+        Mistake(
+            "the rate changes once in a pass",
+            "The schedule counts steps, not passes: with few passes it would hardly have a shape. Set the rate before "
+            "every step.",
+            partial(_train, by="pass"),
+        ),
+        Mistake(
+            "the schedule begins anew in each pass",
+            "The count of the steps goes on in the next pass; there is one warm-up in the whole training.",
+            partial(_train, by="batch"),
+        ),
+        Mistake(
+            "the rate does not fall",
+            "After the warm-up the rate falls in a straight line: take the smaller one of the two fractions.",
+            partial(_train, factor=_no_decay),
+        ),
+        Mistake(
+            "there is no warm-up",
+            "The rate begins small: at step t of the warm-up it is t / warmup_steps of the peak.",
+            partial(_train, factor=_no_warmup),
+        ),
+        Mistake(
+            "the rate is constant",
+            "The peak is reached at step warmup_steps only: set group['lr'] before every step.",
+            partial(_train, factor=_constant),
+        ),
+        Mistake(
+            "steps are counted from 0",
+            "At the first step t is 1. Counted from 0, the first batch is read for nothing, with a rate of 0.",
+            partial(_train, first=0),
+        ),
+        Mistake(
+            "the rate is set after the step",
+            "Each step is made with the rate of the one before. Set the rate first.",
+            partial(_train, late=True),
+        ),
+        Mistake(
+            "gradients are not cleared",
+            "backward() adds to what the steps before have left. Call optimizer.zero_grad() before it.",
+            partial(_train, clear=False),
+        ),
+        Mistake(
+            "gradients are not clipped",
+            "One strange batch may move all weights far away. Scale the gradient down to length 1 before the step.",
+            partial(_train, clip=_not_clipped),
+        ),
+        Mistake(
+            "each parameter is clipped on its own",
+            "That changes the direction of the step. Give all parameters to clip_grad_norm_ at once.",
+            partial(_train, clip=_clip_each),
+        ),
+        Mistake(
+            "each number is clipped on its own",
+            "clip_grad_value_ cuts single numbers; clip_grad_norm_ scales the whole gradient.",
+            partial(_train, clip=_clip_values),
+        ),
+        Mistake(
+            "the model is left in its old mode",
+            "Dropout acts only in training mode, and who measured the model before may have switched it off: "
+            "model.train().",
+            partial(_train, mode=False),
+        ),
+        Mistake(
+            "each token is to guess itself",
+            "The answer at each place is the next token: tokens[:, :-1] is read, tokens[:, 1:] is asked for.",
+            partial(_train, shift=False),
+        ),
+    ],
+    hints=(
+        "Six things happen with every batch, and most of their orders are wrong. Write them down for one batch: rate, "
+        "logits, loss, clear, backward, clip, step, note. Which of them must stand before which? Then: with 3 batches, "
+        "2 passes and a warm-up of 2, which rates have the six steps, as parts of the peak?",
+        "With $T = 6$ and $W = 2$ the rates are $1/2$, 1, $4/5$, $3/5$, $2/5$, $1/5$ of the peak: rising to step 2, "
+        "then in equal steps towards 0. `min` of two fractions says that. A rate lives in the optimizer: `for group "
+        'in optimizer.param_groups: group["lr"] = ...`. A batch `[[5, 7, 7, 2]]` means: reads 5, 7, 7 and is asked '
+        "for 7, 7, 2.",
+        "A counter outside of both loops:\n"
+        "```python\n"
+        "model.train()\n"
+        "losses, steps, step = [], passes * len(batches), 0\n"
+        "for _ in range(passes):\n"
+        "    for tokens in batches:\n"
+        "        step += 1\n"
+        "        rate = ...  # of step, steps and warmup_steps\n"
+        "```\n"
+        "Then the rate into all groups, the loss by `F.cross_entropy` on flattened logits `(b * n, V)`, and the four "
+        "calls that every training step has; `losses.append(loss.item())`: `# ...`",
+    ),
+)

@@ -1,0 +1,962 @@
+# ---
+# jupyter:
+#   course:
+#     teaches: a GPT of one's own, from bytes to text, with nothing but torch
+#     part: models
+#     column: 3
+#     row: 3
+#     builds_on: ["12"]
+#     running: 3
+#     questions:
+#       - Can I build a GPT myself?
+#       - What are the pieces that a GPT reads, and who chooses them?
+#       - How is a language model trained and measured, and what does it cost?
+#       - Why can it write faster than it reads?
+#   jupytext:
+#     notebook_metadata_filter: course
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 14 · Your own GPT
+#
+# A zip program makes a text smaller by guessing what comes next, and writing down only where it was wrong. So does a language model: the better it guesses, the fewer bits are left to write. `zlib`, the program inside of every zip file, makes do with far less than the 8 bits that a byte has. In this notebook you build a language model
+# from nothing but torch, every line of it yours or one that you have written before, train it in a minute or so on one core of a laptop, and see whether it needs less than `zlib` on the French reviews of this course.
+#
+# `helpers.models` stays shut, except once, for a comparison. What you make is small, but it has all the parts of the large ones: pieces of words in place of words, a pre-norm stack with a tied head, a training loop with warm-up and clipping, sampling with top-k and top-p, and a cache of keys and values.
+#
+# **When you are done, you can**
+# - learn the pieces of a language from its bytes, and cut any text with them;
+# - write a whole GPT, and say what each of its parameters is for;
+# - train it, and measure it in a unit that does not depend on how its text was cut;
+# - estimate beforehand what a training costs;
+# - draw from its distribution, and make it write without reading everything again.
+#
+# **Time**: about 2 h 45 min. **Before this**: notebooks 03 (pre-norm), 05 (counting), 06 (training, temperature) and 12 (warm-up).
+#
+# | exercise | what it asks | points |
+# |---|---|---|
+# | `train_bpe` | the pieces of a language, from its bytes | 4 |
+# | `bpe_encode` | a text cut into these pieces | 2 |
+# | `GPT` | the whole model | 4 |
+# | `bits_per_byte` | a measure for any vocabulary | 2 |
+# | `training_loop` | batches, schedule, clipping | 3 |
+# | `next_token_distribution` | temperature, top-k, top-p | 3 |
+# | `read_with_cache` | new tokens, without reading the old ones again | 3 |
+# | *essay* `scaling_essay` | what ten times the quality would take | 2 |
+# | **total** | | **23** |
+#
+# Cells tagged `experiment` train, measure and draw; no mark depends on them, and grading skips them.
+
+# %% setup
+import lzma
+import math
+import re
+import time
+import zlib
+from collections import Counter, OrderedDict
+
+import pandas as pd
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from tqdm.auto import tqdm
+
+from helpers import plots
+from helpers.check import check
+from helpers.data import load
+from helpers.hints import hint
+
+# %% [markdown]
+# ## 1. The text, and the program to beat
+#
+# The reviews are the unlabelled ones of notebook 06, all of them invented. To work with real ones, change the name in the first line: they are downloaded once, and everything below runs on them, more slowly (real reviews have many more different words). The last 150 reviews are held back: nothing learns from them, neither pieces nor weights.
+
+# %% experiment
+CORPUS = "reviews_fr"  # invented reviews; "cls_books" for real ones
+
+
+def read_texts(name: str) -> list[str]:
+    """Returns the reviews of a corpus that need no label, as texts; each ends with a line break."""
+    corpus = load(name)
+    texts = corpus["unlabelled" if "unlabelled" in corpus.parts else "train"]["text"]
+    if any("▁" in text for text in texts):  # cut into pieces by somebody else: put them together again
+        texts = [text.replace(" ", "").replace("▁", " ").strip() for text in texts]
+    return [text + "\n" for text in texts]
+
+
+texts = read_texts(CORPUS)
+train_texts, held_back = texts[:-150], texts[-150:]
+n_bytes = sum(len(text.encode()) for text in held_back)
+print(f"{len(train_texts):,} reviews to learn from, {len(held_back)} held back ({n_bytes:,} bytes)")
+print(train_texts[1])
+
+# %% [markdown]
+# How many bits does a program need for each byte that is held back? Raw bytes take 8. Counting how often each byte occurs, and giving short codes to frequent ones, cannot do with less than the entropy of these shares. `zlib` also looks for repetitions within the last 32,768 bytes ([RFC 1951](https://www.rfc-editor.org/rfc/rfc1951), section 2).
+#
+# **Write down two guesses** before you go on: how many bits per byte does `zlib` need? And how many will a model with fewer than 100,000 parameters need, after a training of less than a minute?
+
+# %% measured
+raw = "".join(held_back).encode()
+shares = torch.tensor(list(Counter(raw).values())) / len(raw)
+zipped = 8 * len(zlib.compress(raw, level=9)) / len(raw)
+programs = {"as it is": 8.0,
+            "by the share of each byte": float(-(shares * shares.log2()).sum()),
+            "zlib": zipped}
+pd.DataFrame({"bits per byte": programs}).round(2)
+
+# %% [markdown]
+# In our run `zlib` needs 1.93 bits for each byte. That is the program to beat. (In section 5 a stronger one comes.)
+#
+# ## 2. Pieces: what a GPT reads
+#
+# A vocabulary of words has no number for a word that it has never seen. A vocabulary of characters makes texts long, and even so somebody will come with a character that is not in it. The way out that GPT-2 took ([Radford et al. 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf), section 2.2): begin with the **256 bytes**, of which every text in the world is made, and then join what often stands together.
+# Joining is *byte-pair encoding*, a method of data compression that [Sennrich et al. 2016](https://arxiv.org/abs/1508.07909) brought to translation.
+#
+# Two rules keep the pieces useful. A text is first cut into words (or signs), each with the space before it, and **no piece reaches across words**: else the list would fill up with pieces such as the end of one word with the beginning of the next. And all must be **deterministic**: who learns twice from the same text gets the same pieces.
+
+# %% setup
+WORD = re.compile(r" ?\w+| ?[^\w\s]+|\s")  # a word or signs, with the space before them
+Pair = tuple[int, int]
+
+
+def split_words(text: str) -> list[str]:
+    """Returns the words of a text; put together they are the text again."""
+    return WORD.findall(text)
+
+
+def replace_pair(numbers: list[int], pair: Pair, new: int) -> list[int]:
+    """Returns the numbers with `new` in place of each occurrence of the pair, from left to right."""
+    found: list[int] = []
+    for number in numbers:
+        if found and (found[-1], number) == pair:
+            found[-1] = new
+        else:
+            found.append(number)
+    return found
+
+# %% experiment
+for text in ("L'été dernier, j'ai lu.", "aab aab"):
+    print(split_words(text), [list(word.encode()) for word in split_words(text)][:2])
+
+# %% [markdown]
+# *é* is two bytes, 195 and 169. A first piece of French might well be to put these together.
+#
+# ### By hand
+#
+# The text is `aab aab`. Its words are `aab` and `␣aab` (`␣` is the space): the bytes 97 97 98, and 32 97 97 98. Count the pairs of neighbours: (97, 97) occurs twice, (97, 98) twice, (32, 97) once. Two are equally frequent, and the smaller one wins: 97 97 becomes **256**. Now the words are 256 98 and 32 256 98. Which pair is the second one? (256, 98), which occurs twice; it becomes 257. What are the words now, and what would be the third pair?
+
+# %% exercise="train_bpe"
+def train_bpe(texts: list[str], merges: int) -> list[Pair]:
+    """Returns the pairs to merge, in the order in which they were learned.
+
+    A word (of `split_words`) begins as the list of its bytes, numbers from 0 to 255. Again and again,
+    the most frequent pair of neighbours is replaced by a new number in all words: first 256, then 257, ...
+    Neighbours overlap: 1, 1, 1 has the pair (1, 1) twice. Pairs never reach across words. Of equally
+    frequent pairs the smallest is taken, as Python compares tuples. It ends after `merges`
+    pairs, or before, when every word is a single piece.
+
+    Example: train_bpe(["aab aab"], 2) is [(97, 97), (256, 98)].
+    """
+    ### BEGIN SOLUTION
+    counts = Counter(word for text in texts for word in split_words(text))
+    parts = {word: list(word.encode()) for word in counts}  # each different word once
+    found: list[Pair] = []
+    while len(found) < merges:
+        pairs: Counter[Pair] = Counter()
+        for word, numbers in parts.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        new = 256 + len(found)
+        parts = {word: replace_pair(numbers, best, new) for word, numbers in parts.items()}
+        found.append(best)
+    return found
+    ### END SOLUTION
+
+
+# %% check="train_bpe" points=4
+check(train_bpe)
+
+# %% [markdown]
+# ### To cut a text
+#
+# The same merges, in the same order, cut any other text. The order matters: of two pairs that both stand in a word, the one that was learned first is merged first, wherever it stands. (This is not the same as taking the longest piece that fits. Find a word for which the two differ, with the merges (98, 99) and (97, 98).)
+
+# %% exercise="bpe_encode"
+def bpe_encode(text: str, merges: list[Pair]) -> list[int]:
+    """Returns the numbers of the pieces of a text.
+
+    Each word (of `split_words`) begins as its bytes. The merges are made in the order in which they were
+    learned, each wherever its pair stands in the word; merge number n (counted from 0) makes 256 + n.
+
+    Example: bpe_encode("aab b", [(97, 97), (256, 98)]) is [257, 32, 98].
+    """
+    ### BEGIN SOLUTION
+    pieces: list[int] = []
+    for word in split_words(text):
+        numbers = list(word.encode())
+        for new, pair in enumerate(merges, 256):
+            numbers = replace_pair(numbers, pair, new)
+        pieces += numbers
+    return pieces
+    ### END SOLUTION
+
+
+# %% check="bpe_encode" points=2
+check(bpe_encode)
+
+# %% [markdown]
+# Back to text is easy: put the bytes together. One thing only can go wrong, and with a model that writes, it does: half an *é* is no character. `errors="replace"` puts a � there.
+
+# %% setup
+def bpe_pieces(merges: list[Pair]) -> list[bytes]:
+    """Returns the bytes of each number: the 256 bytes, then what the merges make."""
+    pieces = [bytes([byte]) for byte in range(256)]
+    for first, second in merges:
+        pieces.append(pieces[first] + pieces[second])
+    return pieces
+
+
+def bpe_decode(numbers: list[int], merges: list[Pair]) -> str:
+    """Returns the text of pieces. Bytes that are no character, as half an é, become "�"."""
+    pieces = bpe_pieces(merges)
+    return b"".join(pieces[number] for number in numbers).decode("utf-8", errors="replace")
+
+# %% experiment
+merges = train_bpe(train_texts[:500], 768)  # whoever wants fewer takes the beginning of this list
+pieces = bpe_pieces(merges)
+learned = [piece.decode("utf-8", errors="replace").replace(" ", "␣") for piece in pieces[256:]]
+print("first: ", " | ".join(learned[:24]))
+print("then:  ", " | ".join(learned[200:216]))
+print("last:  ", " | ".join(learned[-12:]))
+strange = "Naïveté, œuvre, 漢字 and 😀: does it come back?"
+print(strange, "->", bpe_decode(bpe_encode(strange, merges), merges), "\n")
+for size in (256, 320, 512, 1024):
+    numbers = bpe_encode("La lecture était fascinante.", merges[: size - 256])
+    cut = "|".join(bpe_decode([number], merges) for number in numbers).replace(" ", "␣")
+    print(f"V = {size:5}: {len(numbers):2} pieces  {cut}")
+
+# %% [markdown]
+# The very first merge is *é*, and next come endings, articles and the beginnings of words after a space. Nobody has told the program anything about French: that *-es*, *-nt* and *ou* are useful follows from counting. Late pieces are whole words, and only because the text is full of them: these are the pieces of *this* corpus. (With 256 pieces you see � where a letter has been cut into its two bytes. Signs that the program has never read come back all the same.)
+#
+# ### What the size of the vocabulary does
+#
+# A larger vocabulary makes texts shorter, so that a model with a window of $n$ tokens sees more text at once. It costs parameters: one row of $d$ numbers for each piece. Before you run the cell: a model of width 48 with two layers has about 57,000 parameters in its layers. From which vocabulary on does the embedding have more?
+
+# %% experiment
+def encode_all(texts: list[str], merges: list[Pair]) -> Tensor:
+    """Returns the numbers of all texts in one row; each different word is cut once."""
+    different = {word for text in texts for word in split_words(text)}
+    known = {word: bpe_encode(word, merges) for word in different}
+    return torch.tensor([number for text in texts for word in split_words(text) for number in known[word]])
+
+
+def in_layers(d: int, n_layers: int) -> int:
+    """Returns the parameters of pre-norm layers with feed-forward parts of width 4 d (notebook 05)."""
+    return n_layers * (12 * d**2 + 13 * d)
+
+
+sizes = [256, 320, 512, 768, 1024]
+per_token = [n_bytes / len(encode_all(held_back, merges[: size - 256])) for size in sizes]
+figure, (left, right) = plots.panels(2, width=4.2, height=3.3)
+lengths = {"text held back": per_token}
+counts = {"embedding": [48 * size / 1000 for size in sizes],
+          "layers": [in_layers(48, 2) / 1000] * len(sizes)}
+plots.curves(lengths, sizes, title="Pieces grow longer ...", axes=left,
+             x_label="vocabulary V", y_label="bytes per token")
+plots.curves(counts, sizes, title="... and the embedding larger (d = 48)", axes=right,
+             x_label="vocabulary V", y_label="parameters (thousands)")
+left.set_ylim(0, 4.5)
+right.set_ylim(0, 70)
+plots.show(figure, f"Left, bytes per token: {plots.describe_curves(lengths, sizes, 'V', digits=3)} "
+           f"Right, thousands of parameters: {plots.describe_curves(counts, sizes, 'V', digits=3)}")
+
+# %% [markdown]
+# The first merges shorten the text most, each further one by less; the embedding grows in a straight line. In our run a token stands for 1 byte with 256 pieces, and for 3.36 bytes with 1,024. At this width the embedding would have more parameters than both layers from about 1,200 pieces on. We take $V = 512$. (GPT-2 has 50,257 pieces and a width of 768 or more: section 2.3 of the paper.)
+
+# %% experiment
+V = 512
+merges = merges[: V - 256]
+train_tokens, held_tokens = encode_all(train_texts, merges), encode_all(held_back, merges)
+bytes_per_token = n_bytes / len(held_tokens)
+print(f"{len(train_tokens):,} tokens to learn from, {len(held_tokens):,} held back, "
+      f"{bytes_per_token:.2f} bytes per token")
+
+# %% [markdown]
+# ## 3. The model
+#
+# A GPT is a stack of pre-norm layers between two uses of one table. The parts below you have written in notebooks 01 and 03; here they are, in torch alone.
+
+# %% setup
+def causal_mask(size: int) -> Tensor:
+    """Returns the mask of notebook 01, `(size, size)`: 0 where j <= i, minus infinity above."""
+    return torch.full((size, size), -torch.inf).triu(1)
+
+
+def split_heads(x: Tensor, n_heads: int) -> Tensor:
+    """Returns `(b, h, n, d/h)` for `(b, n, d)`."""
+    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
+
+
+def merge_heads(x: Tensor) -> Tensor:
+    """Returns `(b, n, d)` for `(b, h, n, d/h)`."""
+    return x.transpose(1, 2).flatten(2)
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
+    """Returns softmax(query @ key.T / sqrt(d/h) + mask) @ value, `(b, h, n, d/h)`."""
+    return F.scaled_dot_product_attention(query, key, value, mask.type_as(query))
+
+# %% setup
+class Attention(nn.Module):
+    """Attention of several heads, as in notebook 03."""
+
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.query, self.key = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+        self.value, self.output = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Returns `(b, n, d)` for `x` `(b, n, d)` and a mask `(n, n)`."""
+        query, key, value = (
+            split_heads(matrix(x), self.n_heads) for matrix in (self.query, self.key, self.value)
+        )
+        return self.output(merge_heads(attend(query, key, value, mask)))
+
+
+class FeedForward(nn.Sequential):
+    """Two linear layers with a ReLU in between, `(b, n, d)` to `(b, n, d)`, for each token by itself."""
+
+    def __init__(self, d_model: int, d_feedforward: int) -> None:
+        hidden, output = nn.Linear(d_model, d_feedforward), nn.Linear(d_feedforward, d_model)
+        super().__init__(OrderedDict(hidden=hidden, activation=nn.ReLU(), output=output))
+
+
+class TokenEmbedding(nn.Embedding):
+    """A row of d numbers for each token. Rows begin with a length of about 1."""
+
+    def reset_parameters(self) -> None:
+        """Draws the first numbers; PyTorch calls it."""
+        nn.init.normal_(self.weight, std=self.embedding_dim**-0.5)
+
+# %% [markdown]
+# **One table, used twice.** At the bottom, token $t$ becomes row $t$ of the embedding $E$. At the top, the score of token $t$ is the product of the last hidden state with row $t$: $\text{logits} = h E^\top$. This is a *tied head*; [Press and Wolf 2017](https://arxiv.org/abs/1608.05859) showed that it helps, and it saves $V \cdot d$ parameters.
+# The two uses want different sizes. As a head, rows of length about 1 give scores of a reasonable size to hidden states of $d$ numbers around 1. As an input, such a row would be small beside a position whose numbers are around 1. So the embedding, *as an input*, is multiplied by $\sqrt d$ ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section 3.4, do both: tie and multiply).
+#
+# **By hand.** With $d = 4$, the row $(0.5, -0.5, 0.5, 0.5)$ has length 1. Times $\sqrt 4 = 2$ it is $(1, -1, 1, 1)$: numbers of the size of the position's.
+#
+# ### Exercise: the whole model
+#
+# Two classes in one cell. `Layer` is pre-norm, $x + \text{part}(\text{norm}(x))$, twice. `GPT` puts everything together: embedding times $\sqrt d$, plus position, layers, a last norm, the tied head. There is no dropout: a model this small, which reads each text once, has no time to learn by heart.
+
+# %% exercise="GPT"
+class Layer(nn.Module):
+    """A pre-norm layer: x + attention(norm(x)), then x + feed_forward(norm(x)). No dropout.
+
+    Its parts are called attention_norm, attention, feed_forward_norm and feed_forward: an
+    nn.LayerNorm, an Attention, another nn.LayerNorm and a FeedForward of width 4 * d_model inside.
+    """
+
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.attention = Attention(d_model, n_heads)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, 4 * d_model)
+        ### END SOLUTION
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Returns `(b, n, d)` for `x` `(b, n, d)` and a mask `(n, n)`."""
+        ### BEGIN SOLUTION
+        x = x + self.attention(self.attention_norm(x), mask)
+        return x + self.feed_forward(self.feed_forward_norm(x))
+        ### END SOLUTION
+
+
+class GPT(nn.Module):
+    """A language model with a tied head.
+
+    Its parts are called embedding (a TokenEmbedding), position (an nn.Parameter of normal random numbers,
+    `(max_len, d_model)`), layers (an nn.ModuleList of `n_layers` layers) and norm (an nn.LayerNorm).
+    The embedding times sqrt(d_model), plus the position, goes through the layers and the norm. A token's
+    score is the product of the result with its row of the embedding; the head has no parameters.
+    """
+
+    def __init__(self, vocab_size: int, d_model: int, n_layers: int, n_heads: int, max_len: int) -> None:
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.embedding = TokenEmbedding(vocab_size, d_model)
+        self.position = nn.Parameter(torch.randn(max_len, d_model))
+        self.layers = nn.ModuleList(Layer(d_model, n_heads) for _ in range(n_layers))
+        self.norm = nn.LayerNorm(d_model)
+        ### END SOLUTION
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Returns logits `(b, n, V)` of the next token, for tokens `(b, n)` with n <= max_len."""
+        ### BEGIN SOLUTION
+        n, d = tokens.shape[1], self.embedding.embedding_dim
+        mask = causal_mask(n)
+        x = self.embedding(tokens) * math.sqrt(d) + self.position[:n]  # (b, n, d)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.norm(x) @ self.embedding.weight.T  # (b, n, V)
+        ### END SOLUTION
+
+
+# %% check="GPT" points=4
+check(GPT)
+
+# %% [markdown]
+# Three tests of a new model that cost nothing. First the **count**, by the formulas of notebook 05 with $F = 4d$: $V d$ for the embedding, $n d$ for positions, $12 d^2 + 13 d$ for each layer, $2d$ for the last norm, and nothing for the head. Second, a **known model with the same weights** must give the same logits: `helpers.models` has one whose head is tied if we tie it. Third, the **first loss**: who knows nothing gives each of $V$ tokens the same chance, and has a loss of $\ln V$.
+
+# %% experiment
+from helpers.models import LanguageModel, TransformerBase  # to compare, and for nothing else
+
+SHAPES = {"small": (48, 2, 4), "larger": (80, 3, 4)}  # width, layers, heads
+WINDOW = 64
+
+
+def new_gpt(name: str) -> GPT:
+    """Returns a new model of one of the shapes, always with the same first weights."""
+    torch.manual_seed(0)
+    return GPT(V, *SHAPES[name], WINDOW)
+
+
+for name, (d, n_layers, n_heads) in SHAPES.items():
+    model = new_gpt(name)
+    numel = sum(parameter.numel() for parameter in model.parameters())
+    formula = V * d + WINDOW * d + in_layers(d, n_layers) + 2 * d
+    theirs = LanguageModel(TransformerBase(V, d, n_layers, n_heads, 4 * d, 0.0, "learned", norm_first=True,
+                                           max_len=WINDOW))
+    theirs.base.load_state_dict(model.state_dict())
+    theirs.head.weight, theirs.head.bias.data[:] = theirs.base.embedding.weight, 0
+    tokens = train_tokens[: 8 * WINDOW].view(8, WINDOW)
+    with torch.no_grad():
+        logits, known = model(tokens), theirs(tokens)
+    loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten())
+    print(f"{name:6} {numel:,} parameters, by formula {formula:,}; largest difference from the known model "
+          f"{(logits - known).abs().max():.0e}")
+    itself = (logits.argmax(-1) == tokens).float().mean()
+    print(f"       first loss {loss:.2f}, ln V = {math.log(V):.2f}; at {itself:.0%} of the places "
+          f"the likeliest next token is the token itself")
+
+# %% [markdown]
+# The counts agree, and so do the logits. But the first loss is **above** $\ln V$: these models are worse than ignorant. The last number tells why. The residual path carries each token's own row to the top, where a tied head compares it with all rows and finds it most alike to itself: a new model with a tied head believes that every token comes once more. The first steps of training are spent on unlearning that.
+#
+# ## 4. How good is it?
+#
+# The loss of a language model is in nats *per token*, and a token is whatever the vocabulary makes of it. A model with long pieces has few tokens, each of which is hard to guess; one that reads bytes has many that are easy. Their losses, and their perplexities, cannot be compared. What can be compared is how many bits they need for the **whole text**, shared out among its bytes, which do not depend on anybody's vocabulary:
+#
+# $$ \text{bits per byte} = \frac{\text{sum of all losses in nats}}{\ln 2 \cdot \text{number of bytes}} $$
+#
+# **By hand**: a text of 6 bytes is cut into two tokens, to which the model gives the probabilities $1/4$ and $1/16$. These are $2 + 4 = 6$ bits for 6 bytes: 1 bit per byte. A second model cuts it into three tokens and gives each of them $1/4$. Its loss per token is lower: $\ln 4 = 1.39$ nats, against 2.08. And in bits per byte? (It is the same: 1.)
+#
+# Three things must hold while one measures: evaluation mode, no gradients, and **nothing of the text held back may have been learned from**, not even its pieces.
+
+# %% exercise="bits_per_byte"
+def bits_per_byte(model: nn.Module, tokens: Tensor, n_bytes: int) -> float:
+    """Returns how many bits the model needs for each byte of a text it is only measured on.
+
+    At each place but the last, the model is asked for the next token. The cross-entropies of all places
+    are added up, in bits, and divided by the number of bytes. It is measured in evaluation mode
+    and without gradients; afterwards the model is in the mode in which it came.
+
+    Args:
+        model: gives logits `(b, n, V)` for tokens `(b, n)`.
+        tokens: `(b, n + 1)`.
+        n_bytes: how many bytes the tokens that are asked for stand for.
+    """
+    ### BEGIN SOLUTION
+    training = model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(tokens[:, :-1])  # (b, n, V)
+    model.train(training)
+    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
+    return nats.item() / math.log(2) / n_bytes
+    ### END SOLUTION
+
+
+# %% check="bits_per_byte" points=2
+check(bits_per_byte)
+
+# %% experiment
+def windows(tokens: Tensor) -> Tensor:
+    """Returns windows `(k, WINDOW + 1)` of tokens; each begins with the last token of the one before."""
+    count = (len(tokens) - 1) // WINDOW
+    return torch.stack([tokens[n * WINDOW : (n + 1) * WINDOW + 1] for n in range(count)])
+
+
+held_windows = windows(held_tokens)
+held_bytes = sum(len(bpe_pieces(merges)[number]) for number in held_windows[:, 1:].flatten().tolist())
+for name in SHAPES:
+    print(f"{name:6} untrained: {bits_per_byte(new_gpt(name), held_windows, held_bytes):.2f} bits per byte")
+
+# %% [markdown]
+# (Each window is read by itself: its first token is guessed from a single one, so the number is a little higher than it would be with more context. All our models are measured in the same way.)
+#
+# ## 5. Training
+#
+# One step: set the rate, read a batch, compute the loss, clear the gradients, go backward, clip, step. The schedule of notebook 12 rose and then fell like one over a square root. Here is another, for a training whose length $T$ is known beforehand: it rises in a straight line to its peak at step $W$, and falls in a straight line, so that the step after the last one would have a rate of 0:
+#
+# $$ \text{rate}(t) = \text{peak} \cdot \min\left(\frac{t}{W},\ \frac{T - t + 1}{T - W + 1}\right) $$
+#
+# A rate lives in the optimizer, once for each *group* of parameters; whoever changes it there changes the next step:
+
+# %% experiment
+weight = nn.Parameter(torch.tensor([1.0]))
+optimizer = torch.optim.SGD([weight], lr=0.1)
+for rate in (0.1, 0.5):
+    optimizer.param_groups[0]["lr"] = rate
+    optimizer.zero_grad()
+    weight.sum().backward()  # the gradient is 1
+    optimizer.step()
+    print(f"rate {rate}: the weight is now {weight.item():.1f}")
+
+# %% [markdown]
+# **By hand**, with three batches, read twice ($T = 6$), and $W = 2$: the rates are $\frac12, 1, \frac45, \frac35, \frac25, \frac15$ of the peak. The count goes on in the second pass; it is steps that count, not passes.
+
+# %% exercise="training_loop"
+def training_loop(
+    model: nn.Module, optimizer: torch.optim.Optimizer, batches: list[Tensor],
+    passes: int, peak: float, warmup_steps: int,
+) -> list[float]:
+    """Trains a model, in training mode; returns the loss of each batch, as it was before its step.
+
+    The batches `(b, n + 1)` are read in their order, all of them `passes` times, T steps in all. In each
+    step the rate of every group of the optimizer is set first: at step t, counted from 1,
+    it is peak * min(t / W, (T - t + 1) / (T - W + 1)), where W is `warmup_steps` (1 <= W <= T).
+    The loss is the mean cross-entropy of the next tokens. The gradient of all parameters together is
+    scaled down to length 1 where it is longer.
+    """
+    ### BEGIN SOLUTION
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for _ in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])  # (b, n, V)
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+    ### END SOLUTION
+
+
+# %% check="training_loop" points=3
+check(training_loop)
+
+# %% [markdown]
+# ### When a batch is too large for the memory
+#
+# The gradient of a mean is the mean of the gradients. So a batch of 16 windows can be read as four batches of 4, one after the other, if the gradients are added up (do not clear!) and each loss is divided by 4. Only the activations of 4 windows are in memory at any time. Is it the same? Decide first: exactly, nearly, or not at all? And what if the parts have 12, 2, 1 and 1 windows?
+
+# %% experiment
+def gradient(parts: list[Tensor], shares: list[float]) -> Tensor:
+    """Returns the gradient of a new model in one row; the losses of the parts count by their shares."""
+    model = new_gpt("small")
+    for tokens, share in zip(parts, shares):
+        loss = F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
+        (share * loss).backward()  # adds to what is there
+    return torch.cat([parameter.grad.flatten() for parameter in model.parameters()])
+
+
+batch = windows(train_tokens[: 17 * WINDOW])[:16]
+whole, uneven = gradient([batch], [1.0]), list(batch.split([12, 2, 1, 1]))
+ways = {
+    "four parts of 4, each a quarter": gradient(list(batch.split(4)), [1 / 4] * 4),
+    "12, 2, 1, 1 windows, each a quarter": gradient(uneven, [1 / 4] * 4),
+    "12, 2, 1, 1 windows, by their share": gradient(uneven, [len(part) / 16 for part in uneven]),
+}
+for way, found in ways.items():
+    print(f"{way:36} relative difference {(found - whole).norm() / whole.norm():7.1e}")
+
+# %% [markdown]
+# Equal parts give the same gradient up to rounding. Uneven ones do not, unless each loss counts with its share: a mean of means is no mean. This mistake is easily made with padded texts, whose batches have different numbers of real tokens.
+#
+# ### The run
+#
+# 900 batches of 8 windows, each window read once. A larger vocabulary, a longer run or a wider model are a matter of these few lines. The loss of a batch is noted *before* the step, on text that the model has not read yet, so the training loss itself tells how well it guesses new text. AdamW is Adam with weight decay ([Loshchilov and Hutter 2019](https://arxiv.org/abs/1711.05101)).
+#
+# Two models learn from exactly the same batches. Decide before you run: which one is ahead after the same number of **tokens**, and which one after the same number of **seconds**?
+
+# %% experiment
+STEPS, BATCH, WARMUP = 900, 8, 60
+PEAKS = {"small": 6e-3, "larger": 4e-3}
+
+generator = torch.Generator().manual_seed(0)
+all_windows = windows(train_tokens)
+STEPS = min(STEPS, len(all_windows) // BATCH)
+order = torch.randperm(len(all_windows), generator=generator)[: STEPS * BATCH]
+batches = list(all_windows[order].split(BATCH))  # (8, 65) each
+read = STEPS * BATCH * WINDOW
+print(f"{STEPS} steps, {read:,} tokens, about {read * bytes_per_token / 1e6:.1f} MB of text")
+
+# %% measured
+models, losses, seconds = {}, {}, {}
+for name, peak in PEAKS.items():
+    model = new_gpt(name)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=peak, betas=(0.9, 0.95), weight_decay=0.01)
+    shown = tqdm(batches, desc=name, unit="step")  # a list with a progress bar
+    start = time.perf_counter()
+    losses[name] = training_loop(model, optimizer, shown, 1, peak, min(WARMUP, STEPS))
+    seconds[name], models[name] = time.perf_counter() - start, model
+    print(f"{name:6} {seconds[name]:4.0f} s, held back: "
+          f"{bits_per_byte(model, held_windows, held_bytes):.2f} bits per byte (zlib: {zipped:.2f})")
+
+# %% measured
+EVERY = max(1, STEPS // 20)  # steps that make one point of a curve
+points = {name: torch.tensor(found).split(EVERY) for name, found in losses.items()}
+curves = {name: [float(part.mean()) / math.log(2) / bytes_per_token for part in parts]
+          for name, parts in points.items()}  # bits per byte
+tokens_read = [(n + 1) * EVERY * BATCH * WINDOW / 1000 for n in range(len(curves["small"]))]
+figure, (left, right) = plots.panels(2, width=4.4, height=3.5)
+plots.curves(curves, tokens_read, title="By tokens read", x_label="tokens (thousands)",
+             y_label="bits per byte, on text not yet read", axes=left)
+for number, (name, found) in enumerate(curves.items()):
+    times = [seconds[name] * (n + 1) / len(found) for n in range(len(found))]
+    right.plot(times, found, label=name, color=plots.COLOURS[number], marker=plots.MARKERS[number],
+               markevery=2, markersize=5)
+right.set(xlabel="seconds of training", ylabel="bits per byte, on text not yet read")
+right.set_title("By time", fontsize=11)
+right.grid(color="#dddddd", linewidth=0.6)
+for axes in (left, right):
+    axes.axhline(zipped, color="#555555", linestyle=":", label="zlib")
+    axes.set_ylim(0, 5)
+    axes.legend(frameon=False)
+plots.show(figure, f"By tokens: {plots.describe_curves(curves, tokens_read, 'thousand tokens', digits=2)} "
+           f"By time, the small model ends after {seconds['small']:.0f} s and the larger one after "
+           f"{seconds['larger']:.0f} s. The dotted line of zlib lies at {zipped:.2f} bits per byte.")
+
+# %% [markdown]
+# By **tokens** the larger model is ahead: it learns more from the same text, as Kaplan et al. found at sizes far beyond ours. By **time** the small one is ahead as long as both are training: its steps are cheaper, and it has read more by then. At the end it is the larger one that has gone further. Which of them to take depends on what runs out first, text or time.
+#
+# In our run the small model ends at 1.29 bits per byte and the larger one at 0.86, where `zlib` needs 1.93. So a model with fewer than 100,000 parameters does beat the zip program. (One seed each: a difference of a few hundredths would say nothing here.)
+
+# %% [markdown]
+# ### A fairer opponent
+#
+# `zlib` came to the text with empty hands, and the models have read a megabyte of the like. So let us give a program the same advantage: `lzma`, which searches for repetitions in all that it has read, gets the very text that the models have read, and then the text held back. What the second one adds is what it needs. Who will win, and why?
+
+# %% measured
+pieces = bpe_pieces(merges)
+read_text = b"".join(pieces[number] for batch in batches for number in batch[:, 1:].flatten().tolist())
+alone = len(lzma.compress(read_text, preset=9))
+together = len(lzma.compress(read_text + raw, preset=9))
+primed = 8 * (together - alone) / len(raw)
+print(f"lzma, after the same {len(read_text) / 1e6:.1f} MB: {primed:.2f} bits per byte")
+
+# %% [markdown]
+# In our run `lzma` needs 0.86 bits per byte once it has read the same text: as few as the larger model, and far fewer than the small one. These reviews are made from about a hundred patterns (`data/README.md`), so whole phrases come back word for word. A program that finds them anywhere in a megabyte lives on that; the model sees the last 64 tokens and must have the rest in its weights. Text that people wrote repeats itself far less.
+#
+# Nor is the account complete. Whoever is to read the compressed text needs the model too, and the weights of the larger one take more than a megabyte. What this comparison teaches is something else: **a number says little without an opponent who had the same advantages.**
+#
+# ### What did it cost?
+#
+# A multiplication of a matrix with a vector is two operations for each weight, one product and one sum. Forward, each of the $N$ parameters that multiply something is used once for each token: $2N$. Backward costs twice as much, for the gradients of the inputs and those of the weights: $4N$. For $D$ tokens that is the rule of thumb $C \approx 6ND$ ([Kaplan et al. 2020](https://arxiv.org/abs/2001.08361), section 2.1, who leave out the embedding). Our table counts once: looking up a row multiplies nothing, but the tied head does. Positions and norms are too few to matter.
+#
+# The rule leaves out what attention does beside its matrices: scores, and sums of values. PyTorch can count all multiplications of matrices while a step runs. How far off is the rule? And how many operations a second does your machine get out of the training, compared with one large multiplication of matrices?
+
+# %% measured
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+
+def counted(model: GPT, tokens: Tensor) -> int:
+    """Returns the floating point operations of one forward and one backward pass."""
+    with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):  # attention step by step
+        F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten()).backward()
+    return counter.get_total_flops()
+
+
+def best_rate(size: int = 1024) -> float:
+    """Returns how many operations a second one large product of matrices makes."""
+    a = torch.randn(size, size)
+    start = time.perf_counter()
+    for _ in range(5):
+        a @ a
+    return 5 * 2 * size**3 / (time.perf_counter() - start)
+
+
+rows = {}
+for name, model in models.items():
+    N = sum(parameter.numel() for parameter in model.parameters()) - model.position.numel()
+    rule, exact = 6 * N * read, counted(model, batches[0]) * STEPS
+    rows[name] = {"N (thousands)": f"{N / 1e3:.0f}", "6ND (10^9)": f"{rule / 1e9:,.0f}",
+                  "counted (10^9)": f"{exact / 1e9:,.0f}", "counted / 6ND": f"{exact / rule:.2f}",
+                  "seconds": f"{seconds[name]:.0f}", "10^9 a second": f"{exact / seconds[name] / 1e9:.0f}"}
+print(f"one large product of matrices: {best_rate() / 1e9:.0f} * 10^9 operations a second")
+pd.DataFrame(rows).T
+
+# %% [markdown]
+# The rule is close. It comes out about a tenth too low, because the scores and sums of attention are left out; with a longer window they would weigh more. In our run, what was counted is 1.13 times $6ND$ for the small model and 1.10 times for the larger one. And of the speed of one large product, training gets only a part: its matrices are small, and norms, softmax and optimizer take time without counting here. So one can say beforehand how long a training takes: $6ND$, divided by a speed that was measured in a minute of it.
+
+# %% [markdown]
+# ## 6. Writing
+#
+# The model gives a distribution over the next token. To write is to draw from it, again and again. Drawn as it is, a text derails sooner or later: each of hundreds of unlikely tokens has a tiny chance, but together they have a considerable one, and one bad token spoils what follows. Three knobs, in this order:
+#
+# - **temperature**: divide the logits by it. Below 1 the likely tokens become more likely.
+# - **top-k**: keep the $k$ most probable tokens.
+# - **top-p**: keep the *fewest* of the most probable tokens that have $p$ or more together ([Holtzman et al. 2020](https://arxiv.org/abs/1904.09751), section 3.1). Where the model is sure, that is one token; where it is not, it may be a hundred.
+#
+# **By hand**: four tokens have the probabilities 0.5, 0.3, 0.15 and 0.05. With top-p of 0.7: one token has 0.5, which is not enough; two have 0.8, which is. These two are left, with $0.5 / 0.8 = 0.625$ and 0.375. The token that *crosses* $p$ is in; to drop it is the classical mistake, and with $p = 0.4$ nothing at all would be left.
+
+# %% exercise="next_token_distribution"
+def next_token_distribution(
+    logits: Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
+) -> Tensor:
+    """Returns the probabilities `(V,)` from which the next token is drawn.
+
+    First the logits are divided by the temperature. Then `top_k` leaves the k most probable tokens. Then
+    `top_p` leaves the fewest of the most probable ones that have p or more together, of what
+    is left and sums to 1 again. What is cut gets 0, and the result sums to 1. None cuts nothing.
+
+    Args:
+        logits: `(V,)`, no two of them equal.
+        temperature: above 0.
+        top_k: from 1 to V.
+        top_p: above 0 and at most 1.
+    """
+    ### BEGIN SOLUTION
+    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+    if top_k is not None:
+        chances[top_k:] = 0
+        chances = chances / chances.sum()
+    if top_p is not None:
+        before = chances.cumsum(dim=0) - chances  # what the more probable ones have together
+        before[0] = 0
+        chances = chances.where(before < top_p, torch.zeros_like(chances))
+        chances = chances / chances.sum()
+    return torch.zeros_like(chances).scatter(0, places, chances)  # back to their places
+    ### END SOLUTION
+
+
+# %% check="next_token_distribution" points=3
+check(next_token_distribution)
+
+# %% experiment
+@torch.no_grad()
+def write(model: GPT, prompt: str, n_tokens: int, seed: int, **cut) -> str:
+    """Returns the prompt and what the model writes after it; it reads the last WINDOW tokens each time."""
+    numbers, generator = bpe_encode(prompt, merges), torch.Generator().manual_seed(seed)
+    for _ in range(n_tokens):
+        logits = model(torch.tensor([numbers[-WINDOW:]]))[0, -1]  # (V,)
+        chances = next_token_distribution(logits, **cut)
+        numbers.append(int(torch.multinomial(chances, 1, generator=generator)))
+    return bpe_decode(numbers, merges)
+
+# %% measured
+PROMPT = "Ce roman"
+for told, cut in {"as it is": {}, "temperature 2": {"temperature": 2.0}, "top-k 5": {"top_k": 5},
+                  "top-p 0.9": {"top_p": 0.9}, "temperature 0.1": {"temperature": 0.1}}.items():
+    print(f"[{told}]\n{write(models['larger'], PROMPT, 60, seed=1, **cut).strip()}\n")
+
+# %% [markdown]
+# Read them as somebody who knows French, or with a dictionary. Where do the words break, where do the agreements, where does the sense? A temperature of 2 takes the words apart; a low one, or a small $k$, keeps close to what was read most often. None of them knows what it is talking about: the model has read about a megabyte, and sees 64 tokens at a time.
+#
+# Move the sliders, with the mouse or with the arrow keys: what is left of the distribution after a prompt? The static figure below shows a temperature of 1 and a top-p of 0.7.
+
+# %% interactive
+from ipywidgets import FloatSlider, interact
+
+
+AFTER = "C'est donc un livre à"
+
+
+def show_distribution(temperature: float, top_p: float) -> None:
+    """Draws the chances of the next token after a prompt, before and after the cut."""
+    with torch.no_grad():
+        logits = models["larger"](torch.tensor([bpe_encode(AFTER, merges)]))[0, -1]
+    order = logits.argsort(descending=True)[:14]
+    found = {"temperature alone": next_token_distribution(logits, temperature),
+             "and top-p": next_token_distribution(logits, temperature, top_p=top_p)}
+    figure, (axes,) = plots.panels(1, width=8.2, height=3.4)
+    for number, (name, chances) in enumerate(found.items()):
+        axes.bar(torch.arange(14) + 0.4 * number, chances[order], width=0.4, label=name,
+                 color=plots.COLOURS[number])
+    names = [bpe_decode([number], merges) for number in order.tolist()]
+    names = [name.replace(" ", "␣").replace("\n", "↵") for name in names]
+    axes.set_xticks(torch.arange(14) + 0.2, names, rotation=35)
+    axes.set(xlabel="next token, the 14 most probable", ylabel="probability", ylim=(0, 1))
+    axes.set_title(f"After “{AFTER}”: temperature {temperature:g}, top-p {top_p:g}", fontsize=11)
+    axes.legend(frameon=False)
+    kept = int((found["and top-p"] > 0).sum())
+    plots.show(figure, f"With temperature {temperature:g} the most probable next token has "
+               f"{found['temperature alone'].max():.2f}; top-p {top_p:g} leaves {kept} of {V} tokens.")
+
+
+_ = interact(show_distribution,
+             temperature=FloatSlider(value=1.0, min=0.2, max=3.0, step=0.2, continuous_update=False),
+             top_p=FloatSlider(value=0.7, min=0.1, max=1.0, step=0.05, continuous_update=False))
+
+# %% measured
+show_distribution(1.0, 0.7)
+
+# %% [markdown]
+# ## 7. Writing without reading again
+#
+# `write` reads the whole text again for each new token. Most of that work has been done before. In a causal model no token sees what comes after it, so the keys and values of old tokens are the same in each step: **keep them**. What the new token needs is its own query, and the keys and values of all. This is the *key-value cache* of every model that writes.
+#
+# Nothing is hidden in the model: what has been kept goes in as an argument and comes out again, longer.
+#
+# **By hand.** Three tokens have been read, with positions 0, 1 and 2; a fourth comes. Its position is 3, not 0. Its query, one row, meets four keys. If two tokens come at once, they have positions 3 and 4, and their rows of the mask are the *last two* of the causal mask of size 5: $(0, 0, 0, 0, -\infty)$ and $(0, 0, 0, 0, 0)$.
+#
+# > **A trap.** `F.scaled_dot_product_attention(..., is_causal=True)` with two queries and five keys takes the *first* two rows of that mask ([PyTorch's documentation](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html) calls it the upper left causal bias): the new tokens would see the beginning of the text and not themselves.
+
+# %% setup
+Cache = list[tuple[Tensor, Tensor]]  # keys and values of each layer, (b, h, m, d/h) each
+
+# %% exercise="read_with_cache"
+def read_with_cache(model: nn.Module, tokens: Tensor, cache: Cache | None) -> tuple[Tensor, Cache]:
+    """Returns logits `(b, n, V)` of new tokens `(b, n)`, and the cache with which reading goes on.
+
+    The cache holds for each layer a pair (keys, values) of all m tokens read before, `(b, h, m, d/h)` each;
+    None when there are none. What is returned is a new list, for m + n tokens. The new tokens
+    have the positions m, m + 1, ... Of the model, only its parts may be used: embedding, position,
+    layers and norm; of a layer attention_norm, attention, feed_forward_norm and feed_forward;
+    of its attention n_heads, query, key, value and output.
+    """
+    ### BEGIN SOLUTION
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = causal_mask(past + n)[past:]  # (n, past + n)
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads)  # (b, h, n, d/h)
+                             for matrix in (part.query, part.key, part.value))
+        if cache is not None:
+            key = torch.cat([cache[number][0], key], dim=2)  # (b, h, past + n, d/h)
+            value = torch.cat([cache[number][1], value], dim=2)
+        kept.append((key, value))
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x) @ model.embedding.weight.T, kept
+    ### END SOLUTION
+
+
+# %% check="read_with_cache" points=3
+check(read_with_cache)
+
+# %% [markdown]
+# Is it the same? One pass over a text, and the same text token by token, must give the same logits. And what is it worth? For the time, we take a new model with a window of 512, since what it writes does not matter.
+
+# %% measured
+@torch.no_grad()
+def by_cache(model: GPT, tokens: Tensor) -> Tensor:
+    """Returns the logits `(1, n, V)` of a text `(1, n)` that is read token by token."""
+    found, cache = [], None
+    for place in range(tokens.shape[1]):
+        logits, cache = read_with_cache(model, tokens[:, place : place + 1], cache)
+        found.append(logits)
+    return torch.cat(found, dim=1)
+
+
+with torch.no_grad():
+    text = held_windows[:1, :WINDOW]
+    difference = (models["small"](text) - by_cache(models["small"], text)).abs().max()
+print(f"one pass against token by token: largest difference {difference:.0e}")
+
+torch.manual_seed(0)
+model, times = GPT(V, 64, 2, 4, max_len=512), {"everything again": [], "with the cache": []}
+lengths, text = [32, 64, 128, 192, 256, 320], torch.randint(V, (1, 512))
+with torch.no_grad():
+    for n in lengths:
+        for way in times:
+            start = time.perf_counter()
+            if way == "with the cache":
+                by_cache(model, text[:, :n])
+            else:
+                for m in range(1, n + 1):
+                    model(text[:, :m])
+            times[way].append(time.perf_counter() - start)
+axes = plots.curves(times, lengths, title="Writing n tokens", x_label="tokens n", y_label="seconds")
+plots.show(axes.figure, plots.describe_curves(times, lengths, "n", digits=1))
+
+# %% [markdown]
+# The same numbers up to rounding, and the longer the text, the larger the gain. With everything read again, token $m$ costs a pass over $m$ tokens, so $n$ tokens cost about $n^2 / 2$ times one; with the cache each costs one, and the attention over what is kept. (At short lengths, calling PyTorch costs more than what it computes.) The price is memory: two vectors of width $d$ for each token and layer. For a model of 96 layers and a width of 12,288 ([GPT-3](https://arxiv.org/abs/2005.14165), table 2.1) that is $2 \cdot 96 \cdot 12288 \approx 2.4$ million numbers **for each token**, 4.7 MB in half precision. Grouped heads, which share keys and values, were invented to make it smaller.
+#
+# ## 8. Essay
+#
+# Two papers asked what a larger budget buys. Both fit curves to many trainings.
+#
+# - [Kaplan et al. 2020](https://arxiv.org/abs/2001.08361) find power laws: with enough of everything else, the loss falls like $N^{-0.076}$ with the parameters (without the embedding), and like $D^{-0.095}$ with the tokens. Larger models need fewer tokens for the same loss; they conclude that a larger budget should mostly go into a larger model.
+# - [Hoffmann et al. 2022](https://arxiv.org/abs/2203.15556) ("Chinchilla"), with more than 400 trainings, conclude that parameters and tokens should grow **equally**: for each doubling of the one, a doubling of the other. Their third approach fits $L(N, D) = 1.69 + 406.4 / N^{0.34} + 410.7 / D^{0.28}$ (nats per token of *their* vocabulary and text). [Besiroglu et al. 2024](https://arxiv.org/abs/2404.10102) could not reproduce this last fit from the paper's own figure, and find other constants; the equal growth stands.
+
+# %% experiment
+def chinchilla(N: float, D: float) -> float:
+    """Returns the loss that Hoffmann et al. (2022) fit, in nats per token of their text."""
+    return 1.69 + 406.4 / N**0.34 + 410.7 / D**0.28
+
+
+print(f"Kaplan: 10 times the parameters multiply the loss by {10**-0.076:.2f}, "
+      f"10 times the tokens by {10**-0.095:.2f}")
+for times_n, times_d in ((1, 1), (10, 1), (1, 10), (10**0.5, 10**0.5), (10, 10)):
+    N, D = 1e9 * times_n, 20e9 * times_d
+    print(f"N = {N:.1e}, D = {D:.1e}, 6ND = {6 * N * D:.1e}: loss {chinchilla(N, D):.2f}, "
+          f"above the floor {chinchilla(N, D) - 1.69:.2f}")
+
+# %% [markdown]
+# In at most twelve lines, in English or in French: **what would you need to make *your* model ten times as good?** Say first what "ten times as good" shall mean, in which unit and against which floor. Then say what you would have more of (parameters, tokens, time, other text), by how much, and what it would cost by $6ND$, with at least one number of your own run. Use what the two papers say, and say what cannot be carried over from them to your model.
+
+# %% [markdown] essay="scaling_essay" points=2
+# **Rubric** (half a point for each, 2 points in all). Any plan can be right; what counts is whether it is thought through.
+#
+# - *A measure*: says what "ten times" means. Bits per byte cannot fall to a tenth as one likes: text has an entropy, a floor that no model goes below (1.69 nats in the fit of Hoffmann et al. is such a floor); sensible are a tenth of the distance to a floor, ten times fewer errors of some kind, or a named task.
+# - *Parameters and tokens together, with the papers*: power laws with small exponents, so that ten times the parameters or tokens give some 16 or 20 % off the loss (Kaplan) and a tenth of it is far away; Hoffmann et al.: grow both equally. For a model that has read about two to six tokens per parameter, more tokens come first.
+# - *The cost, from the own run*: uses $6ND$ and the own seconds; both ten times larger is a hundred times the operations, so a run of a minute takes more than an hour. The window and the attention add to it.
+# - *What cannot be carried over*: invented text from about a hundred patterns has another entropy and is soon learned by heart; their vocabulary, text and sizes are others (far outside of the range that was fitted); a lower loss is not a better text. Real text, and more of it, changes what is learned.
+#
+# **Misconceptions that cost marks**: "ten times the parameters is ten times as good"; "bits per byte can fall to zero with enough compute"; "more passes over the same text are as good as new text"; "a smaller vocabulary lowers the loss per token, so the model is better"; "a lower loss means that what it writes is true".
+#
+# **Answers as students write them**
+#
+# - *Full marks (2 of 2)*: "By ten times as good I mean a tenth of the distance between my bits per byte and the entropy of the text, since below that
+#   no model can go. The exponents are small: by Kaplan ten times the parameters take 16 % off the loss and ten times the tokens 20 %, so I would need
+#   both, and by Hoffmann in equal parts. My larger model has 0.28 million parameters and has read 0.46 million tokens, less than two for each
+#   parameter, so I would first give it ten times as many tokens, all of them new. That is ten times $6ND$ and of the seconds; ten times of both is a
+#   hundred times, more than an hour in place of a minute. I cannot take over their constants, as my text is invented from a hundred patterns and my
+#   models are far smaller than theirs. A model with fewer bits would write better French, but it would know no more about books." Why: All four
+#   lines.
+# - *Half (1 of 2)*: "Ten times as good would be a loss ten times lower, and I get it with ten times the parameters, because Kaplan shows that the
+#   loss falls with size. It would cost ten times the operations by $6ND$: my larger model took about a minute, so it would be ten minutes on the same
+#   tokens. What I cannot carry over are their numbers, as they have another vocabulary and real text from the web, while my reviews are invented."
+#   Why: *the cost* with a number of the own run and *what cannot be carried over* (1). The measure ignores the floor, with a misconception, and ten
+#   times the parameters do not give a tenth of the loss (0.5 lost); tokens are not mentioned (0.5 lost).
+# - *No marks (0 of 2)*: "I would take a smaller vocabulary, as the loss per token and the perplexity get better then. With ten times the parameters
+#   the model is ten times as good. If it reads the reviews ten times more often, that is ten times as much text. In the end the loss is zero, and
+#   then all that it writes is true." Why: Each sentence is a misconception: a unit that depends on the vocabulary, parameters as quality, repetition
+#   as new text, no floor, and loss as truth. There is no cost and no number of the own run.
+
+# %% [markdown]
+# ## What to remember
+#
+# - Bytes and merges make a vocabulary without unknown words; what is merged is decided by counting, inside of words, with ties broken by a rule.
+# - A tied head is the embedding once more. A first loss tells more about a new model than a look at its code.
+# - Compare language models in **bits per byte**: everything else depends on how the text was cut.
+# - Warm-up, decay and clipping are five lines. A mean of means is no mean.
+# - Training costs about $6ND$ operations. By tokens the larger model is ahead; by time it must catch up first.
+# - The token that crosses $p$ stays in. Keys and values of old tokens never change, so keep them.
+#
+# **Go further.** Beat `lzma`, with what it has read: how many steps, which width and which window does your GPT need? And on real reviews (`CORPUS = "cls_books"`), who is ahead? Then change one thing at a time: byte by byte ($V = 256$), rotary positions (notebook 02), a batch of 64 by accumulation.
+#
+# You have now written, line by line, what the large models are made of. What is left is more text, more time, and the question of notebook 12: compared with what, over how many seeds, chosen on which part?
+
+# %% experiment
+from helpers.progress import progress
+
+progress()

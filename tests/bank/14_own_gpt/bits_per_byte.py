@@ -1,0 +1,190 @@
+# %% right: the sum of all places
+def bits_per_byte(model, tokens, n_bytes):
+    training = model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(tokens[:, :-1])
+    model.train(training)
+    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
+    return nats.item() / math.log(2) / n_bytes
+
+
+# %% right: the mean times the number of places
+@torch.no_grad()
+def bits_per_byte(model, tokens, n_bytes):
+    was_training = model.training
+    model.eval()
+    logits = model(tokens[:, :-1])
+    target = tokens[:, 1:]
+    loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), target.reshape(-1))
+    if was_training:
+        model.train()
+    return float(loss) * target.numel() / n_bytes / math.log(2)
+
+
+# %% right: logarithms by hand, text by text
+def bits_per_byte(model, tokens, n_bytes):
+    mode, bits = model.training, 0.0
+    with torch.inference_mode():
+        model.train(False)
+        for text in tokens:
+            chances = torch.log_softmax(model(text[None, :-1])[0], dim=-1)
+            bits -= chances.gather(1, text[1:, None]).sum().item() / math.log(2)
+    model.train(mode)
+    return bits / n_bytes
+
+
+# %% right: log2
+def bits_per_byte(model, tokens, n_bytes):
+    training = model.training
+    try:
+        with torch.no_grad():
+            probabilities = model.eval()(tokens[:, :-1]).softmax(dim=-1)
+        right = probabilities.gather(-1, tokens[:, 1:].unsqueeze(-1))
+        return -right.log2().sum() / n_bytes
+    finally:
+        model.train(training)
+
+
+# %% wrong: mean over tokens -> bits per token
+def bits_per_byte(model, tokens, n_bytes):
+    training = model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(tokens[:, :-1])
+    model.train(training)
+    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+    return nats.item() / math.log(2)
+
+
+# %% wrong: mean divided by the bytes -> the mean in place of the sum
+def bits_per_byte(model, tokens, n_bytes):
+    training = model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(tokens[:, :-1])
+    model.train(training)
+    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+    return nats.item() / math.log(2) / n_bytes
+
+
+# %% wrong: no log 2 -> nats in place of bits
+def bits_per_byte(model, tokens, n_bytes):
+    training = model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(tokens[:, :-1])
+    model.train(training)
+    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
+    return nats.item() / n_bytes
+
+
+# %% wrong: target is the input -> each token is to guess itself
+def bits_per_byte(model, tokens, n_bytes):
+    training = model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(tokens)
+    model.train(training)
+    nats = F.cross_entropy(logits.flatten(0, 1), tokens.flatten(), reduction="sum")
+    return nats.item() / math.log(2) / n_bytes
+
+
+# %% wrong: no eval -> dropout stays on
+def bits_per_byte(model, tokens, n_bytes):
+    training = model.training
+    with torch.no_grad():
+        logits = model(tokens[:, :-1])
+    model.train(training)
+    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
+    return nats.item() / math.log(2) / n_bytes
+
+
+# %% wrong: divided by the texts too -> the mean of the texts in place of the sum
+def bits_per_byte(model, tokens, n_bytes):
+    training = model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(tokens[:, :-1])
+    model.train(training)
+    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
+    return nats.item() / math.log(2) / n_bytes / len(tokens)
+
+
+# %% wrong: left in evaluation mode ->
+def bits_per_byte(model, tokens, n_bytes):
+    training = model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(tokens[:, :-1])
+    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
+    return nats.item() / math.log(2) / n_bytes
+
+
+# %% wrong: always left in training mode ->
+def bits_per_byte(model, tokens, n_bytes):
+    training = model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(tokens[:, :-1])
+    model.train()
+    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
+    return nats.item() / math.log(2) / n_bytes
+
+
+# %% wrong: the first text only ->
+def bits_per_byte(model, tokens, n_bytes):
+    training = model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(tokens[:, :-1])
+    model.train(training)
+    nats = F.cross_entropy(logits[0], tokens[0, 1:], reduction="sum")
+    return nats.item() / math.log(2) / n_bytes
+
+
+# %% wrong: log of ten ->
+def bits_per_byte(model, tokens, n_bytes):
+    training = model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(tokens[:, :-1])
+    model.train(training)
+    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
+    return nats.item() / math.log(10) / n_bytes
+
+
+# %% wrong: divided by the tokens and the bytes ->
+def bits_per_byte(model, tokens, n_bytes):
+    training = model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(tokens[:, :-1])
+    model.train(training)
+    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
+    return nats.item() / math.log(2) / (n_bytes + tokens.numel())
+
+
+# %% wrong: the weights move ->
+def bits_per_byte(model, tokens, n_bytes):
+    training = model.training
+    model.eval()
+    logits = model(tokens[:, :-1])
+    model.train(training)
+    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
+    nats.backward()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter -= 0.01 * parameter.grad
+    return nats.item() / math.log(2) / n_bytes
+
+
+# %% wrong: the last token only ->
+def bits_per_byte(model, tokens, n_bytes):
+    training = model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(tokens[:, :-1])
+    model.train(training)
+    nats = F.cross_entropy(logits[:, -1], tokens[:, -1], reduction="sum")
+    return nats.item() / math.log(2) / n_bytes

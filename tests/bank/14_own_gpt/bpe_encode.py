@@ -1,0 +1,209 @@
+# %% right: a walk through the merges
+def bpe_encode(text, merges):
+    pieces = []
+    for word in split_words(text):
+        numbers = list(word.encode())
+        for new, pair in enumerate(merges, 256):
+            numbers = replace_pair(numbers, pair, new)
+        pieces += numbers
+    return pieces
+
+
+# %% right: the lowest rank, again and again
+def bpe_encode(text, merges):
+    rank = {tuple(pair): n for n, pair in enumerate(merges)}
+    result = []
+    for word in split_words(text):
+        numbers = list(word.encode("utf-8"))
+        while len(numbers) > 1:
+            pair = min(zip(numbers, numbers[1:]), key=lambda pair: rank.get(pair, math.inf))
+            if pair not in rank:
+                break
+            numbers = replace_pair(numbers, pair, 256 + rank[pair])
+        result.extend(numbers)
+    return result
+
+
+# %% right: a function for one word
+def bpe_encode(text, merges):
+    def encode_word(word):
+        numbers = [byte for byte in bytes(word, "utf-8")]
+        for n in range(len(merges)):
+            made, i = [], 0
+            while i < len(numbers):
+                if numbers[i : i + 2] == list(merges[n]):
+                    made.append(256 + n)
+                    i += 2
+                else:
+                    made.append(numbers[i])
+                    i += 1
+            numbers = made
+        return numbers
+
+    return [number for word in split_words(text) for number in encode_word(word)]
+
+
+# %% right: all words at once, merge by merge
+def bpe_encode(text, merges):
+    words = [list(word.encode()) for word in split_words(text)]
+    for new, pair in enumerate(merges, start=256):
+        words = [replace_pair(word, pair, new) for word in words]
+    return sum(words, [])
+
+
+# %% wrong: the longest piece -> the longest piece that fits is taken
+def bpe_encode(text, merges):
+    pieces = [bytes([n]) for n in range(256)]
+    for a, b in merges:
+        pieces.append(pieces[a] + pieces[b])
+    result = []
+    for word in split_words(text):
+        left = word.encode()
+        while left:
+            for size in range(len(left), 0, -1):
+                if left[:size] in pieces:
+                    result.append(pieces.index(left[:size]))
+                    left = left[size:]
+                    break
+    return result
+
+
+# %% wrong: the leftmost pair -> the first pair from the left is merged
+def bpe_encode(text, merges):
+    rank = {pair: n for n, pair in enumerate(merges, 256)}
+    result = []
+    for word in split_words(text):
+        numbers, i = list(word.encode()), 0
+        while i < len(numbers) - 1:
+            pair = (numbers[i], numbers[i + 1])
+            if pair in rank:
+                numbers[i : i + 2] = [rank[pair]]
+                i = 0
+            else:
+                i += 1
+        result += numbers
+    return result
+
+
+# %% wrong: the first occurrence only -> a merge is made once in a word
+def bpe_encode(text, merges):
+    result = []
+    for word in split_words(text):
+        numbers = list(word.encode())
+        for new, pair in enumerate(merges, 256):
+            for i in range(len(numbers) - 1):
+                if (numbers[i], numbers[i + 1]) == pair:
+                    numbers[i : i + 2] = [new]
+                    break
+        result += numbers
+    return result
+
+
+# %% wrong: reversed merges -> what was learned last is merged first
+def bpe_encode(text, merges):
+    pieces = []
+    for word in split_words(text):
+        numbers = list(word.encode())
+        for new, pair in reversed(list(enumerate(merges, 256))):
+            numbers = replace_pair(numbers, pair, new)
+        pieces += numbers
+    return pieces
+
+
+# %% wrong: enumerate from 0 -> the numbers of the merges begin at 0
+def bpe_encode(text, merges):
+    pieces = []
+    for word in split_words(text):
+        numbers = list(word.encode())
+        for new, pair in enumerate(merges):
+            numbers = replace_pair(numbers, pair, new)
+        pieces += numbers
+    return pieces
+
+
+# %% wrong: no words -> merges reach across words
+def bpe_encode(text, merges):
+    pieces = []
+    for word in [text]:
+        numbers = list(word.encode())
+        for new, pair in enumerate(merges, 256):
+            numbers = replace_pair(numbers, pair, new)
+        pieces += numbers
+    return pieces
+
+
+# %% wrong: ord -> characters in place of bytes
+def bpe_encode(text, merges):
+    pieces = []
+    for word in split_words(text):
+        numbers = [ord(sign) for sign in word]
+        for new, pair in enumerate(merges, 256):
+            numbers = replace_pair(numbers, pair, new)
+        pieces += numbers
+    return pieces
+
+
+# %% wrong: ascii with ignore -> bytes above 127 are left out
+def bpe_encode(text, merges):
+    pieces = []
+    for word in split_words(text):
+        numbers = list(word.encode("ascii", "ignore"))
+        for new, pair in enumerate(merges, 256):
+            numbers = replace_pair(numbers, pair, new)
+        pieces += numbers
+    return pieces
+
+
+# %% wrong: unknown signs become a question mark ->
+def bpe_encode(text, merges):
+    pieces = []
+    for word in split_words(text):
+        numbers = list(word.encode("latin-1", "replace"))
+        for new, pair in enumerate(merges, 256):
+            numbers = replace_pair(numbers, pair, new)
+        pieces += numbers
+    return pieces
+
+
+# %% wrong: a list for each word ->
+def bpe_encode(text, merges):
+    pieces = []
+    for word in split_words(text):
+        numbers = list(word.encode())
+        for new, pair in enumerate(merges, 256):
+            numbers = replace_pair(numbers, pair, new)
+        pieces.append(numbers)
+    return pieces
+
+
+# %% wrong: bytes only ->
+def bpe_encode(text, merges):
+    pieces = []
+    for word in split_words(text):
+        numbers = list(word.encode())
+        for new, pair in enumerate(merges, 256):
+            pass
+        pieces += numbers
+    return pieces
+
+
+# %% wrong: the last word only ->
+def bpe_encode(text, merges):
+    pieces = []
+    for word in split_words(text):
+        numbers = list(word.encode())
+        for new, pair in enumerate(merges, 256):
+            numbers = replace_pair(numbers, pair, new)
+        pieces = numbers
+    return pieces
+
+
+# %% wrong: without spaces ->
+def bpe_encode(text, merges):
+    pieces = []
+    for word in text.split():
+        numbers = list(word.encode())
+        for new, pair in enumerate(merges, 256):
+            numbers = replace_pair(numbers, pair, new)
+        pieces += numbers
+    return pieces

@@ -1,0 +1,268 @@
+# %% right: cut in sorted order
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+    if top_k is not None:
+        chances[top_k:] = 0
+        chances = chances / chances.sum()
+    if top_p is not None:
+        before = chances.cumsum(dim=0) - chances
+        before[0] = 0
+        chances = chances.where(before < top_p, torch.zeros_like(chances))
+        chances = chances / chances.sum()
+    return torch.zeros_like(chances).scatter(0, places, chances)
+
+
+# %% right: cut logits become minus infinity
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    scores = logits / temperature
+    if top_k is not None:
+        smallest = torch.topk(scores, top_k).values[-1]
+        scores = scores.masked_fill(scores < smallest, -torch.inf)
+    if top_p is not None:
+        ranked, places = scores.sort(descending=True)
+        total = ranked.softmax(dim=-1).cumsum(dim=-1)
+        out = total >= top_p
+        out = torch.cat([torch.tensor([False]), out[:-1]])
+        scores = scores.index_fill(0, places[out], -torch.inf)
+    return torch.softmax(scores, dim=-1)
+
+
+# %% right: a loop over the tokens
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    chances = torch.softmax(logits / temperature, dim=0)
+    order = torch.argsort(chances, descending=True).tolist()
+    keep = order if top_k is None else order[:top_k]
+    if top_p is not None:
+        whole, total, nucleus = sum(chances[i].item() for i in keep), 0.0, []
+        for i in keep:
+            nucleus.append(i)
+            total += chances[i].item() / whole
+            if total >= top_p:
+                break
+        keep = nucleus
+    result = torch.zeros(len(logits))
+    for i in keep:
+        result[i] = chances[i]
+    return result / result.sum()
+
+
+# %% right: how many are kept
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    p = (logits / temperature).softmax(-1)
+    for way, cut in (("k", top_k), ("p", top_p)):
+        if cut is None:
+            continue
+        ranked = p.sort(descending=True).values
+        count = cut if way == "k" else min(len(p), int((ranked.cumsum(0) < cut).sum()) + 1)
+        p = torch.where(p >= ranked[count - 1], p, 0.0)
+        p = p / p.sum()
+    return p
+
+
+# %% wrong: cumsum above p goes -> the token that crosses p is dropped
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+    if top_k is not None:
+        chances[top_k:] = 0
+        chances = chances / chances.sum()
+    if top_p is not None:
+        before = chances.cumsum(dim=0)
+        before[0] = 0
+        chances = chances.where(before <= top_p, torch.zeros_like(chances))
+        chances = chances / chances.sum()
+    return torch.zeros_like(chances).scatter(0, places, chances)
+
+
+# %% wrong: temperature at the end -> the temperature comes after the cut
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    chances, places = torch.softmax(logits, dim=-1).sort(descending=True)
+    if top_k is not None:
+        chances[top_k:] = 0
+        chances = chances / chances.sum()
+    if top_p is not None:
+        before = chances.cumsum(dim=0) - chances
+        before[0] = 0
+        chances = chances.where(before < top_p, torch.zeros_like(chances))
+        chances = chances / chances.sum()
+    chances = chances ** (1 / temperature)
+    chances = chances / chances.sum()
+    return torch.zeros_like(chances).scatter(0, places, chances)
+
+
+# %% wrong: times the temperature -> multiplied by the temperature
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    chances, places = torch.softmax(logits * temperature, dim=-1).sort(descending=True)
+    if top_k is not None:
+        chances[top_k:] = 0
+        chances = chances / chances.sum()
+    if top_p is not None:
+        before = chances.cumsum(dim=0) - chances
+        before[0] = 0
+        chances = chances.where(before < top_p, torch.zeros_like(chances))
+        chances = chances / chances.sum()
+    return torch.zeros_like(chances).scatter(0, places, chances)
+
+
+# %% wrong: top_k + 1 -> one token too many
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+    if top_k is not None:
+        chances[top_k + 1 :] = 0
+        chances = chances / chances.sum()
+    if top_p is not None:
+        before = chances.cumsum(dim=0) - chances
+        before[0] = 0
+        chances = chances.where(before < top_p, torch.zeros_like(chances))
+        chances = chances / chances.sum()
+    return torch.zeros_like(chances).scatter(0, places, chances)
+
+
+# %% wrong: first p then k -> p is taken of all tokens, and not of what k leaves
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+    if top_p is not None:
+        before = chances.cumsum(dim=0) - chances
+        before[0] = 0
+        chances = chances.where(before < top_p, torch.zeros_like(chances))
+    if top_k is not None:
+        chances[top_k:] = 0
+    return torch.zeros_like(chances).scatter(0, places, chances / chances.sum())
+
+
+# %% wrong: no sum after k ->
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+    if top_k is not None:
+        chances[top_k:] = 0
+    if top_p is not None:
+        before = chances.cumsum(dim=0) - chances
+        before[0] = 0
+        chances = chances.where(before < top_p, torch.zeros_like(chances))
+        chances = chances / chances.sum()
+    return torch.zeros_like(chances).scatter(0, places, chances)
+
+
+# %% wrong: never divided by the sum -> what is left does not sum to 1
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+    left = torch.ones_like(chances)
+    if top_k is not None:
+        left[top_k:] = 0
+    if top_p is not None:
+        kept = chances * left / (chances * left).sum()
+        before = kept.cumsum(dim=0) - kept
+        left[1:] *= (before < top_p)[1:]
+    return torch.zeros_like(chances).scatter(0, places, chances * left)
+
+
+# %% wrong: below 1 - p -> tokens with a probability below 1 - p are dropped
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+    if top_k is not None:
+        chances[top_k:] = 0
+        chances = chances / chances.sum()
+    if top_p is not None:
+        before = chances.cumsum(dim=0) - chances
+        before[0] = 0
+        chances = chances.where((chances >= 1 - top_p) | (before == 0), torch.zeros_like(chances))
+        chances = chances / chances.sum()
+    return torch.zeros_like(chances).scatter(0, places, chances)
+
+
+# %% wrong: sorted and not put back ->
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+    if top_k is not None:
+        chances[top_k:] = 0
+        chances = chances / chances.sum()
+    if top_p is not None:
+        before = chances.cumsum(dim=0) - chances
+        before[0] = 0
+        chances = chances.where(before < top_p, torch.zeros_like(chances))
+        chances = chances / chances.sum()
+    return chances
+
+
+# %% wrong: the least probable are kept ->
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=False)
+    if top_k is not None:
+        chances[top_k:] = 0
+        chances = chances / chances.sum()
+    if top_p is not None:
+        before = chances.cumsum(dim=0) - chances
+        before[0] = 0
+        chances = chances.where(before < top_p, torch.zeros_like(chances))
+        chances = chances / chances.sum()
+    return torch.zeros_like(chances).scatter(0, places, chances)
+
+
+# %% wrong: a token is drawn ->
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+    if top_k is not None:
+        chances[top_k:] = 0
+        chances = chances / chances.sum()
+    if top_p is not None:
+        before = chances.cumsum(dim=0) - chances
+        before[0] = 0
+        chances = chances.where(before < top_p, torch.zeros_like(chances))
+        chances = chances / chances.sum()
+    return torch.multinomial(chances, 1)
+    return torch.zeros_like(chances).scatter(0, places, chances)
+
+
+# %% wrong: logits come back ->
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+    if top_k is not None:
+        chances[top_k:] = 0
+        chances = chances / chances.sum()
+    if top_p is not None:
+        before = chances.cumsum(dim=0) - chances
+        before[0] = 0
+        chances = chances.where(before < top_p, torch.zeros_like(chances))
+        chances = chances / chances.sum()
+    return torch.zeros_like(chances).scatter(0, places, chances).log()
+
+
+# %% wrong: top_p is not looked at ->
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+    if top_k is not None:
+        chances[top_k:] = 0
+        chances = chances / chances.sum()
+    if False:
+        before = chances.cumsum(dim=0) - chances
+        before[0] = 0
+        chances = chances.where(before < top_p, torch.zeros_like(chances))
+        chances = chances / chances.sum()
+    return torch.zeros_like(chances).scatter(0, places, chances)
+
+
+# %% wrong: top_k is not looked at ->
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+    if False:
+        chances[top_k:] = 0
+        chances = chances / chances.sum()
+    if top_p is not None:
+        before = chances.cumsum(dim=0) - chances
+        before[0] = 0
+        chances = chances.where(before < top_p, torch.zeros_like(chances))
+        chances = chances / chances.sum()
+    return torch.zeros_like(chances).scatter(0, places, chances)
+
+
+# %% wrong: writes into the logits ->
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    chances, places = torch.softmax(logits.div_(temperature), dim=-1).sort(descending=True)
+    if top_k is not None:
+        chances[top_k:] = 0
+        chances = chances / chances.sum()
+    if top_p is not None:
+        before = chances.cumsum(dim=0) - chances
+        before[0] = 0
+        chances = chances.where(before < top_p, torch.zeros_like(chances))
+        chances = chances / chances.sum()
+    return torch.zeros_like(chances).scatter(0, places, chances)

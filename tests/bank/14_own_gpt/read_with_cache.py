@@ -1,0 +1,426 @@
+# %% right: the forward pass, opened
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = causal_mask(past + n)[past:]
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        if cache is not None:
+            key = torch.cat([cache[number][0], key], dim=2)
+            value = torch.cat([cache[number][1], value], dim=2)
+        kept.append((key, value))
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x) @ model.embedding.weight.T, kept
+
+
+# %% right: an empty cache in place of None, scores by hand
+@torch.no_grad()
+def read_with_cache(model, tokens, cache):
+    b, n = tokens.shape
+    d = model.embedding.weight.shape[1]
+    m = cache[0][0].size(2) if cache else 0
+    x = model.embedding(tokens) * d**0.5 + model.position[torch.arange(m, m + n)]
+    places = torch.arange(m + n)
+    hidden = places[None, :] > places[m:, None]
+    new_cache = []
+    for i in range(len(model.layers)):
+        layer = model.layers[i]
+        attention = layer.attention
+        y = layer.attention_norm(x)
+        q = split_heads(attention.query(y), attention.n_heads)
+        k = split_heads(attention.key(y), attention.n_heads)
+        v = split_heads(attention.value(y), attention.n_heads)
+        if cache:
+            old_k, old_v = cache[i]
+            k, v = torch.cat((old_k, k), dim=-2), torch.cat((old_v, v), dim=-2)
+        new_cache.append([k, v])
+        scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
+        weights = scores.masked_fill(hidden, -torch.inf).softmax(dim=-1)
+        x = x + attention.output((weights @ v).transpose(1, 2).reshape(b, n, d))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return F.linear(model.norm(x), model.embedding.weight), new_cache
+
+
+# %% right: one token after the other
+def read_with_cache(model, tokens, cache):
+    scores = []
+    for column in tokens.T:
+        m = 0 if cache is None else cache[0][0].shape[2]
+        x = model.embedding(column[:, None]) * math.sqrt(model.embedding.embedding_dim) + model.position[m]
+        longer = []
+        for i, layer in enumerate(model.layers):
+            part, y = layer.attention, layer.attention_norm(x)
+            query, *new = [split_heads(f(y), part.n_heads) for f in (part.query, part.key, part.value)]
+            if cache is not None:
+                new = [torch.cat(pair, dim=2) for pair in zip(cache[i], new)]
+            longer.append(tuple(new))
+            x = x + part.output(merge_heads(attend(query, *new, torch.zeros(1, m + 1))))
+            x = x + layer.feed_forward(layer.feed_forward_norm(x))
+        cache = longer
+        scores.append(model.norm(x) @ model.embedding.weight.T)
+    return torch.cat(scores, dim=1), cache
+
+
+# %% right: a tuple that is longer
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = causal_mask(past + n)[past:]
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        old = cache[number] if cache is not None else (key[:, :, :0], value[:, :, :0])
+        key, value = torch.cat([old[0], key], dim=2), torch.cat([old[1], value], dim=2)
+        kept.append((key, value))
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x) @ model.embedding.weight.T, kept
+
+
+# %% wrong: position 0 -> positions begin anew
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = causal_mask(past + n)[past:]
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[:n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        if cache is not None:
+            key = torch.cat([cache[number][0], key], dim=2)
+            value = torch.cat([cache[number][1], value], dim=2)
+        kept.append((key, value))
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x) @ model.embedding.weight.T, kept
+
+
+# %% wrong: past + 1 -> positions are one too far
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = causal_mask(past + n)[past:]
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past + (past > 0) : past + (past > 0) + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        if cache is not None:
+            key = torch.cat([cache[number][0], key], dim=2)
+            value = torch.cat([cache[number][1], value], dim=2)
+        kept.append((key, value))
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x) @ model.embedding.weight.T, kept
+
+
+# %% wrong: cache forgotten -> the cache is not read
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    past = 0
+    mask = causal_mask(past + n)[past:]
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        if False:
+            key = torch.cat([cache[number][0], key], dim=2)
+            value = torch.cat([cache[number][1], value], dim=2)
+        kept.append((key, value))
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x) @ model.embedding.weight.T, kept
+
+
+# %% wrong: cache[0] everywhere -> all layers read the cache of the first
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = causal_mask(past + n)[past:]
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        if cache is not None:
+            key = torch.cat([cache[0][0], key], dim=2)
+            value = torch.cat([cache[0][1], value], dim=2)
+        kept.append((key, value))
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x) @ model.embedding.weight.T, kept
+
+
+# %% wrong: new first -> new keys stand before the old ones
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = causal_mask(past + n)[past:]
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        if cache is not None:
+            key = torch.cat([key, cache[number][0]], dim=2)
+            value = torch.cat([value, cache[number][1]], dim=2)
+        kept.append((key, value))
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x) @ model.embedding.weight.T, kept
+
+
+# %% wrong: noted before cat -> only the newest keys and values are kept
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = causal_mask(past + n)[past:]
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        kept.append((key, value))
+        if cache is not None:
+            key = torch.cat([cache[number][0], key], dim=2)
+            value = torch.cat([cache[number][1], value], dim=2)
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x) @ model.embedding.weight.T, kept
+
+
+# %% wrong: put there again -> the cache grows twice
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = causal_mask(past + n)[past:]
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        new = key, value
+        if cache is not None:
+            key = torch.cat([cache[number][0], key], dim=2)
+            value = torch.cat([cache[number][1], value], dim=2)
+        kept.append((torch.cat([key, new[0]], dim=2), torch.cat([value, new[1]], dim=2)))
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x) @ model.embedding.weight.T, kept
+
+
+# %% wrong: no mask -> new tokens see each other's future
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = torch.zeros(n, past + n)
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        if cache is not None:
+            key = torch.cat([cache[number][0], key], dim=2)
+            value = torch.cat([cache[number][1], value], dim=2)
+        kept.append((key, value))
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x) @ model.embedding.weight.T, kept
+
+
+# %% wrong: the first rows of the mask -> the mask stands at the wrong end
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = causal_mask(past + n)[:n]
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        if cache is not None:
+            key = torch.cat([cache[number][0], key], dim=2)
+            value = torch.cat([cache[number][1], value], dim=2)
+        kept.append((key, value))
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x) @ model.embedding.weight.T, kept
+
+
+# %% wrong: values first -> keys and values are exchanged in the cache
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = causal_mask(past + n)[past:]
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        if cache is not None:
+            key = torch.cat([cache[number][0], key], dim=2)
+            value = torch.cat([cache[number][1], value], dim=2)
+        kept.append((value, key))
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x) @ model.embedding.weight.T, kept
+
+
+# %% wrong: no sqrt -> the embedding is not scaled
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = causal_mask(past + n)[past:]
+    x, kept = model.embedding(tokens) + model.position[past : past + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        if cache is not None:
+            key = torch.cat([cache[number][0], key], dim=2)
+            value = torch.cat([cache[number][1], value], dim=2)
+        kept.append((key, value))
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x) @ model.embedding.weight.T, kept
+
+
+# %% wrong: last logits -> only the last place is answered
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = causal_mask(past + n)[past:]
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        if cache is not None:
+            key = torch.cat([cache[number][0], key], dim=2)
+            value = torch.cat([cache[number][1], value], dim=2)
+        kept.append((key, value))
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x)[:, -1:] @ model.embedding.weight.T, kept
+
+
+# %% wrong: writes into the old cache ->
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = causal_mask(past + n)[past:]
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        if cache is not None:
+            key = torch.cat([cache[number][0], key], dim=2)
+            value = torch.cat([cache[number][1], value], dim=2)
+        kept.append((key, value))
+        if cache is not None:
+            cache[number] = (key, value)
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x) @ model.embedding.weight.T, kept
+
+
+# %% wrong: no last norm ->
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = causal_mask(past + n)[past:]
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        if cache is not None:
+            key = torch.cat([cache[number][0], key], dim=2)
+            value = torch.cat([cache[number][1], value], dim=2)
+        kept.append((key, value))
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return x @ model.embedding.weight.T, kept
+
+
+# %% wrong: keys only ->
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = causal_mask(past + n)[past:]
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        if cache is not None:
+            key = torch.cat([cache[number][0], key], dim=2)
+        kept.append((key, value))
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x) @ model.embedding.weight.T, kept
+
+
+# %% wrong: the cache alone ->
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = causal_mask(past + n)[past:]
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        if cache is not None:
+            key = torch.cat([cache[number][0], key], dim=2)
+            value = torch.cat([cache[number][1], value], dim=2)
+        kept.append((key, value))
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return kept
+
+
+# %% wrong: logits alone ->
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = causal_mask(past + n)[past:]
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        if cache is not None:
+            key = torch.cat([cache[number][0], key], dim=2)
+            value = torch.cat([cache[number][1], value], dim=2)
+        kept.append((key, value))
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x) @ model.embedding.weight.T
+
+
+# %% wrong: calls the layer ->
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = causal_mask(past + n)[past:]
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        if cache is not None:
+            key = torch.cat([cache[number][0], key], dim=2)
+            value = torch.cat([cache[number][1], value], dim=2)
+        kept.append((key, value))
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = layer(x, mask)
+    return model.norm(x) @ model.embedding.weight.T, kept
+
+
+# %% wrong: the old cache comes back ->
+def read_with_cache(model, tokens, cache):
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    past = 0 if cache is None else cache[0][0].shape[2]
+    mask = causal_mask(past + n)[past:]
+    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+    for number, layer in enumerate(model.layers):
+        part, y = layer.attention, layer.attention_norm(x)
+        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        if cache is not None:
+            key = torch.cat([cache[number][0], key], dim=2)
+            value = torch.cat([cache[number][1], value], dim=2)
+        kept.append((key, value))
+        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x) @ model.embedding.weight.T, cache or kept

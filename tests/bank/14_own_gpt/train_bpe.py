@@ -1,0 +1,383 @@
+# %% right: different words with their counts
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    parts = {word: list(word.encode()) for word in counts}
+    found = []
+    while len(found) < merges:
+        pairs = Counter()
+        for word, numbers in parts.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
+        found.append(best)
+    return found
+
+
+# %% right: every word of the text, one by one
+def train_bpe(texts, merges):
+    words = [list(word.encode("utf-8")) for text in texts for word in split_words(text)]
+    result = []
+    for new in range(256, 256 + merges):
+        pairs = {}
+        for word in words:
+            for i in range(len(word) - 1):
+                pair = (word[i], word[i + 1])
+                pairs[pair] = pairs.get(pair, 0) + 1
+        if len(pairs) == 0:
+            return result
+        most = max(pairs.values())
+        best = sorted(pair for pair, count in pairs.items() if count == most)[0]
+        words = [replace_pair(word, best, new) for word in words]
+        result.append(best)
+    return result
+
+
+# %% right: lists in place of tuples, and a merge of its own
+def train_bpe(texts, merges):
+    counts = {}
+    for text in texts:
+        for word in split_words(text):
+            key = tuple(word.encode())
+            counts[key] = counts.get(key, 0) + 1
+    result = []
+    while len(result) < merges:
+        pairs = Counter()
+        for word, count in counts.items():
+            for a, b in zip(word[:-1], word[1:]):
+                pairs[a, b] += count
+        ranked = sorted(pairs.items(), key=lambda item: (-item[1], item[0]))
+        if not ranked:
+            break
+        (a, b), _ = ranked[0]
+        new = 256 + len(result)
+        changed = {}
+        for word, count in counts.items():
+            made, i = [], 0
+            while i < len(word):
+                if i + 1 < len(word) and word[i] == a and word[i + 1] == b:
+                    made.append(new)
+                    i += 2
+                else:
+                    made.append(word[i])
+                    i += 1
+            changed[tuple(made)] = changed.get(tuple(made), 0) + count
+        counts = changed
+        result.append([a, b])
+    return result
+
+
+# %% right: recursive
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+
+    def go_on(parts, found):
+        pairs = Counter()
+        for word in parts:
+            for pair in zip(parts[word], parts[word][1:]):
+                pairs.update({pair: counts[word]})
+        if not pairs or len(found) == merges:
+            return found
+        best = min(sorted(pairs), key=lambda pair: -pairs[pair])
+        new = 256 + len(found)
+        return go_on({word: replace_pair(parts[word], best, new) for word in parts}, [*found, best])
+
+    return go_on({word: list(word.encode()) for word in counts}, [])
+
+
+# %% wrong: the whole text is one word -> pairs reach across words
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in [text])
+    parts = {word: list(word.encode()) for word in counts}
+    found = []
+    while len(found) < merges:
+        pairs = Counter()
+        for word, numbers in parts.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
+        found.append(best)
+    return found
+
+
+# %% wrong: counts 1 for each word -> each word counts once
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    parts = {word: list(word.encode()) for word in counts}
+    found = []
+    while len(found) < merges:
+        pairs = Counter()
+        for word, numbers in parts.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += 1
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
+        found.append(best)
+    return found
+
+
+# %% wrong: most common pairs of the beginning -> all pairs are counted at the beginning only
+def train_bpe(texts, merges):
+    pairs = Counter()
+    for text in texts:
+        for word in split_words(text):
+            numbers = list(word.encode())
+            pairs.update(zip(numbers, numbers[1:]))
+    return sorted(pairs, key=lambda pair: (-pairs[pair], pair))[:merges]
+
+
+# %% wrong: ord of each sign -> characters in place of bytes
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    parts = {word: [ord(sign) for sign in word] for word in counts}
+    found = []
+    while len(found) < merges:
+        pairs = Counter()
+        for word, numbers in parts.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
+        found.append(best)
+    return found
+
+
+# %% wrong: most_common(1) -> of equally frequent pairs, the one met first
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    parts = {word: list(word.encode()) for word in counts}
+    found = []
+    while len(found) < merges:
+        pairs = Counter()
+        for word, numbers in parts.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = pairs.most_common(1)[0][0]
+        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
+        found.append(best)
+    return found
+
+
+# %% wrong: max with the pair -> of equally frequent pairs, the largest
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    parts = {word: list(word.encode()) for word in counts}
+    found = []
+    while len(found) < merges:
+        pairs = Counter()
+        for word, numbers in parts.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = max(pairs, key=lambda pair: (pairs[pair], pair))
+        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
+        found.append(best)
+    return found
+
+
+# %% wrong: text.split -> the spaces are lost
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in text.split())
+    parts = {word: list(word.encode()) for word in counts}
+    found = []
+    while len(found) < merges:
+        pairs = Counter()
+        for word, numbers in parts.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
+        found.append(best)
+    return found
+
+
+# %% wrong: zip of every second -> every other pair is counted
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    parts = {word: list(word.encode()) for word in counts}
+    found = []
+    while len(found) < merges:
+        pairs = Counter()
+        for word, numbers in parts.items():
+            for pair in list(zip(numbers, numbers[1:]))[::2]:
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
+        found.append(best)
+    return found
+
+
+# %% wrong: stops when all pairs are single -> pairs that occur once are not merged
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    parts = {word: list(word.encode()) for word in counts}
+    found = []
+    while len(found) < merges:
+        pairs = Counter()
+        for word, numbers in parts.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if max(pairs.values(), default=0) < 2:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
+        found.append(best)
+    return found
+
+
+# %% wrong: no end -> it crashes when nothing is left to merge
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    parts = {word: list(word.encode()) for word in counts}
+    found = []
+    while len(found) < merges:
+        pairs = Counter()
+        for word, numbers in parts.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
+        found.append(best)
+    return found
+
+
+# %% wrong: returns the pieces ->
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    parts = {word: list(word.encode()) for word in counts}
+    found = []
+    while len(found) < merges:
+        pairs = Counter()
+        for word, numbers in parts.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
+        found.append(best)
+    return list(parts.values())
+
+
+# %% wrong: one merge only ->
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    parts = {word: list(word.encode()) for word in counts}
+    found = []
+    if True:
+        pairs = Counter()
+        for word, numbers in parts.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            return found
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
+        found.append(best)
+    return found
+
+
+# %% wrong: new numbers begin at 255 ->
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    parts = {word: list(word.encode()) for word in counts}
+    found = []
+    while len(found) < merges:
+        pairs = Counter()
+        for word, numbers in parts.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        parts = {word: replace_pair(numbers, best, 255 + len(found)) for word, numbers in parts.items()}
+        found.append(best)
+    return found
+
+
+# %% wrong: the number of the merge in the pair ->
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    parts = {word: list(word.encode()) for word in counts}
+    found = []
+    while len(found) < merges:
+        pairs = Counter()
+        for word, numbers in parts.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
+        found.append((best, 256 + len(found)))
+    return found
+
+
+# %% wrong: the least frequent pair ->
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    parts = {word: list(word.encode()) for word in counts}
+    found = []
+    while len(found) < merges:
+        pairs = Counter()
+        for word, numbers in parts.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (pairs[pair], pair))
+        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
+        found.append(best)
+    return found
+
+
+# %% wrong: no replacement ->
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    parts = {word: list(word.encode()) for word in counts}
+    found = []
+    while len(found) < merges:
+        pairs = Counter()
+        for word, numbers in parts.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        parts = {word: numbers for word, numbers in parts.items()}
+        found.append(best)
+    return found
+
+
+# %% wrong: forgets to return ->
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    parts = {word: list(word.encode()) for word in counts}
+    found = []
+    while len(found) < merges:
+        pairs = Counter()
+        for word, numbers in parts.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
+        found.append(best)
+    print(found)

@@ -1,0 +1,565 @@
+# %% right: a counter in two loops
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% right: one loop over all steps
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    total, history = passes * len(batches), []
+    for t, tokens in enumerate(batches * passes, start=1):
+        if t <= warmup_steps:
+            rate = peak * t / warmup_steps
+        else:
+            rate = peak * (total - t + 1) / (total - warmup_steps + 1)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        optimizer.zero_grad(set_to_none=True)
+        logits = model(tokens[:, :-1])
+        loss = F.cross_entropy(logits.transpose(1, 2), tokens[:, 1:])
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(list(model.parameters()), max_norm=1.0)
+        optimizer.step()
+        history.append(float(loss))
+    return history
+
+
+# %% right: a scheduler of PyTorch
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    total = passes * len(batches)
+
+    def factor(done):
+        return min((done + 1) / warmup_steps, (total - done) / (total - warmup_steps + 1))
+
+    for group in optimizer.param_groups:
+        group["lr"] = group["initial_lr"] = peak
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
+    model.train()
+    losses = []
+    for _ in range(passes):
+        for tokens in batches:
+            loss = F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            scheduler.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% right: clipping by hand, cleared at the end
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    optimizer.zero_grad()
+    losses, steps = [], passes * len(batches)
+    for step in range(1, steps + 1):
+        tokens = batches[(step - 1) % len(batches)]
+        logits = model(tokens[:, :-1])
+        loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), tokens[:, 1:].reshape(-1))
+        loss.backward()
+        gradients = [p.grad for p in model.parameters() if p.grad is not None]
+        length = torch.sqrt(sum((g**2).sum() for g in gradients))
+        if length > 1:
+            for g in gradients:
+                g /= length
+        for group in optimizer.param_groups:
+            group["lr"] = peak * min(step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1))
+        optimizer.step()
+        optimizer.zero_grad()
+        losses.append(loss.detach().item())
+    return losses
+
+
+# %% wrong: the rate of the pass -> the rate changes once in a pass
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = (number + 1) / warmup_steps, (passes - number) / (passes - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: a count for each pass -> the schedule begins anew in each pass
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps = [], len(batches)
+    for number in range(passes):
+        for step, tokens in enumerate(batches, 1):
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: min with 1 -> the rate does not fall
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, 1.0)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: falls from the beginning -> there is no warm-up
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * (steps - step + 1) / steps
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: the peak all the time -> the rate is constant
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: step += 1 at the end -> steps are counted from 0
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            step += 1
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: the rate comes last -> the rate is set after the step
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: no zero_grad -> gradients are not cleared
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: no clipping -> gradients are not clipped
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: clipped after the step -> gradients are not clipped
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: one parameter after the other -> each parameter is clipped on its own
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            for parameter in model.parameters():
+                nn.utils.clip_grad_norm_(parameter, 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: clip_grad_value_ -> each number is clipped on its own
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_value_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: no model.train -> the model is left in its old mode
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: the input is the target -> each token is to guess itself
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens)
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens.flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: the loss after the step ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten()).item())
+    return losses
+
+
+# %% wrong: the mean loss of each pass ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return [sum(losses[n :: len(batches)]) / passes for n in range(len(batches))]
+
+
+# %% wrong: the first group only ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            optimizer.param_groups[0]["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: one pass ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(1):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: the sum of the losses ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: clipped to length 5 ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 5.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: always to length 1 ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            whole = math.sqrt(sum(float((p.grad**2).sum()) for p in model.parameters()))
+            for parameter in model.parameters():
+                parameter.grad /= whole
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: an optimizer of its own ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    optimizer = torch.optim.AdamW(model.parameters())
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: no step ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: in reverse order ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for number in range(passes):
+        for tokens in batches[::-1]:
+            step += 1
+            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(rising, falling)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
