@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw, seed_from
+from grading.exercises.draws import seed_from
 from helpers.checking.answers import Ask
 
 from ._common import LoRALinear, _numbers, _with
@@ -45,8 +45,6 @@ def _random_down(d: int, seed: int, alpha: float = 8.0) -> Ask:
 def _sizes(rng: random.Random) -> tuple[int, int]:
     d_in, d_out = rng.sample([4, 5, 6, 7], 2)
     return d_in, d_out
-
-
 
 
 def _draw_parameters(rng: random.Random) -> list[Ask]:
@@ -84,21 +82,21 @@ def _draw_merged(rng: random.Random) -> list[Ask]:
 def _started(change: Callable[[Any], None]) -> Callable[..., Any]:
     """Returns the class with something done at the end of its constructor."""
 
-    def __init__(self: Any, d_in: int, d_out: int, rank: int, alpha: float = 8.0) -> None:
+    def begin(self: Any, d_in: int, d_out: int, rank: int, alpha: float = 8.0) -> None:
         LoRALinear.__init__(self, d_in, d_out, rank, alpha)
         change(self)
 
-    return _with(LoRALinear, __init__=__init__)
+    return _with(LoRALinear, __init__=begin)
 
 
 def _scaled(scale: Callable[[int, float], float]) -> Callable[..., Any]:
     """Returns the class with another scale, in its result and in what it merges."""
 
-    def __init__(self: Any, d_in: int, d_out: int, rank: int, alpha: float = 8.0) -> None:
+    def begin(self: Any, d_in: int, d_out: int, rank: int, alpha: float = 8.0) -> None:
         LoRALinear.__init__(self, d_in, d_out, rank, alpha)
         self.scale = scale(rank, alpha)
 
-    return _with(LoRALinear, __init__=__init__)
+    return _with(LoRALinear, __init__=begin)
 
 
 def _both_zero(self: Any) -> None:
@@ -112,23 +110,23 @@ def _both_random(self: Any) -> None:
 class _TurnedRound(LoRALinear):
     def __init__(self, d_in: int, d_out: int, rank: int, alpha: float = 8.0) -> None:
         nn.Linear.__init__(self, d_in, d_out)
-        self.requires_grad_(False)  # noqa: FBT003 - PyTorch has no name for it
+        self.requires_grad_(False)
         self.scale = alpha / rank
         self.down = nn.Parameter(torch.zeros(rank, d_in))
         self.up = nn.Parameter(torch.randn(d_out, rank))
 
 
 def _base_trains(self: Any) -> None:
-    self.weight.requires_grad_(True)  # noqa: FBT003 - PyTorch has no name for it
-    self.bias.requires_grad_(True)  # noqa: FBT003
+    self.weight.requires_grad_(True)
+    self.bias.requires_grad_(True)
 
 
 def _bias_trains(self: Any) -> None:
-    self.bias.requires_grad_(True)  # noqa: FBT003
+    self.bias.requires_grad_(True)
 
 
 def _all_frozen(self: Any) -> None:
-    self.requires_grad_(False)  # noqa: FBT003
+    self.requires_grad_(False)
 
 
 def _without_base(self: Any, x: Tensor) -> Tensor:
@@ -136,7 +134,8 @@ def _without_base(self: Any, x: Tensor) -> Tensor:
 
 
 def _result_scaled(self: Any, x: Tensor) -> Tensor:
-    return self.scale * (nn.functional.linear(x, self.weight, self.bias) + x @ self.down.T @ self.up.T)
+    result: Tensor = self.scale * (nn.functional.linear(x, self.weight, self.bias) + x @ self.down.T @ self.up.T)
+    return result
 
 
 @torch.no_grad()
@@ -231,8 +230,9 @@ EXERCISE = Exercise(
     [
         Mistake(
             "down does not start with random numbers",
-            "The gradient of each factor is a product with the other one. Where both are zero, both gradients are zero, "
-            "and nothing ever moves; where all rows of down are alike, all learn the same. Start it with torch.randn.",
+            "The gradient of each factor is a product with the other one. Where both are zero, both gradients are "
+            "zero, and nothing ever moves; where all rows of down are alike, all learn the same. Start it with "
+            "torch.randn.",
             _started(_both_zero),
         ),
         Mistake(
@@ -316,10 +316,11 @@ EXERCISE = Exercise(
         "Four tensors have a name in the text. Which two come from the layer as it was, and must not train? Which two "
         "are new? For the change to be zero at the start, is it enough if *one* factor is zero? And if both are, what "
         "is the gradient of $uv$ with respect to $u$, and with respect to $v$?",
-        "A layer with $W = (2)$, one number in and one out, rank 1 and `alpha` 3. With `down` $= 5$ and `up` $= 0$ it "
-        "gives $2x$, as before. After a step `up` is $0.1$: now it gives $2x + 3 \\cdot 0.1 \\cdot 5 x = 3.5 x$. So the "
-        "merged layer has the weight $3.5$, and with it no second way is needed. With `rank` 2 the factor 3 would be "
-        "$3/2$.\n\nWhoever inherits from `nn.Linear` has `weight` and `bias` already, with the right names and shapes.",
+        "A layer with $W = (2)$, one number in and one out, rank 1 and `alpha` 3. With `down` $= 5$ and `up` $= 0$ "
+        "it gives $2x$, as before. After a step `up` is $0.1$: now it gives $2x + 3 \\cdot 0.1 \\cdot 5 x = 3.5 x$. "
+        "So the merged layer has the weight $3.5$, and with it no second way is needed. With `rank` 2 the factor 3 "
+        "would be $3/2$.\n\nWhoever inherits from `nn.Linear` has `weight` and `bias` already, with the right names "
+        "and shapes.",
         "```python\n"
         "class LoRALinear(nn.Linear):\n"
         "    def __init__(self, d_in, d_out, rank, alpha=8.0):\n"

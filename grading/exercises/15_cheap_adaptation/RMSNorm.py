@@ -153,8 +153,8 @@ EXERCISE = Exercise(
         ),
     ],
     hints=(
-        "The name says it from right to left: square, mean, root. Over which axis runs the mean, if each token is to be "
-        "normalised by itself? What of LayerNorm is *not* done? And what happens to a token of zeros?",
+        "The name says it from right to left: square, mean, root. Over which axis runs the mean, if each token is to "
+        "be normalised by itself? What of LayerNorm is *not* done? And what happens to a token of zeros?",
         "The token $(1, 7)$: its squares are 1 and 49, their mean is 25, the root 5, and the result $(0.2, 1.4)$. "
         "LayerNorm would subtract the mean 4 first, and give $(-1, 1)$. With the token $(0, 0)$, the mean of the "
         "squares is 0, and `eps` keeps the division alive: $0 / \\sqrt{0 + \\text{eps}} = 0$.",

@@ -40,7 +40,9 @@ def _ask(seed: int, d: int, f: int, *sizes: int) -> Ask:
     weights = {name: _numbers(*shape, seed=seed + n) for n, (name, shape) in enumerate(_shapes(d, f).items())}
     biases = {f"{name}.bias": torch.zeros(size) for name, size in (("gate", 2 * f // 3), ("hidden", 2 * f // 3))}
     silent = biases | {"output.bias": torch.zeros(d)}  # so that who keeps biases does not lose everything
-    return Ask((_numbers(*sizes, d, seed=seed + 9),), build={"d_model": d, "d_feedforward": f}, weights=weights | silent)
+    return Ask(
+        (_numbers(*sizes, d, seed=seed + 9),), build={"d_model": d, "d_feedforward": f}, weights=weights | silent
+    )
 
 
 def _parameters(*sizes: tuple[int, int]) -> list[Ask]:
@@ -54,10 +56,10 @@ def _same_width(seed: int) -> list[Ask]:
 def _sized(width: Callable[[int], int]) -> Callable[..., Any]:
     """Returns the class with another width inside."""
 
-    def __init__(self: Any, d_model: int, d_feedforward: int) -> None:
+    def begin(self: Any, d_model: int, d_feedforward: int) -> None:
         SwiGLU.__init__(self, d_model, math.ceil(1.5 * width(d_feedforward)))
 
-    return _with(SwiGLU, __init__=__init__)
+    return _with(SwiGLU, __init__=begin)
 
 
 class _Biased(SwiGLU):

@@ -42,7 +42,7 @@ def _with(base: type[nn.Module], **methods: Callable[..., Any]) -> Callable[...,
 class LoRALinear(nn.Linear):
     def __init__(self, d_in: int, d_out: int, rank: int, alpha: float = 8.0) -> None:
         super().__init__(d_in, d_out)
-        self.requires_grad_(False)  # noqa: FBT003 - PyTorch has no name for it
+        self.requires_grad_(False)
         self.scale = alpha / rank
         self.down = nn.Parameter(torch.randn(rank, d_in) / math.sqrt(d_in))
         self.up = nn.Parameter(torch.zeros(d_out, rank))

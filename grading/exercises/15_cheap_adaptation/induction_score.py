@@ -44,8 +44,6 @@ def _ask(weights: Tensor) -> Ask:
     return Ask((weights,))
 
 
-
-
 def _all_rows(attention: Tensor) -> Tensor:
     n = attention.size(-1)
     return attention.diagonal(1 - n // 2, dim1=-2, dim2=-1).mean(dim=(0, 2))

@@ -13,18 +13,18 @@ from helpers.checking.answers import Ask
 from helpers.checking.plain import Model
 from helpers.models import Classifier
 
-from ._common import THEN, _classifier, _few
+from ._common import _classifier, _few
 
 
 def unfreeze(model: Classifier, step: int) -> Classifier:
     return _flagged(model, step, lambda place, depth: step >= depth - place)
 
 
-def _flagged(model: Any, step: int, learns: Callable[[int, int], bool]) -> Any:
+def _flagged(model: Classifier, step: int, learns: Callable[[int, int], bool]) -> Classifier:
     """Returns the model with the flags of a step, where `learns` says of a layer's place whether it learns."""
     base, depth = model.base, len(model.base.layers)
     model.requires_grad_(step > depth)
-    model.head.requires_grad_(True)  # noqa: FBT003 - PyTorch has no name for it
+    model.head.requires_grad_(True)
     base.norm.requires_grad_(step > 0)
     for place, layer in enumerate(base.layers):
         layer.requires_grad_(learns(place, depth))
@@ -32,7 +32,7 @@ def _flagged(model: Any, step: int, learns: Callable[[int, int], bool]) -> Any:
 
 
 def _ask(model: Model, step: int, **settings: Any) -> Ask:
-    return Ask((model, step), changes=(0,), then=THEN, take="learns", **settings)
+    return Ask((model, step), changes=(0,), take="parameters", **settings)
 
 
 def _steps(seed: int, steps: tuple[int, ...], **options: Any) -> list[Ask]:
@@ -43,7 +43,7 @@ LEARNED = {"positions": "learned"}
 
 
 def _last(seed: int) -> list[Ask]:
-    return [*_steps(seed, (6,)), *_steps(seed, (2, 3), n_layers=2, **LEARNED)]
+    return [*_steps(seed, (6,)), *_steps(seed, (3, 4), **LEARNED)]
 
 
 def _flags(seed: int) -> list[Ask]:
@@ -87,13 +87,13 @@ def _last_norm_frozen(model: Any, step: int) -> Any:
 
 def _norm_never(model: Any, step: int) -> Any:
     model = unfreeze(model, step)
-    model.base.norm.requires_grad_(False)  # noqa: FBT003
+    model.base.norm.requires_grad_(False)
     return model
 
 
 def _norm_from_the_start(model: Any, step: int) -> Any:
     model = unfreeze(model, step)
-    model.base.norm.requires_grad_(True)  # noqa: FBT003
+    model.base.norm.requires_grad_(True)
     return model
 
 
@@ -101,7 +101,7 @@ def _no_norms(model: Any, step: int) -> Any:
     model = unfreeze(model, step)
     for module in model.modules():
         if isinstance(module, nn.LayerNorm):
-            module.requires_grad_(False)  # noqa: FBT003
+            module.requires_grad_(False)
     return model
 
 
@@ -112,14 +112,14 @@ def _no_embedding(model: Any, step: int) -> Any:
 def _no_positions(model: Any, step: int) -> Any:
     model = unfreeze(model, step)
     if isinstance(model.base.position, nn.Parameter):
-        model.base.position.requires_grad_(False)  # noqa: FBT003
+        model.base.position.requires_grad_(False)
     return model
 
 
 def _embedding_with_the_first_layer(model: Any, step: int) -> Any:
     model = unfreeze(model, step)
     if step >= len(model.base.layers):
-        model.requires_grad_(True)  # noqa: FBT003
+        model.requires_grad_(True)
     return model
 
 
@@ -131,11 +131,11 @@ def _head_frozen(model: Any, step: int) -> Any:
 
 def _never_frozen(model: Any, step: int) -> Any:
     base = model.base
-    model.head.requires_grad_(True)  # noqa: FBT003
+    model.head.requires_grad_(True)
     for layer in base.layers[max(0, len(base.layers) - step) :]:
         layer.requires_grad_(True)
     if step:
-        base.norm.requires_grad_(True)  # noqa: FBT003
+        base.norm.requires_grad_(True)
     return model
 
 
@@ -148,6 +148,7 @@ EXERCISE = Exercise(
             "At step 0 only head.weight and head.bias learn.",
             _steps(1, (0,)),
             lambda rng: _steps(_few(rng), (0,)),
+            view="parameters",
         ),
         Stage(
             "step 1: the last layer joins in, and the norm above it",
@@ -155,6 +156,7 @@ EXERCISE = Exercise(
             "base.layers[-1] is the top layer, nearest to the head; base.norm stands between it and the head.",
             _steps(2, (1,)),
             lambda rng: _steps(_few(rng), (1,)),
+            view="parameters",
             decisive=True,
         ),
         Stage(
@@ -162,7 +164,8 @@ EXERCISE = Exercise(
             0.75,
             "What has joined in goes on learning; each step adds the next layer below.",
             _steps(3, (2, 3)),
-            lambda rng: [*_steps(_few(rng), (2, 3)), *_steps(_few(rng), (rng.choice([1, 2]),), n_layers=2)],
+            lambda rng: [*_steps(_few(rng), (2, 3)), *_steps(_few(rng), (1,), n_layers=2)],
+            view="parameters",
             decisive=True,
         ),
         Stage(
@@ -171,6 +174,7 @@ EXERCISE = Exercise(
             "From step len(layers) + 1 on the embedding learns too, and learned positions where there are some.",
             _last(4),
             lambda rng: _last(_few(rng)),
+            view="parameters",
         ),
         Stage(
             "whatever was frozen before",
@@ -178,6 +182,7 @@ EXERCISE = Exercise(
             "Set the flags to False as well as to True: the model may come in any state.",
             _flags(6),
             lambda rng: _flags(_few(rng)),
+            view="parameters",
         ),
         Stage(
             "no number and no mode changes",
@@ -258,9 +263,9 @@ EXERCISE = Exercise(
         "Which layer is nearest to the head, `base.layers[0]` or `base.layers[-1]`? In a base of three layers, write "
         "down which parts learn at steps 0, 1, 2, 3 and 4. Which parts of the base belong to no layer, and in which "
         "line of your list does each of them stand?",
-        "Three layers a, b, c from bottom to top, a norm above them and an embedding below. Step 0: head. Step 1: head, "
-        "norm, c. Step 2: head, norm, c, b. Step 3: with a. Step 4 and all later ones: everything. So the layer at "
-        "place $k$ of $M$, counted from 0, joins in at step $M - k$: c, with $k = 2$, at step 1.\n\n"
+        "Three layers a, b, c from bottom to top, a norm above them and an embedding below. Step 0: head. Step "
+        "1: head, norm, c. Step 2: head, norm, c, b. Step 3: with a. Step 4 and all later ones: everything. So the "
+        "layer at place $k$ of $M$, counted from 0, joins in at step $M - k$: c, with $k = 2$, at step 1.\n\n"
         "`module.requires_grad_(truth)` sets the flags of all parameters inside, and takes a comparison as well as "
         "`True`: `layer.requires_grad_(3 > 2)`.",
         "```python\n"

@@ -16,7 +16,7 @@ def unfreeze(model, step):
     layers = list(model.base.layers)
     if step > 0:
         model.base.norm.requires_grad_(True)
-        for layer in layers[max(0, len(layers) - step):]:
+        for layer in layers[max(0, len(layers) - step) :]:
             layer.requires_grad_(True)
     if step > len(layers):
         model.base.requires_grad_(True)
@@ -195,7 +195,7 @@ def unfreeze(model, step):
 # %% wrong: nothing is frozen first -> nothing is frozen first
 def unfreeze(model, step):
     layers = list(model.base.layers)
-    for layer in layers[max(0, len(layers) - step):]:
+    for layer in layers[max(0, len(layers) - step) :]:
         layer.requires_grad_(True)
     return model
 
