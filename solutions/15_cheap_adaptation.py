@@ -33,7 +33,7 @@
 # - say what RMSNorm and SwiGLU leave out and put in, and keep the number of parameters;
 # - find the heads that copy, watch them appear in training, and prove what they do by switching them off.
 #
-# **Time**: about 2 h 30 min. **Before this**: notebooks 04 (freezing), 05 (counting), 06 (the task, the seeds) and 10.
+# **Time**: about 2 h 45 min. **Before this**: notebooks 04 (freezing), 05 (counting), 06 (the task, the seeds) and 10.
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -247,7 +247,7 @@ print(f"at D = 4096, M = 32, r = 8, without a head: {32 * 2 * 8 * 2 * 4096:,}")
 
 # %% exercise="unfreeze"
 def unfreeze(model: Classifier, step: int) -> Classifier:
-    """Returns the model with those parameters set to learn that have their turn at `step`, all others frozen.
+    """Returns the model with those parameters set to learn whose turn has come, all others frozen.
 
     Step 0: the head. Step 1: also the top layer, `model.base.layers[-1]`, and `model.base.norm`. Each
     step after it: one layer more, downwards. One step after the lowest layer, and later: everything.
@@ -423,8 +423,8 @@ attention = plain.base.layers[0].attention
 attention.query, attention.value = attention.query.merged(), attention.value.merged()
 
 with torch.no_grad():
-    difference = max((plain(batch.tokens, batch.lengths) - with_lora(batch.tokens, batch.lengths)).abs().max()
-                     for batch in test).item()
+    pairs = [(plain(batch.tokens, batch.lengths), with_lora(batch.tokens, batch.lengths)) for batch in test]
+difference = max((first - second).abs().max().item() for first, second in pairs)
 left = [name for name, _ in plain.named_parameters() if name.endswith(("down", "up"))]
 print(f"logits differ by less than 0.0001: {difference < 1e-4}; factors left: {len(left)}")
 print(f"accuracy {share_right(with_lora, test):.3f} before, {share_right(plain, test):.3f} after merging")
@@ -547,7 +547,8 @@ def exchanged(make) -> LanguageModel:
     """Returns a copy of the language model with other norms, made of the old ones."""
     model = copy.deepcopy(language_model)
     layer = model.base.layers[0]
-    layer.attention_norm, layer.feed_forward_norm = make(layer.attention_norm), make(layer.feed_forward_norm)
+    layer.attention_norm = make(layer.attention_norm)
+    layer.feed_forward_norm = make(layer.feed_forward_norm)
     model.base.norm = make(model.base.norm)
     return model
 
@@ -558,11 +559,11 @@ for name, make in {"LayerNorm": lambda old: old, "RMSNorm": WithBias,
     print(f"{name:9} perplexity {means['perplexity']:.3g}")
 
 # %% [markdown]
-# The same, or nearly: from 3.62 to 3.64 in our run, without a step of training. What these norms do is to keep the *size* of the tokens (without any norm, all is lost); the mean was close to zero anyway. The paper trains with RMSNorm from the start, on several tasks, and reports results comparable with those of LayerNorm in 7 to 64 % less time.
+# The same, or nearly: from 3.62 to 3.64 in our run, without a step of training. What these norms do is to keep the *size* of the tokens (without any norm, all is lost); whether the mean is taken off makes next to no difference here. The paper trains with RMSNorm from the start, on several tasks, and reports results comparable with those of LayerNorm in 7 to 64 % less time.
 #
 # ### A feed-forward part with a gate
 #
-# The plain part is $W_2 \, \text{relu}(W_1 x)$. [Shazeer 2020](https://arxiv.org/abs/2002.05202) lets one half decide how much of the other half passes:
+# The plain part is $W_2 \, \text{relu}(W_1 x)$. [Shazeer 2020](https://arxiv.org/abs/2002.05202) lets one linear map decide how much of another one passes:
 #
 # $$ \text{SwiGLU}(x) = W_\text{out} \big( \text{silu}(W_\text{gate}\, x) \odot W_\text{hidden}\, x \big), \qquad \text{silu}(z) = z \cdot \frac{1}{1 + e^{-z}} $$
 #
@@ -616,16 +617,16 @@ plots.show(axes.figure, f"ReLU is 0 for negative numbers, silu falls to {low:.2f
            "for large numbers both are the number itself.")
 
 # %% [markdown]
-# In Shazeer's tables the gated parts have a somewhat lower loss at equal size; about the reason he makes no claim. On our reviews the difference would drown in the seeds.
+# In Shazeer's tables the gated parts have a somewhat lower loss at equal size; about the reason he makes no claim. Whether it would show on our reviews, we have not measured.
 #
-# > **A third change: fewer keys.** When a model writes, it keeps keys and values of all tokens so far: $2 \cdot M \cdot A \cdot d$ numbers for each token, with $A$ heads of width $d$. *Grouped-query attention* ([Ainslie et al. 2023](https://arxiv.org/abs/2305.13245)) lets several query heads share one head of keys and values; with 32 query heads and 8 shared ones a quarter remains to be kept. They also
-# > show that a finished model can be changed over with 5 % of its pretraining: an adaptation, too.
+# > **One change more: fewer keys.** When a model writes, it keeps keys and values of all tokens so far: $2 \cdot M \cdot A \cdot d$ numbers for each token, with $A$ heads of width $d$. *Grouped-query attention* ([Ainslie et al. 2023](https://arxiv.org/abs/2305.13245)) lets several query heads share one head of keys and values; with 32 query heads and 8 shared ones a quarter remains to be kept. They also
+# > show that a finished model can be changed over with 5 % of the computing of its pretraining: an adaptation, too.
 #
 # ## 8. Heads that copy
 #
-# Adapted or not, a large model learns something within a single text, without any training: it has met *Sonivic* once, and after the next *Maria* it expects *Sonivic* again. [Olsson et al. 2022](https://arxiv.org/abs/2209.11895) trace this to **induction heads**, which do one thing: *find what came after the last occurrence of the present token, and copy it*. `A B ... A` gives `B`.
+# Adapted or not, a large model learns something within a single text, without any training: it has met *Sonivic* once, and after the next *Maria* it expects *Sonivic* again. [Olsson et al. 2022](https://arxiv.org/abs/2209.11895) give evidence that much of this is the work of **induction heads**, which do one thing: *find what came after the last occurrence of the present token, and copy it*. `A B ... A` gives `B`.
 #
-# To find them, one needs a text in which nothing else helps: **random tokens, written twice**. In the first half nobody can guess anything. In the second half, an induction head is never wrong.
+# To find them, one needs a text in which nothing else helps: **random tokens, written twice**. In the first half nobody can guess anything. In the second half, a perfect induction head is never wrong.
 #
 # ### Why two layers?
 #
@@ -705,7 +706,7 @@ EVERY = 20  # steps between two measurements
 
 
 def copying_model(layers: int, seed: int, steps: int = 300) -> tuple[LanguageModel, list[dict]]:
-    """Trains a model of attention alone on repeated blocks; returns it with what was measured on the way."""
+    """Trains a model of attention alone on repeated blocks; returns it and what was measured."""
     torch.manual_seed(seed)
     model, log, chance = attention_alone(layers), [], torch.Generator().manual_seed(seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=8e-3, fused=True)
@@ -729,8 +730,8 @@ copying = {(layers, seed): copying_model(layers, seed)
 # %% measured
 figure, panels = plots.panels(2, width=4.1, height=3.2)
 told, steps = [], range(0, 301, EVERY)
-for axes, key, title, label in zip(
-        panels, ("loss", "score"), ("Loss in the second half", "The best head"), ("loss (nats)", "induction score")):
+titles, labels = ("Loss in the second half", "The best head"), ("loss (nats)", "induction score")
+for axes, key, title, label in zip(panels, ("loss", "score"), titles, labels):
     lines = {f"{layers} layer{'s' * (layers - 1)}": [[row[key] for row in copying[layers, seed][1]]
                                                     for seed in range(3)] for layers in (1, 2)}
     plots.curves(lines, steps, title=title, x_label="step", y_label=label, axes=axes)
@@ -739,7 +740,7 @@ panels[0].axhline(math.log(LETTERS), color="#555555", linestyle=":")
 plots.show(figure, " ".join(told) + f" A guess at random costs {math.log(LETTERS):.2f} nats.")
 
 # %% [markdown]
-# For a hundred steps the two do alike: both learn *which* letters are in the block, so that they guess among 6 to 12 letters and not among 26 (knowing all twelve, and nothing more, costs $\ln 12 \approx 2.5$ nats). There one layer stays, more or less. With two layers the loss then falls fast, and **in the same steps** the score of the best head climbs from near 0.1 to above 0.7: the heads have
+# For a hundred steps the two do alike, and come down towards $\ln 12 \approx 2.5$ nats: this is what it costs to know *which* twelve letters are in the block, and nothing of their order. Near it one layer stays. With two layers the loss then falls fast, and **in the same steps** the score of the best head climbs from near 0.1 to above 0.7: the heads have
 # found each other. Before that, a head that looks for "before me stood what stands here" finds nothing, since nobody writes it down; and to write it down is of no use as long as nobody looks for it. Olsson et al. see the same sudden change, at an early stage of training, in models of many sizes with two layers or more, and not with one.
 #
 # Here are both heads of one such model at work: on the left the head of layer 0 that looks most at the token before, on the right the best induction head.
@@ -756,9 +757,9 @@ plots.matrix(maps[0][0, before.argmax()].detach(), f"layer 0, head {int(before.a
              columns=names, axes=left, limits=(0, 1))
 plots.matrix(maps[1][0, best].detach(), f"layer 1, head {best}", rows=names, columns=names, axes=right,
              limits=(0, 1))
-plots.show(figure, f"Two attention maps on a block of six letters, written twice. The head of layer 0 gives "
-           f"the token before it {before.max():.2f} on average; the head of layer 1 looks, in the second "
-           "half, at what followed the same letter one block earlier.")
+plots.show(figure, "Two attention maps on a block of six letters, written twice. The head of layer 0 "
+           f"gives the token before it {before.max():.2f} on average; the head of layer 1 looks, in the "
+           "second half, at what followed the same letter one block earlier.")
 
 # %% [markdown]
 # Read the right map row by row. In the first half there is nothing to find, and the head rests on the first letter. From the second occurrence of the first letter on, it looks at the place *behind* that letter's twin: one place to the right of the diagonal on which the twins lie.
@@ -809,13 +810,19 @@ axes.grid(axis="y", color="#dddddd", linewidth=0.6)
 figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper")
 plots.show(figure, "Loss in the second half with heads switched off, three models each: " + "; ".join(
     f"{name} {', '.join(f'{loss:.1f}' for loss in runs)}" for name, runs in costs.items()) + ".")
+for seed in range(3):
+    first_layer = copying[2, seed][0].base.attention_maps(twice)[0]
+    back = first_layer.diagonal(-1, dim1=-2, dim2=-1).mean(dim=(0, 2))  # (h,): weight one place back
+    dearest = max(range(4), key=lambda head: costs[f"0.{head}"][seed])
+    print(f"model {seed}, layer 0: head {int(back.argmax())} looks most at the token before "
+          f"({back.max():.2f}), head {dearest} is missed most")
 
 # %% [markdown]
 # Three things to see:
 #
 # - **All four heads of a layer** are needed: without those of layer 1, or without those of layer 0, the loss is far above that of a guess at random. What is left of the model is sure of something wrong.
-# - **A single head of layer 1** hardly matters, though its map is as clear as can be. The other three do the same work. A head without an effect need not be a head without a function: others stand in for it.
-# - **A single head of layer 0** can matter much: in each of the three models one lies above the others, in two of them above a guess. It is the one on which the heads above depend, the one that looks at the token before. Which number it has differs from model to model, as their beginnings were random.
+# - **A single head of layer 1** hardly matters, though the map above is clear. The other three do the same work. A head without an effect need not be a head without a function: others stand in for it.
+# - **A single head of layer 0** can matter much: in each of the three models one lies above the others, in two of them above a guess. The lines under the figure say which: the one that looks most at the token before. Its number differs from model to model, as their beginnings were random.
 #
 # So a score says where to look, and only switching off says what it is good for. (Setting to zero is the bluntest way: the layers above have never seen such a zero. Putting in the mean over many texts is gentler.)
 #
