@@ -406,7 +406,7 @@ pd.DataFrame.from_dict(rows, orient="index")
 #
 # - **Eight labels are a lottery**, whatever the way: *which* eight reviews they are decides more than how one learns from them. No order can be read off there.
 # - **From 32 labels on, the head alone falls behind.** It can only weigh what the frozen base leaves at the last word; in our run that brings 85.7 % with 32 labels, and 300 do not bring more (85.0 %).
-# - **The other four end together.** Rank 1, with its 386 numbers, has 93.9 % with 300 labels in our run, and the whole model, with 79,810, has 92.6 %. Is rank 1 better, then? The ranges of three seeds overlap: these runs do not decide it. What they do say is that two hundred times as many trained numbers have bought nothing here.
+# - **The other four end together.** Rank 1, with its 386 numbers, has 93.9 % with 300 labels in our run, and the whole model, with 79,810, has 92.6 %. Is rank 1 better, then? The ranges overlap with 300 labels, and nearly touch with 32; three seeds, all on one base, are too few to put the four in order. What they do say is that two hundred times as many trained numbers have bought nothing here.
 # - **So the price decides**: the second column of the table. For forty tasks LoRA needs one base and forty little packets, full and gradual need forty models.
 # - **One rate for all would have told another story.** With 0.03 for everybody, the head alone (0.780 in validation in our run) would have looked better than the whole model (0.755).
 #
@@ -740,7 +740,7 @@ panels[0].axhline(math.log(LETTERS), color="#555555", linestyle=":")
 plots.show(figure, " ".join(told) + f" A guess at random costs {math.log(LETTERS):.2f} nats.")
 
 # %% [markdown]
-# For a hundred steps the two do alike, and come down towards $\ln 12 \approx 2.5$ nats: this is what it costs to know *which* twelve letters are in the block, and nothing of their order. Near it one layer stays. With two layers the loss then falls fast, and **in the same steps** the score of the best head climbs from near 0.1 to above 0.7: the heads have
+# For a hundred steps the two do alike, and come down towards $\ln 12 \approx 2.5$ nats: this is what it costs to know *which* twelve letters are in the block, and nothing of their order. One layer gets a little below, and no further. With two layers the loss then falls fast, and **in the same steps** the score of the best head climbs from near 0.1 to above 0.7: the heads have
 # found each other. Before that, a head that looks for "before me stood what stands here" finds nothing, since nobody writes it down; and to write it down is of no use as long as nobody looks for it. Olsson et al. see the same sudden change, at an early stage of training, in models of many sizes with two layers or more, and not with one.
 #
 # Here are both heads of one such model at work: on the left the head of layer 0 that looks most at the token before, on the right the best induction head.
@@ -850,9 +850,9 @@ print("the reviewer's two heads:", ", ".join(f"{score:.3f}" for score in review_
 # - (a) *LoRA*: one base in memory and 386 (rank 4: 1,154) numbers for each publisher, 0.06 MB in place of 12.77 MB for all forty; with 32 labels it reaches what the whole model does (about 93 %). Good answers add that the factors are **not** merged here, since forty merged models would be forty bases again.
 # - (b) *Full*, gradual, or LoRA of a higher rank chosen by validation: memory is no limit, there is one model to keep, and with many labels there may be more to learn than a thin change holds. Good answers say that the run with 300 labels cannot decide it.
 # - (c) *Head only*: it needs no gradient through the base, and no base at all once the hidden states are kept; 130 numbers. Its price in the stored run: about 86 against 93 % with 32 labels.
-# - (d) One limit with its remedy: three seeds, whose ranges overlap for four of the five ways (more seeds); with 8 labels the draw decides (many draws); one small base of one layer, invented reviews, two classes (a larger model, a harder task); 60 steps for each (until validation stops rising); rates chosen with 128 labels only.
+# - (d) One limit with its remedy: three seeds, whose ranges overlap with 300 labels for four of the five ways (more seeds, more bases); with 8 labels the draw decides (many draws); one small base of one layer, invented reviews, two classes (a larger model, a harder task); 60 steps for each (until validation stops rising); rates chosen with 128 labels only.
 #
-# **Misconceptions that cost marks**: "LoRA makes the model smaller, or faster to use" (merged it is as large and as fast as before, unmerged a little slower); "fewer trained numbers are always better, because they cannot overfit"; "LoRA is better than full, 93.9 against 92.6 %" (the ranges overlap); "head only needs fewer labels, since it has fewer numbers"; "a step of LoRA needs no gradient through the base".
+# **Misconceptions that cost marks**: "LoRA makes the model smaller, or faster to use" (merged it is as large and as fast as before, unmerged a little slower); "fewer trained numbers are always better, because they cannot overfit"; "LoRA is better than full, 93.9 against 92.6 %" (the ranges of the seeds overlap); "head only needs fewer labels, since it has fewer numbers"; "a step of LoRA needs no gradient through the base".
 #
 # **Answers as students write them**
 #
@@ -861,7 +861,7 @@ print("the reviewer's two heads:", ", ".join(f"{score:.3f}" for score in review_
 #   fine-tuning, because one model is all there is to keep and 100,000 labels may ask for more than a thin change; I would try rank 64 beside it and let
 #   validation choose. (c) The head alone, with 130 numbers, since it needs no gradient through the base and can learn from the numbers that were kept;
 #   it costs about 7 points, 86 against 93 % with 32 labels. (d) The contest does not say which of the four good ways is best, because the ranges of
-#   three seeds overlap. I would run twenty seeds, each with its own draw of labels." Why: (a) to (d), half a point each, each with a number or a
+#   three seeds overlap with 300 labels. I would run twenty seeds, each with its own draw of labels." Why: (a) to (d), half a point each, each with a number or a
 #   measurement.
 # - *Half (1 of 2)*: "(a) LoRA, because 386 numbers for each publisher and one base fit into the server, 0.06 MB beside 12.77 for forty models. (b) LoRA
 #   again, since it was better than full, 93.9 against 92.6 %, and fewer numbers cannot overfit. (c) The head alone, as it has only 130 numbers and does
