@@ -21,7 +21,7 @@ from grading.errors import CourseError
 from grading.text import one_line
 
 if TYPE_CHECKING:
-    from sqlalchemy import URL, Engine
+    from sqlalchemy import URL, Connection, Engine
     from traitlets.config import Config
 
 EXPECTED = "expected sqlite:///FILE or postgresql+psycopg://USER@HOST/NAME in c.CourseDirectory.db_url"
@@ -58,17 +58,6 @@ def nbgrader_settings(course: Path) -> Config:
         told = without_passwords(f"{type(problem).__name__}: {problem}")
         raise CourseError(f"nbgrader's settings cannot be read ({told}).") from None
     return application.config
-
-
-@contextlib.contextmanager
-def programs_on_path() -> Iterator[None]:
-    """Puts the folder of this Python's programs onto PATH for a while: nbgrader calls alembic by name."""
-    before = os.environ.get("PATH", "")
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
-    try:
-        yield
-    finally:
-        os.environ["PATH"] = before
 
 
 def is_lost(problem: BaseException | None) -> bool:
@@ -189,13 +178,12 @@ class Address:
         Raises:
             CourseError: when the server cannot be reached, or refuses.
         """
-        with programs_on_path():
-            if self.file and not self.file.exists():
-                _make_file(self.file, course_id)
-            with self.reaching():
-                if not self.file:
-                    self._make_tables(course_id)
-                return _book_class()(self, course_id)
+        if self.file and not self.file.exists():
+            _make_file(self.file, course_id)
+        with self.reaching():
+            if not self.file:
+                self._make_tables(course_id)
+            return _book_class()(self, course_id)
 
     @contextlib.contextmanager
     def turn(self) -> Iterator[None]:
@@ -221,13 +209,11 @@ class Address:
 
     def _make_tables(self, course_id: str) -> None:
         """Makes the tables of a gradebook in an empty database, in one transaction; several may try at once."""
-        from nbgrader.api import Base, Course
-        from sqlalchemy import insert, inspect, text
+        from sqlalchemy import inspect
         from sqlalchemy.exc import ProgrammingError
 
         if self._tables():
             return
-        version = _version()
         try:
             with self._engine().begin() as connection:
                 connection.exec_driver_sql(f"select pg_advisory_xact_lock({TURN + 1})")
@@ -239,10 +225,7 @@ class Address:
                         f"{self} has the encoding {encoding}, which cannot hold every name; expected UTF8. Make it so: "
                         "createdb --encoding=UTF8 --template=template0 NAME."
                     )
-                Base.metadata.create_all(bind=connection)
-                connection.exec_driver_sql("create table alembic_version (version_num varchar(32) not null)")
-                connection.execute(text("insert into alembic_version values (:version)"), {"version": version})
-                connection.execute(insert(Course), [{"id": name} for name in dict.fromkeys([course_id, COURSES])])
+                _fill(connection, course_id, COURSES)
         except ProgrammingError as problem:
             raise CourseError(
                 f"the tables of the gradebook cannot be made in {self}: {self.reason(problem)}; expected a database "
@@ -250,12 +233,24 @@ class Address:
             ) from None
 
 
+def _fill(connection: Connection, *course_ids: str) -> None:
+    """Makes the tables of a gradebook as nbgrader does, which starts a program to learn their version."""
+    from nbgrader.api import Base, Course
+    from sqlalchemy import insert, text
+
+    Base.metadata.create_all(bind=connection)
+    connection.exec_driver_sql("create table alembic_version (version_num varchar(32) not null)")
+    connection.execute(text("insert into alembic_version values (:version)"), {"version": _version()})
+    connection.execute(insert(Course), [{"id": name} for name in dict.fromkeys(course_ids)])
+
+
 @functools.cache
 def _version() -> str:
-    """Returns the version of nbgrader's tables, for which it starts a program."""
-    from nbgrader.api import get_alembic_version
+    """Returns the version of nbgrader's tables: the last of its migrations."""
+    from alembic.script import ScriptDirectory
+    from nbgrader.dbutil import ALEMBIC_DIR
 
-    return str(get_alembic_version())
+    return ScriptDirectory(ALEMBIC_DIR).get_current_head() or ""
 
 
 @functools.cache
@@ -293,13 +288,14 @@ def _refuse_without_driver(url: URL) -> None:
 
 def _make_file(file: Path, course_id: str) -> None:
     """Makes SQLite's file of a gradebook under another name first: there is a whole one or none."""
-    from nbgrader.api import Gradebook
-    from sqlalchemy import URL
+    from sqlalchemy import URL, create_engine
+    from sqlalchemy.pool import NullPool
 
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=".gradebook-") as folder:
         made = Path(folder, file.name)
-        Gradebook(URL.create("sqlite", database=str(made)), course_id).close()
+        with create_engine(URL.create("sqlite", database=str(made)), poolclass=NullPool).begin() as connection:
+            _fill(connection, course_id)
         with contextlib.suppress(FileExistsError):  # another process has made one meanwhile
             os.link(made, file)
 

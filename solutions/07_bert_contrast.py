@@ -700,7 +700,7 @@ for place, title in zip(axes, SETTINGS):
                   label="causal" if causal else "both sides", color=plots.COLOURS[not causal])
     place.set(title=title, xticks=range(3), xticklabels=PLACES, ylim=(0.5, 1.0), xlabel="where the turn is")
 axes[0].set_ylabel("share of right answers")
-axes[0].legend(loc="lower left")
+figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
 means = {key: torch.tensor(found).mean(dim=0) for key, found in runs.items()}
 told = [f"{title}, {'causal' if causal else 'both sides'}: " + ", ".join(f"{value:.2f}" for value in mean)
         for (title, causal), mean in means.items()]

@@ -404,7 +404,11 @@ def spans_told(of: str, *wholes: list[int]) -> Any:
     draws = [(torch.tensor(whole[:-1]), torch.tensor(whole[1:])) for whole in wholes]
     beside = {"of": of, "mask": MASK, "padding": PAD}
     ask = Ask((WORDS, Generator(0), len(wholes[0]) - 1), take="draws", beside=beside)
-    return measured("spans", ask, Reply("value", draws)).value
+    told = measured("spans", ask, Reply("value", draws)).value
+    if len(set(map(len, wholes))) == 1:
+        stacked = tuple(torch.stack(column) for column in zip(*draws, strict=True))
+        assert measured("spans", ask, Reply("value", stacked)).value == told
+    return told
 
 
 @pytest.mark.parametrize(

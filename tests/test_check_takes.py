@@ -262,3 +262,11 @@ def test_a_merged_layer_is_looked_at_and_what_is_left_of_the_first() -> None:
     assert kept["the layer itself, afterwards"].item() == 4
     assert changed["the layer itself, afterwards"].item() == 7
     assert InProcess(nn.Linear).ask(ask).error_type == "AttributeError"
+
+    wanted = torch.stack([answer(rng) for _ in range(DRAWS)])
+    assert torch.equal(torch.stack(reply.value), wanted)
+    pairs = InProcess(lambda rng: (answer(rng), torch.zeros(2))).ask(Ask((Generator(3),), take="draws"), 20)
+    assert torch.equal(pairs.value[0], wanted)  # stacked
+    assert pairs.value[1].shape == (DRAWS, 2)
+    uneven = InProcess(lambda rng: (answer(rng)[answer(rng) > 500],)).ask(Ask((Generator(3),), take="draws"), 20)
+    assert len(uneven.value) == DRAWS  # one by one

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sqlite3
 import sys
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook
 
-from grading.course import Course
+from grading.course import COURSE_ID, Course
 from grading.database import Address, nbgrader_settings, without_passwords
 from grading.errors import CourseError
 
@@ -68,3 +72,18 @@ def test_a_reason_leaves_the_password_out(tmp_path: Path) -> None:
     address = Address("postgresql+psycopg://me:hidden@host/grades", tmp_path)
     assert address.reason(ValueError("no hidden thing\nbelow")) == "no *** thing"
     assert str(address) == "PostgreSQL's database grades on host"
+
+
+def test_a_new_gradebook_is_what_nbgrader_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def content(file: Path) -> list[tuple[str, ...]]:
+        with contextlib.closing(sqlite3.connect(file)) as connection:
+            tables = connection.execute("select name, coalesce(sql, '') from sqlite_master order by name").fetchall()
+            rows = connection.execute("select version_num from alembic_version union all select id from course")
+            return [(name, " ".join(sql.lower().split())) for name, sql in tables] + rows.fetchall()
+
+    ours, theirs = Course(tmp_path), tmp_path / "theirs.db"
+    ours.gradebook().close()
+    monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    Gradebook(f"sqlite:///{theirs}", COURSE_ID).close()  # it starts alembic by name
+    assert ours.address.file is not None
+    assert content(ours.address.file) == content(theirs)

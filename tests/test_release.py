@@ -64,7 +64,7 @@ def test_the_wheel_is_helpers_and_its_corpora(made: tuple[Path, Path]) -> None:
 def test_the_zip_is_the_notebooks_and_the_wheel(made: tuple[Path, Path]) -> None:
     with zipfile.ZipFile(made[1]) as opened:
         names = [name.partition("/")[2] for name in opened.namelist()]
-    around = ["README.md", "nbgrader_config.py", "LICENSE", made[0].name]
+    around = ["README.md", "requirements.txt", "nbgrader_config.py", "LICENSE", made[0].name]
     assert names == [*around, *(f"notebooks/{stem}/{stem}.ipynb" for stem in STEMS)]
 
 
@@ -190,7 +190,7 @@ def test_the_address_is_set_in_one_place(monkeypatch: pytest.MonkeyPatch, tmp_pa
     text = (ROOT / "pyproject.toml").read_text("utf-8")
     (tmp_path / "pyproject.toml").write_text(re.sub(r'^install = ".*"', f'install = "{address}"', text, flags=re.M))
     monkeypatch.setattr(build, "ROOT", tmp_path)
-    assert build.install_address() == address
+    assert build.course_setting("install") == address
     path = ROOT / "solutions" / "01_causal_mask.py"
     notebook = build.solution_notebook(path, source.read(path), address)
     assert notebook.cells[0].cell_type == "markdown"  # the first thing a student reads is the title
@@ -209,4 +209,26 @@ def test_no_address_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch, 
     (tmp_path / "pyproject.toml").write_text("[project]\n")
     monkeypatch.setattr(build, "ROOT", tmp_path)
     with pytest.raises(build.BuildError, match=r'no `install = "..."` in \[tool.course\]'):
-        build.install_address()
+        build.course_setting("install")
+
+
+@pytest.mark.parametrize("repository", ["https://github.com/school/course", "https://github.com/school/course.git/"])
+def test_a_repository_gives_links_to_every_notebook(repository: str) -> None:
+    told = release.online(STEMS, repository)
+    for stem in STEMS:
+        address = f"https://colab.research.google.com/github/school/course/blob/main/notebooks/{stem}/{stem}.ipynb"
+        assert told.count(address) == 1
+    assert told.count("https://mybinder.org/v2/gh/school/course/main?urlpath=lab/tree/notebooks") == 1
+
+
+def test_without_a_repository_nothing_is_linked(made: tuple[Path, Path]) -> None:
+    [readme] = [content.decode() for name, content in files(made[1]) if name.endswith("/README.md")]
+    assert "http" not in readme
+
+
+@pytest.mark.parametrize(
+    "repository", ["school/course", "https://gitlab.com/school/course", "https://github.com/school"]
+)
+def test_a_repository_that_is_none_is_refused(repository: str) -> None:
+    with pytest.raises(build.BuildError, match=r"expected \"https://github.com/OWNER/NAME\""):
+        release.online(STEMS, repository)

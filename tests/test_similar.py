@@ -133,10 +133,9 @@ def test_what_was_given_counts_for_nothing() -> None:
 # --- the report -------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """A class of thirty with two equal essays."""
-    made = Course(tmp_path_factory.mktemp("similar"))
+def a_class(folder: Path) -> Course:
+    """Makes a class of thirty with two equal essays."""
+    made = Course(folder)
     for path in (made.solution(ASSIGNMENT), made.released(ASSIGNMENT)):
         path.parent.mkdir(parents=True)
         shutil.copy(ROOT / path.relative_to(made.root), path)
@@ -148,6 +147,11 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
         path.parent.mkdir(parents=True)
         nbformat.write(demo.fill(released(), {"mask_essay": f"{text} <script>alert(1)</script>"}), path)
     return made
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    return a_class(tmp_path_factory.mktemp("similar"))
 
 
 def test_page_and_table_name_both_and_warn(

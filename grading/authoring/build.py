@@ -202,17 +202,17 @@ def sources(selected: Iterable[str] = ()) -> list[Path]:
     return [path for path in paths if not wanted or any(path.stem.startswith(prefix) for prefix in wanted)]
 
 
-def install_address() -> str:
-    """Returns what pip installs the helpers from outside of a clone: `[tool.course] install` of pyproject.toml.
+def course_setting(name: str) -> str:
+    """Returns what an instructor has set in `[tool.course]` of pyproject.toml: "" for nothing.
 
     Raises:
         BuildError: when it is not there, or cannot stand in a line of Python.
     """
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    found = re.search(r'^\[tool\.course\]\n(?:[^\[].*\n|\n)*?install = "([^"\\]*)"', text, re.MULTILINE)
+    found = re.search(rf'^\[tool\.course\]\n(?:[^\[].*\n|\n)*?{name} = "([^"\\]*)"', text, re.MULTILINE)
     if found is None:
         raise BuildError(
-            'pyproject.toml has no `install = "..."` in [tool.course]; expected an address, or "" for none.'
+            f'pyproject.toml has no `{name} = "..."` in [tool.course]; expected an address, or "" for none.'
         )
     return found.group(1)
 
@@ -244,7 +244,7 @@ def products(path: Path) -> dict[Path, str]:
     """
     cells = read(path)
     validate(path, cells)
-    draft, course = solution_notebook(path, cells, install_address()), Course(ROOT)
+    draft, course = solution_notebook(path, cells, course_setting("install")), Course(ROOT)
     made = {_examples_file(path.stem, name): content for name, content in _examples(path.stem)}
     return made | {course.solution(path.stem): text(draft), course.released(path.stem): text(release(draft))}
 

@@ -14,9 +14,10 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from grading.authoring.build import course_setting
 from grading.authoring.source import BuildError
 from grading.course import ROOT, Course
 
@@ -80,13 +81,35 @@ You need Python 3.10 or newer. In this folder, once:
 The third command of the first time has copied `notebooks/` to `work/`. That copy is yours: no command writes over what
 you write there. Open `00_start_here` and press Shift+Enter through its cells. In VS Code, choose `.venv` as the kernel.
 In Colab, upload a notebook and `{wheel}`, and run `%pip install {wheel}` in a cell of its own first.
-
+{online}
 When there is a newer release: unpack it, move your folder `work` into the new folder, and do there again what you did
 the first time. Your answers and your own cells stay, texts and checks are renewed, and it says what it has done.
 
 `.venv/bin/python -m helpers progress` shows how far you are.
 `.venv/bin/nbgrader validate NOTEBOOK` says what the button *Validate* says.
 `.venv/bin/python -m helpers` prints what is installed and what is missing.
+"""
+
+# For a repository whose branch `main` holds what the zip holds.
+ONLINE = """
+## Without installing anything
+
+[![Open all notebooks in Binder](https://mybinder.org/badge_logo.svg)][binder]: what you write there is gone when you
+leave, so download it before. Colab keeps a copy in your Google Drive if you ask it to:
+
+{links}
+
+[binder]: https://mybinder.org/v2/gh/{owner}/main?urlpath=lab/tree/notebooks
+
+## A newer release
+"""
+LINK = (
+    "- `{name}` [![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
+    "(https://colab.research.google.com/github/{owner}/blob/main/notebooks/{name}/{name}.ipynb)"
+)
+# What Binder installs, where there is no GPU.
+REQUIREMENTS = """--extra-index-url https://download.pytorch.org/whl/cpu
+./{wheel}[lab]
 """
 
 CONFIG = """c = get_config()
@@ -120,13 +143,33 @@ def release(folder: Path) -> list[Path]:
     packed = folder / f"{NAME}-students-{version}.zip"
     top = f"{NAME}-{version}"
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        _add(archive, f"{top}/README.md", README.format(wheel=wheel.name).encode())
+        told = README.format(wheel=wheel.name, online=online(course.assignments, course_setting("repository")))
+        _add(archive, f"{top}/README.md", told.encode())
+        _add(archive, f"{top}/requirements.txt", REQUIREMENTS.format(wheel=wheel.name).encode())
         _add(archive, f"{top}/nbgrader_config.py", CONFIG.encode())
         _add(archive, f"{top}/LICENSE", (ROOT / "LICENSE").read_bytes())
         _add(archive, f"{top}/{wheel.name}", wheel.read_bytes())
         for path in notebooks:
             _add(archive, f"{top}/{path.relative_to(ROOT).as_posix()}", path.read_bytes())
     return [wheel, packed]
+
+
+def online(names: Sequence[str], repository: str) -> str:
+    """Returns what the zip's README says of Binder and Colab; "" where no repository is set.
+
+    Raises:
+        BuildError: when the repository is none of GitHub's.
+    """
+    if not repository:
+        return ""
+    found = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?/?", repository)
+    if found is None:
+        raise BuildError(
+            f"[tool.course] in pyproject.toml has the repository {repository!r}; expected "
+            '"https://github.com/OWNER/NAME", which Colab and Binder can open, or "" for none.'
+        )
+    links = "\n".join(LINK.format(name=name, owner=found[1]) for name in names)
+    return ONLINE.format(owner=found[1], links=links)
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:

@@ -24,6 +24,8 @@ from grading.pages.mathml import mathml
 MAX_SHOWN = 10_000  # signs of one output
 MAX_PICTURE = 4 << 20
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
+FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
+WIDE = 24  # signs of a formula that may be wider than a telephone
 OWN_FIGURE = re.compile(r'<img alt="([^"<>]*)"[^<>]*src="data:image/png;base64,([A-Za-z0-9+/=]+)"[^<>]*>')
 
 
@@ -57,16 +59,24 @@ def sentence(text: str) -> Markup:
 class _Renderer(HTMLRenderer):
     """Markdown without raw HTML, without links, with formulas as MathML.
 
-    `under` is the level of the heading that it stands under: its own headings come below that one.
+    `under` is the level of the heading that it stands under: its own headings come below that one. Those of a text
+    that is whole begin just below, and leave no level out; a cell of a notebook may begin at any level.
     """
 
-    def __init__(self, under: int = 0) -> None:
+    def __init__(self, under: int, *, whole: bool) -> None:
         super().__init__(escape=True, allow_harmful_protocols=False)
-        self._under = under
+        self._under, self._whole = under, whole
+        self._open = list[int]()  # the levels of the headings that the next one may stand under
 
     def heading(self, text: str, level: int, **attributes: Any) -> str:
-        level = min(6, level + self._under)
+        self._open = [one for one in self._open if one < level] + [level]
+        level = min(6, self._under + (len(self._open) if self._whole else level))
         return f"<h{level}>{text}</h{level}>\n"
+
+    def paragraph(self, text: str) -> str:
+        wide = any(len(re.sub(r"<[^>]*>", "", formula)) > WIDE for formula in FORMULA.findall(text))
+        scrolls = ' class="formula" tabindex="0"' if wide else ""
+        return f"<p{scrolls}>{text}</p>\n"
 
     def table(self, text: str) -> str:
         return f'<div class="scroll" role="group" aria-label="table" tabindex="0">\n<table>\n{text}</table>\n</div>\n'
@@ -111,14 +121,15 @@ class _Renderer(HTMLRenderer):
         return f"[picture: {self.text(html.unescape(re.sub(r'<[^>]*>', '', text)))}]"
 
 
-def markdown(text: str, under: int = 0) -> Markup:
+def markdown(text: str, under: int = 0, *, whole: bool = True) -> Markup:
     """Returns Markdown as HTML: raw HTML is shown as it was typed, links are text, formulas are MathML.
 
     Args:
         text: the Markdown.
         under: the level of the page's heading that it stands under, 0 to 6.
+        whole: whether it is a text of its own, and no cell of a notebook whose other cells have headings too.
     """
-    made = MarkdownWithMath(renderer=_Renderer(under)).render(text[: 10 * MAX_SHOWN])
+    made = MarkdownWithMath(renderer=_Renderer(under, whole=whole)).render(text[: 10 * MAX_SHOWN])
     return Markup(made)  # every part is escaped
 
 

@@ -292,11 +292,12 @@ def _spans(ask: Ask, value: Any) -> dict[str, Any]:
     of `mask` and `padding`. Means are told with a tolerance of more than six standard errors.
     """
     text, mask, padding = ask.inputs[0], ask.beside["mask"], ask.beside["padding"]
-    draws = [_pair(one, (ask.inputs[2],)) for one in (value if ask.take == "draws" else [value])]
+    draws = _drawn_pairs(ask, value)
     if ask.beside["of"] == "shift":
         return {"y": _shift(text, draws, mask, padding)}
     # of the whole, which x and y share; whether its end is padding or -100 is asked by "shift" alone
-    parts = [_parts(torch.cat([x, y[-1:].masked_fill(y[-1:] == -100, padding)]), mask, padding) for x, y in draws]
+    last = [padding if number == -100 else number for number in (int(y[-1]) for _, y in draws)]
+    parts = [_parts([*x.tolist(), end], mask, padding) for (x, _), end in zip(draws, last, strict=True)]
     if ask.beside["of"] == "pattern":
         counts = {len(found) - 1 for found in parts}
         told = {0: "none", 1: "one", 2: "two"}.get(min(counts), "") if len(counts) == 1 else ""
@@ -304,9 +305,7 @@ def _spans(ask: Ask, value: Any) -> dict[str, Any]:
             "<mask>": told or f"sometimes {'fewer' if min(counts) < 2 else 'more'} than two",
             "order": _order(text, parts),
             "padding": "at the end only" if not any(padding in found for one in parts for found in one) else "between",
-            "the last number of y": "always <mask>"
-            if all(int(y[-1]) == mask for _, y in draws)
-            else "not always <mask>",
+            "the last number of y": "always <mask>" if all(end == mask for end in last) else "not always <mask>",
         }
     sizes = [sum(map(len, one)) for one in parts]  # how much of the text is kept
     if ask.beside["of"] == "kept":
@@ -371,6 +370,18 @@ def _shift(text: Tensor, draws: list[tuple[Tensor, Tensor]], mask: int, padding:
     return next((name for name, fits in found.items() if all(fits(x, y) for x, y in draws)), "something else")
 
 
+def _drawn_pairs(ask: Ask, value: Any) -> list[tuple[Tensor, Tensor]]:
+    """Returns x and y of each draw; of many draws they may come stacked, and then all are as the first one."""
+    shape = (ask.inputs[2],)
+    if ask.take != "draws":
+        return [_pair(value, shape)]
+    if isinstance(value, list):
+        return [_pair(one, shape) for one in value]
+    stacked = [part for part in value if isinstance(part, Tensor) and part.dim()] if isinstance(value, tuple) else []
+    _pair(tuple(part[0] for part in stacked if len(part)), shape)
+    return list(zip(*stacked, strict=False))
+
+
 def _pair(value: Any, shape: tuple[int, ...]) -> tuple[Tensor, Tensor]:
     """Returns two tensors of whole numbers of this shape."""
     tensors = [part for part in value if isinstance(part, Tensor)] if isinstance(value, tuple | list) else []
@@ -381,17 +392,17 @@ def _pair(value: Any, shape: tuple[int, ...]) -> tuple[Tensor, Tensor]:
     return tensors[0], tensors[1]
 
 
-def _parts(whole: Tensor, mask: int, padding: int) -> list[list[int]]:
+def _parts(whole: list[int], mask: int, padding: int) -> list[list[int]]:
     """Returns what stands before, between and after the masks, without the padding at the end."""
-    parts: list[list[int]] = [[]]
-    for number in whole.tolist():
-        if number == mask:
-            parts.append([])
-        else:
-            parts[-1].append(number)
-    while parts[-1] and parts[-1][-1] == padding:
-        parts[-1].pop()
-    return parts
+    parts, start = list[list[int]](), 0
+    for _ in range(whole.count(mask)):
+        end = whole.index(mask, start)
+        parts.append(whole[start:end])
+        start = end + 1
+    end = len(whole)
+    while end > start and whole[end - 1] == padding:
+        end -= 1
+    return [*parts, whole[start:end]]
 
 
 def _order(text: Tensor, parts: list[list[list[int]]]) -> str:

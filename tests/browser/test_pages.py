@@ -1,16 +1,36 @@
-"""The report and a feedback page on a telephone: nothing is wider than the screen."""
+"""What grading makes to be read: by everybody, on a telephone, in the light and in the dark."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import Browser
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
 
-from grading.pages import exporter, report
+from grading.pages import exporter, report, similar
 from tests.submissions import ASSIGNMENT, perfect
+from tests.test_essay_page import make_class, served
 from tests.test_report import students
+from tests.test_similar import a_class
 
 TELEPHONE = 390  # CSS pixels
+
+
+@pytest.fixture(params=["light", "dark"])
+def reader(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": TELEPHONE, "height": 800}, color_scheme=request.param)
+    yield page
+    page.close()
+
+
+def faults(page: Page) -> list[tuple[str, str]]:
+    """Returns what axe-core finds, and what is wider than the screen."""
+    found = [(one["id"], one["nodes"][0]["html"]) for one in Axe().run(page).response["violations"]]
+    wide = "[...document.querySelectorAll('main > *')].filter(e => e.scrollWidth > innerWidth).map(e => e.outerHTML)"
+    if page.evaluate("document.documentElement.scrollWidth") > TELEPHONE:
+        found += [("too wide", html[:200]) for html in page.evaluate(wide)]
+    return found
 
 
 def feedback_page() -> str:
@@ -26,9 +46,21 @@ def report_page() -> str:
 
 
 @pytest.mark.parametrize("made", [feedback_page, report_page])
-def test_no_page_is_wider_than_a_telephone(browser: Browser, made: Callable[[], str]) -> None:
-    page = browser.new_page(viewport={"width": TELEPHONE, "height": 800})
-    page.set_content(made())
-    wide = "[...document.querySelectorAll('main > *')].filter(e => e.scrollWidth > innerWidth).map(e => e.outerHTML)"
-    assert page.evaluate("document.documentElement.scrollWidth") <= TELEPHONE, page.evaluate(wide)
-    page.close()
+def test_everybody_can_read_a_page(reader: Page, made: Callable[[], str]) -> None:
+    reader.set_content(made())
+    assert faults(reader) == []
+
+
+def test_everybody_can_read_the_report_of_similar_answers(reader: Page, tmp_path: Path) -> None:
+    _, page, _ = similar.write_report(a_class(tmp_path), ASSIGNMENT)
+    reader.goto(page.as_uri())
+    assert faults(reader) == []
+
+
+def test_everybody_can_mark_essays(reader: Page, tmp_path: Path) -> None:
+    with served(make_class(tmp_path / "course")) as address:
+        reader.goto(address)
+        assert faults(reader) == []
+        reader.get_by_role("link").first.click()
+        reader.get_by_role("article").first.wait_for()
+        assert faults(reader) == []
