@@ -238,7 +238,13 @@ def test_draws_are_calls_in_a_row_with_one_generator() -> None:
     reply = InProcess(answer).ask(Ask((Generator(3),), take="draws"), 20)
     rng = torch.Generator().manual_seed(3)
     assert len(reply.value) == DRAWS
-    assert torch.equal(torch.stack(reply.value), torch.stack([answer(rng) for _ in range(DRAWS)]))
+    wanted = torch.stack([answer(rng) for _ in range(DRAWS)])
+    assert torch.equal(torch.stack(reply.value), wanted)
+    pairs = InProcess(lambda rng: (answer(rng), torch.zeros(2))).ask(Ask((Generator(3),), take="draws"), 20)
+    assert torch.equal(pairs.value[0], wanted)  # stacked
+    assert pairs.value[1].shape == (DRAWS, 2)
+    uneven = InProcess(lambda rng: (answer(rng)[answer(rng) > 500],)).ask(Ask((Generator(3),), take="draws"), 20)
+    assert len(uneven.value) == DRAWS  # one by one
 
 
 class Doubled(nn.Linear):
@@ -262,11 +268,3 @@ def test_a_merged_layer_is_looked_at_and_what_is_left_of_the_first() -> None:
     assert kept["the layer itself, afterwards"].item() == 4
     assert changed["the layer itself, afterwards"].item() == 7
     assert InProcess(nn.Linear).ask(ask).error_type == "AttributeError"
-
-    wanted = torch.stack([answer(rng) for _ in range(DRAWS)])
-    assert torch.equal(torch.stack(reply.value), wanted)
-    pairs = InProcess(lambda rng: (answer(rng), torch.zeros(2))).ask(Ask((Generator(3),), take="draws"), 20)
-    assert torch.equal(pairs.value[0], wanted)  # stacked
-    assert pairs.value[1].shape == (DRAWS, 2)
-    uneven = InProcess(lambda rng: (answer(rng)[answer(rng) > 500],)).ask(Ask((Generator(3),), take="draws"), 20)
-    assert len(uneven.value) == DRAWS  # one by one
