@@ -245,3 +245,26 @@ def test_draws_are_calls_in_a_row_with_one_generator() -> None:
     assert pairs.value[1].shape == (DRAWS, 2)
     uneven = InProcess(lambda rng: (answer(rng)[answer(rng) > 500],)).ask(Ask((Generator(3),), take="draws"), 20)
     assert len(uneven.value) == DRAWS  # one by one
+
+
+class Doubled(nn.Linear):
+    def merged(self) -> nn.Linear:
+        plain_layer = nn.Linear(self.in_features, self.out_features)
+        plain_layer.load_state_dict({"weight": 2 * self.weight, "bias": self.bias})
+        return plain_layer
+
+
+class DoubledItself(Doubled):
+    def merged(self) -> nn.Linear:
+        self.weight.data *= 2
+        return self
+
+
+def test_a_merged_layer_is_looked_at_and_what_is_left_of_the_first() -> None:
+    weights = {"weight": torch.tensor([[3.0]]), "bias": torch.tensor([1.0])}
+    ask = Ask((torch.ones(1, 1),), build={"in_features": 1, "out_features": 1}, weights=weights, take="merged")
+    kept, changed = (InProcess(kind).ask(ask).value for kind in (Doubled, DoubledItself))
+    assert kept["the merged layer"]["weight"].item() == changed["the merged layer"]["weight"].item() == 6
+    assert kept["the layer itself, afterwards"].item() == 4
+    assert changed["the layer itself, afterwards"].item() == 7
+    assert InProcess(nn.Linear).ask(ask).error_type == "AttributeError"

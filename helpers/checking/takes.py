@@ -312,6 +312,13 @@ def _contexts(call: Call) -> dict[str, Any]:
     return {"the first words": module.decode(target[:, :-1], context), "all words": module.decode(target, context)}
 
 
+def _merged(call: Call) -> dict[str, Any]:
+    """Returns the weights of the layer that `merged()` of a module gives, and what the module gives afterwards."""
+    module: Any = call.module
+    weights = model_probes.see(module.merged(), "", model_probes.weights_of)
+    return {"the merged layer": weights, "the layer itself, afterwards": call.act()}
+
+
 def _in_training(call: Call) -> Any:
     if call.module is not None:
         call.module.train()
@@ -378,6 +385,7 @@ TAKES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "in training": ("the result of a module in training mode", _in_training),
     "in double": ("the type of the result where inputs and weights are in double precision", _in_double),
     "contexts": ("of a translator: what it decodes with a context, another one encoded in between", _contexts),
+    "merged": ("of a module: the weights of the layer that `merged()` gives, and its own result afterwards", _merged),
     "random numbers": (
         "whether the call seeds the caller's random numbers; of a class, whether two new modules differ",
         _random_numbers,

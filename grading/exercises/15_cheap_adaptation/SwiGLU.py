@@ -1,0 +1,162 @@
+"""Exercise SwiGLU of notebook 15."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import seed_from
+from helpers.checking.answers import Ask
+
+from ._common import _numbers, _with
+
+
+class SwiGLU(nn.Module):
+    def __init__(self, d_model: int, d_feedforward: int) -> None:
+        super().__init__()
+        width = 2 * d_feedforward // 3
+        self.gate = nn.Linear(d_model, width, bias=False)
+        self.hidden = nn.Linear(d_model, width, bias=False)
+        self.output = nn.Linear(width, d_model, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        mixed: Tensor = self.output(F.silu(self.gate(x)) * self.hidden(x))
+        return mixed
+
+
+@cache
+def _shapes(d: int, f: int) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(parameter.shape) for name, parameter in SwiGLU(d, f).named_parameters()}
+
+
+def _ask(seed: int, d: int, f: int, *sizes: int) -> Ask:
+    weights = {name: _numbers(*shape, seed=seed + n) for n, (name, shape) in enumerate(_shapes(d, f).items())}
+    biases = {f"{name}.bias": torch.zeros(size) for name, size in (("gate", 2 * f // 3), ("hidden", 2 * f // 3))}
+    silent = biases | {"output.bias": torch.zeros(d)}  # so that who keeps biases does not lose everything
+    return Ask(
+        (_numbers(*sizes, d, seed=seed + 9),), build={"d_model": d, "d_feedforward": f}, weights=weights | silent
+    )
+
+
+def _parameters(*sizes: tuple[int, int]) -> list[Ask]:
+    return [Ask(build={"d_model": d, "d_feedforward": f}, take="parameters") for d, f in sizes]
+
+
+def _same_width(seed: int) -> list[Ask]:
+    return [_ask(seed, 4, 6, 2, 3), _ask(seed + 1, 4, 6, 1, 1)]
+
+
+def _sized(width: Callable[[int], int]) -> Callable[..., Any]:
+    """Returns the class with another width inside."""
+
+    def begin(self: Any, d_model: int, d_feedforward: int) -> None:
+        SwiGLU.__init__(self, d_model, math.ceil(1.5 * width(d_feedforward)))
+
+    return _with(SwiGLU, __init__=begin)
+
+
+class _Biased(SwiGLU):
+    def __init__(self, d_model: int, d_feedforward: int) -> None:
+        super().__init__(d_model, d_feedforward)
+        width = self.gate.out_features
+        self.gate, self.hidden = nn.Linear(d_model, width), nn.Linear(d_model, width)
+        self.output = nn.Linear(width, d_model)
+
+
+def _of(formula: Callable[[Any, Tensor], Tensor]) -> Callable[..., Any]:
+    return _with(SwiGLU, forward=formula)
+
+
+EXERCISE = Exercise(
+    SwiGLU,
+    [
+        Stage(
+            "names and shapes: three matrices, two thirds as wide",
+            1,
+            "gate and hidden are (width, d_model), output is (d_model, width), with width = 2 * d_feedforward // 3 and "
+            "without biases.",
+            _parameters((4, 6), (3, 10)),
+            lambda rng: _parameters((rng.randint(3, 6), 3 * rng.randint(3, 6)), (5, 3 * rng.randint(2, 6) + 1), (4, 8)),
+            view="parameters",
+            decisive=True,
+        ),
+        Stage(
+            "output(silu(gate(x)) * hidden(x))",
+            1,
+            "The gate goes through silu, hidden(x) does not; the two are multiplied number by number, and the product "
+            "goes through output.",
+            _same_width(1),
+            lambda rng: [*_same_width(seed_from(rng)), _ask(seed_from(rng), 3, 8, 2, 2), _ask(seed_from(rng), 5, 9, 4)],
+            decisive=True,
+        ),
+    ],
+    [
+        Mistake(
+            "the width is not reduced to two thirds",
+            "Three matrices of the full width are half as many numbers again. Take 2 * d_feedforward // 3.",
+            _sized(lambda width: width),
+        ),
+        Mistake(
+            "half of the width in place of two thirds",
+            "Three matrices of width W have 3 D W numbers, the two that they replace 2 D F: so W is two thirds of F.",
+            _sized(lambda width: width // 2),
+        ),
+        Mistake(
+            "the biases are kept",
+            "Make the three layers with bias=False.",
+            type("SwiGLU", (_Biased,), {}),
+        ),
+        Mistake(
+            "silu on the wrong one of the two",
+            "What goes through silu is gate(x); hidden(x) stays as it is.",
+            _of(lambda self, x: self.output(self.gate(x) * F.silu(self.hidden(x)))),
+        ),
+        Mistake(
+            "sigmoid in place of silu",
+            "That is the first gated unit, GLU. silu(z) is z * sigmoid(z).",
+            _of(lambda self, x: self.output(torch.sigmoid(self.gate(x)) * self.hidden(x))),
+        ),
+        Mistake(
+            "ReLU in place of silu",
+            "That is ReGLU. Here it is silu(z) = z * sigmoid(z).",
+            _of(lambda self, x: self.output(torch.relu(self.gate(x)) * self.hidden(x))),
+        ),
+        Mistake(
+            "no silu at all",
+            "Without it the unit is a product of two linear maps. Put F.silu around gate(x).",
+            _of(lambda self, x: self.output(self.gate(x) * self.hidden(x))),
+        ),
+        Mistake(
+            "silu around the product",
+            "silu belongs around gate(x) alone.",
+            _of(lambda self, x: self.output(F.silu(self.gate(x) * self.hidden(x)))),
+        ),
+        Mistake(
+            "added in place of multiplied",
+            "A gate opens and closes by multiplying: silu(gate(x)) * hidden(x).",
+            _of(lambda self, x: self.output(F.silu(self.gate(x)) + self.hidden(x))),
+        ),
+    ],
+    hints=(
+        "Count first: how many numbers have two matrices $D \\times F$ and $F \\times D$, and how many have three "
+        "matrices with a width $W$ in place of $F$? For which $W$ are they as many? Then the order: which of the two "
+        "ways into the middle goes through the function, and what joins them?",
+        "One number in, width 1, and all matrices $(1)$ but `hidden`, which is $(3)$. For $x = 2$: the gate is "
+        "$\\text{silu}(2) = 2 / (1 + e^{-2}) \\approx 1.76$, `hidden` gives 6, and the product is $10.6$. For $x = -5$ "
+        "the gate is $-0.03$: nearly shut, whatever `hidden` says. And $D = 4$, $F = 9$: the width is 6, since $3 "
+        "\\cdot 4 \\cdot 6 = 2 \\cdot 4 \\cdot 9$.",
+        "In the constructor: the width, a whole number (`//`); then three layers, all with `bias=False`:\n"
+        "1. `gate`, from `d_model` to the width;\n"
+        "2. `hidden`, likewise;\n"
+        "3. `output`, back from the width to `d_model`.\n\n"
+        "In `forward`: `(b, n, d)` becomes two tensors `(b, n, width)`; one of them goes through `F.silu`; their "
+        "product, number by number, goes through `output`: `(b, n, d)`.",
+    ),
+)

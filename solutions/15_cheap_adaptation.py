@@ -1,0 +1,891 @@
+# ---
+# jupyter:
+#   course:
+#     teaches: "new tasks for few trained numbers, and heads that copy"
+#     part: pretraining
+#     column: 2
+#     row: 4
+#     builds_on: ["10"]
+#     running: 2
+#     questions:
+#       - How few numbers need to be trained to give a model a new task?
+#       - Which way suits which budget of labels, memory and time?
+#       - What do today's models do differently from the paper of 2017?
+#       - Which head copies, and how do I know?
+#   jupytext:
+#     notebook_metadata_filter: course
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 15 · Cheap adaptation
+#
+# You have one model that has read ten thousand reviews, and forty publishers who each want it to sort *their* reviews, by a few dozen labels each. In notebook 06 you would have trained all of its 79,810 numbers,
+# forty times, and kept forty whole models. Is that needed? Below, 386 trained numbers do the work. You build the method with which this is done today, *LoRA*, set it against three others with the same labels and the same effort, and find out what few numbers buy and what they do not.
+# Then you look inside: at two parts in which today's models differ from the paper of 2017, and at the heads that copy what they have seen a moment ago.
+#
+# **When you are done, you can**
+# - adapt a model by training two thin matrices beside a frozen one, and merge them into it afterwards;
+# - count what each way of adapting trains and keeps, before you run it;
+# - compare four ways fairly: the same labels, the same steps, a learning rate chosen for each, several seeds;
+# - say what RMSNorm and SwiGLU leave out and put in, and keep the number of parameters;
+# - find the heads that copy, watch them appear in training, and prove what they do by switching them off.
+#
+# **Time**: about 2 h 45 min. **Before this**: notebooks 04 (freezing), 05 (counting), 06 (the task, the seeds) and 10.
+#
+# | exercise | what it asks | points |
+# |---|---|---|
+# | `LoRALinear` | a frozen layer and two thin matrices beside it | 5 |
+# | `add_lora` | put it into a whole model | 4 |
+# | `unfreeze` | let a model thaw from the top | 3 |
+# | `RMSNorm` | a norm without a mean | 2 |
+# | `SwiGLU` | a feed-forward part with a gate | 2 |
+# | `induction_score` | which heads copy? | 3 |
+# | *essay* `budget_essay` | which way for which budget? | 2 |
+# | **total** | | **21** |
+#
+# Cells tagged `experiment` train and draw, a minute and a half in all; no mark depends on them, and grading skips them.
+
+# %% setup
+import copy
+import math
+
+import pandas as pd
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from helpers import plots
+from helpers.check import check
+from helpers.data import Batch, Batches, Split, Vocabulary, for_classifier, for_language_model, load
+from helpers.hints import hint
+from helpers.models import Classifier, LanguageModel, TransformerBase
+from helpers.training import evaluate, schedule, train
+
+# %% [markdown]
+# ## 1. One base, many tasks
+#
+# A task is given to a model by changing some of its numbers. Which ones is up to you:
+#
+# | way | what learns | what you keep for each task |
+# |---|---|---|
+# | **head only** | the new head | the head |
+# | **full** | everything | a whole model |
+# | **gradual** | first the head, then more and more layers from the top, at last everything | a whole model |
+# | **LoRA** | the head, and two thin matrices beside some of the frozen ones | these |
+#
+# The model is that of notebook 06: one layer, width 64. It reads the invented reviews once, which takes half a minute. While it reads, answer on paper.
+#
+# ### By hand: what does each way train?
+#
+# The base has $V = 849$ words, $D = 64$, $F = D$ and one pre-norm layer with one more norm after it: $VD + 6D^2 + 10D + 2D$ numbers (notebook 05). The head has $2D + 2$. How many numbers does *head only* train, and how many does *full*? And if each is kept in four bytes, what do forty publishers take, with either way?
+
+# %% measured
+corpus, cpu = load("reviews_fr"), torch.device("cpu")  # so small a model gains nothing from a GPU
+vocabulary = Vocabulary.learn(corpus["unlabelled"]["text"])
+MAKE = {"d_model": 64, "n_layers": 1, "n_heads": 2, "dropout": 0.0, "norm_first": True,
+        "positions": "alibi"}
+
+to_read = for_language_model(vocabulary, max_len=512)
+reading = Batches(Split("reviews/read", "train", corpus["unlabelled"].rows), to_read, token_budget=400)
+unread = Batches(Split("reviews/unread", "valid", corpus.valid.rows), to_read, token_budget=8192)
+
+torch.manual_seed(0)
+language_model = LanguageModel(TransformerBase(len(vocabulary), **MAKE))
+history = train(language_model, reading, "language_model", epochs=1, learning_rate=6e-3, valid=unread,
+                factor=schedule("linear", 50, len(reading)), device=cpu, progress=False)
+print(f"{len(reading.examples):,} reviews read once, {history['step'].iloc[-1]:,.0f} steps; "
+      f"perplexity on reviews not read: {history['valid_perplexity'].iloc[-1]:.2f}")
+
+# %% experiment
+def numbers_in(model: nn.Module) -> int:
+    """Returns how many numbers of a model learn."""
+    return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
+
+
+classifier = Classifier(copy.deepcopy(language_model.base))
+for name, count in {"head only": numbers_in(classifier.head), "full": numbers_in(classifier)}.items():
+    print(f"{name:9} {count:7,} numbers, for forty publishers {40 * 4 * count / 1e6:6.2f} MB")
+
+# %% [markdown]
+# Twelve megabytes are nothing. But the same ratio holds for a model with billions of numbers, where one copy fills a graphics card, and where training needs three more numbers for each one that learns: its gradient, and the two means of Adam (notebook 05). And the head alone is cheap for a reason: a gradient for the head never has to go down into the base.
+#
+# ## 2. A thin change
+#
+# Fine-tuning turns a matrix $W$ into $W + \Delta W$. *LoRA* ([Hu et al. 2021](https://arxiv.org/abs/2106.09685), section 4.1) keeps $W$ as it is, and does not learn $\Delta W$ itself but two thin matrices whose product it is:
+#
+# $$ \Delta W = \frac{\alpha}{r} \, B A, \qquad B \in \mathbb{R}^{d_\text{out} \times r}, \quad A \in \mathbb{R}^{r \times d_\text{in}} $$
+#
+# $A$ goes **down** from $d_\text{in}$ numbers to $r$, the *rank*; $B$ goes **up** again to $d_\text{out}$. We call them so in code. Only these two learn: $r (d_\text{in} + d_\text{out})$ numbers in place of $d_\text{in} d_\text{out}$. The scale $\alpha / r$ keeps the size of the change about the same when you try another rank.
+#
+# ### By hand
+#
+# $W = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$, rank 1, $\alpha = 1$, `down` $= (1 \;\; 1)$, `up` $= \begin{pmatrix} 0 \\ 2 \end{pmatrix}$. Their product is $\begin{pmatrix} 0 & 0 \\ 2 & 2 \end{pmatrix}$, so the input $(3, 4)$ gives $(3, 4) + (0, 14) = (3, 18)$. On the way: `down` makes of $(3, 4)$ the single number 7, and `up` makes of it $(0, 14)$. What can a change of rank 1 *not* do? And with $d_\text{in} = d_\text{out} = 64$: from which rank on is nothing saved any more?
+#
+# ### A mistake worth making once: two zeros
+#
+# At the start the change should be zero, so that the model begins as what it is: it suffices that one of the two factors is zero. Why not both? Take one number each, $u$ and $v$, with the loss $(uv - 1)^2$. The gradient of $u$ is $2 (uv - 1) v$, that of $v$ is $2 (uv - 1) u$.
+
+# %% experiment
+for u_start, v_start in ((0.0, 0.0), (0.0, 0.5)):
+    u, v = torch.tensor(u_start, requires_grad=True), torch.tensor(v_start, requires_grad=True)
+    optimizer = torch.optim.SGD([u, v], lr=0.1)
+    for _ in range(50):
+        loss = (u * v - 1) ** 2
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    print(f"start at u = {u_start}, v = {v_start}: after 50 steps the loss is {loss.item():.4f}")
+
+# %% [markdown]
+# Two zeros hold each other fast: each gradient is a product with the other one. No error is raised, and the loss stays where it was. With one zero, the first step moves that one, and from the second step on both move.
+#
+# ### Exercise: a LoRA layer
+#
+# As in the paper, `down` starts with random numbers and `up` with zeros. After training the two can be **merged**: $W + \frac{\alpha}{r} B A$ is a matrix like any other, and the layer that has it is as fast as before.
+
+# %% exercise="LoRALinear"
+class LoRALinear(nn.Linear):
+    """A linear layer that stands still, and beside it two thin matrices that learn.
+
+    d_in, d_out: as of nn.Linear; rank: the width between the two; the change is scaled by alpha / rank.
+    Parameters: weight `(d_out, d_in)` and bias `(d_out,)`, frozen; down `(rank, d_in)`, which starts
+    with random numbers, and up `(d_out, rank)`, which starts with zeros. No others, and no buffers.
+    """
+
+    def __init__(self, d_in: int, d_out: int, rank: int, alpha: float = 8.0) -> None:
+        ### BEGIN SOLUTION
+        super().__init__(d_in, d_out)
+        self.requires_grad_(False)  # before there is anything that shall learn
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / math.sqrt(d_in))
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+        ### END SOLUTION
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Returns `(..., d_out)` for `x` `(..., d_in)`."""
+        ### BEGIN SOLUTION
+        change = x @ self.down.T @ self.up.T  # (..., d_in) -> (..., r) -> (..., d_out)
+        return super().forward(x) + self.scale * change
+        ### END SOLUTION
+
+    @torch.no_grad()
+    def merged(self) -> nn.Linear:
+        """Returns a new, plain layer that does the same; this one stays as it is."""
+        ### BEGIN SOLUTION
+        plain = nn.Linear(self.in_features, self.out_features)
+        plain.weight.copy_(self.weight + self.scale * self.up @ self.down)  # (d_out, d_in)
+        plain.bias.copy_(self.bias)
+        return plain
+        ### END SOLUTION
+
+
+# %% check="LoRALinear" points=5
+check(LoRALinear)
+
+# %% [markdown]
+# > **In practice: freeze first.** A freshly made `nn.Linear` learns. If you freeze the whole layer *after* making `down` and `up`, they are frozen too and nothing learns. If you forget to freeze, everything learns, the accuracy looks fine, and you keep whole models without noticing. Both are found by one line: count what learns.
+#
+# ## 3. Into a whole model
+#
+# Which matrices get a thin change? Hu et al. tried kinds of attention matrices with the same number of trained numbers each; query and value together did best (their table 5). We begin with these two.
+#
+# ### By hand: the count
+#
+# A model of width $D$ with $M$ layers and a head for $C$ classes; query and value of each layer, rank $r$. How many numbers learn? Write the formula, and compute it for our model ($D = 64$, $M = 1$, $C = 2$) with $r = 1$ and $r = 4$; then for $D = 4096$, $M = 32$, $r = 8$, as large as a language model of seven billion numbers, without the head.
+#
+# ### Exercise: add LoRA to a model
+#
+# In `helpers.models`, each layer of the base has the linear layers `attention.query`, `.key`, `.value` and `.output`, and `feed_forward.hidden` and `.output`. They are chosen by their last names.
+
+# %% exercise="add_lora"
+def add_lora(model: Classifier, names: tuple[str, ...], rank: int) -> Classifier:
+    """Returns the model with a LoRALinear in the place of each chosen layer of its base.
+
+    Args:
+        names: last names, such as ("query", "value"), of the linear layers to replace: all that
+            `model.base` has at any depth. Each new layer takes over weight and bias of the old one.
+        rank: of the new layers; alpha is left at its default.
+
+    Afterwards only the head and the factors down and up learn. The logits are those of before, and
+    the model is in the mode in which it came. You may change `model` itself, or return a copy.
+    """
+    ### BEGIN SOLUTION
+    model.base.requires_grad_(False)  # first, so that the new factors are not frozen with it
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if name in names and isinstance(part, nn.Linear):
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight, layer.bias = part.weight, part.bias  # what was learned in pretraining
+                setattr(parent, name, layer)
+    return model
+    ### END SOLUTION
+
+
+# %% check="add_lora" points=4
+check(add_lora)
+
+# %% experiment
+print("rank  learns  by the formula")
+for rank in (1, 4):
+    adapted = add_lora(Classifier(copy.deepcopy(language_model.base)), ("query", "value"), rank)
+    formula = 1 * 2 * rank * (64 + 64) + 2 * (64 + 1)  # M * 2 * r * 2D + C (D + 1)
+    print(f"{rank:4}  {numbers_in(adapted):6,}  {formula:6,}")
+print(f"at D = 4096, M = 32, r = 8, without a head: {32 * 2 * 8 * 2 * 4096:,}")
+
+# %% [markdown]
+# Four million beside seven billion: less than a thousandth. (For GPT-3 with its 175 billion, Hu et al. report 10,000 times fewer trained numbers and a third of the memory.)
+#
+# ## 4. Thawing from the top
+#
+# An older idea keeps the full model and only changes the *order*. The layers near the head are said to hold what is most special to the old task, those near the words what is most general. [Howard and Ruder 2018](https://arxiv.org/abs/1801.06146) (section 3.3) therefore unfreeze the last layer first, then one layer more after each epoch, since to train
+# all of them at once risks that the model forgets what it knew. They call it *gradual unfreezing*. What is unfrozen stays so.
+#
+# **By hand.** A base of three layers, $0$ at the bottom and $2$ at the top. List what learns at steps 0 to 4; where do the embedding and the last norm stand in your list?
+
+# %% exercise="unfreeze"
+def unfreeze(model: Classifier, step: int) -> Classifier:
+    """Returns the model with those parameters set to learn whose turn has come, all others frozen.
+
+    Step 0: the head. Step 1: also the top layer, `model.base.layers[-1]`, and `model.base.norm`. Each
+    step after it: one layer more, downwards. One step after the lowest layer, and later: everything.
+    The model may come with any flags; nothing else of it changes. You may return a copy.
+    """
+    ### BEGIN SOLUTION
+    base, depth = model.base, len(model.base.layers)
+    model.requires_grad_(step > depth)  # what belongs to no layer comes last: embedding, positions
+    model.head.requires_grad_(True)
+    base.norm.requires_grad_(step >= 1)
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(step >= depth - place)
+    return model
+    ### END SOLUTION
+
+
+# %% check="unfreeze" points=3
+check(unfreeze)
+
+# %% experiment
+rows = []
+for step in range(5):
+    shown = unfreeze(Classifier(TransformerBase(849, 64, 3, 2, norm_first=True)), step)
+    parts = {"head": shown.head, "last norm": shown.base.norm}
+    parts |= {f"layer {place}": shown.base.layers[place] for place in (2, 1, 0)}
+    parts["embedding"] = shown.base.embedding
+    learns = {name: "learns" if numbers_in(part) else "·" for name, part in parts.items()}
+    rows.append({"step": step, **learns, "numbers": f"{numbers_in(shown):,}"})
+pd.DataFrame(rows).set_index("step")
+
+# %% [markdown]
+# ## 5. Which way, with how many labels?
+#
+# The rules are those of notebook 06: validation chooses, the test reports, several seeds. Two more for a comparison of *ways*:
+#
+# - **the same effort**: 60 steps for each, with the same reviews in the same order;
+# - **a learning rate for each**: two thin matrices want another rate than a whole model. One rate for all would decide the contest before it begins. Each way gets the best of four, chosen with 128 labels by the validation reviews.
+#
+# **Predict before you run**, in writing: with 8 labels, which way is best? With 300? And where does rank 1, with 386 numbers, lie between the head (130) and the whole model (79,810)?
+
+# %% measured
+def batches_of(split: Split, role: str, budget: int, seed: int = 0) -> Batches:
+    """Returns the batches of labelled reviews."""
+    return Batches(Split(f"reviews/{role}", role, split.rows), to_classify, budget, seed=seed)
+
+
+def some_labels(count: int, seed: int) -> Split:
+    """Returns `count` labelled reviews, as many of each class."""
+    mixed = corpus.train.rows.sample(frac=1, random_state=seed)
+    halves = [mixed[mixed["label"] == label][: count // 2] for label in (0, 1)]
+    return Split("reviews/few", "train", pd.concat(halves, ignore_index=True))
+
+
+@torch.no_grad()
+def share_right(model: Classifier, batches: list[Batch]) -> float:
+    """Returns the share of right answers."""
+    right = [model.eval()(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target for batch in batches]
+    return torch.cat(right).float().mean().item()
+
+
+to_classify = for_classifier(vocabulary, max_len=512)
+valid, test = (list(batches_of(part, "test", 8192)) for part in (corpus.valid, corpus.test))
+
+# %% measured
+import sys
+
+from tqdm import tqdm
+
+WAYS, STEPS = ("head only", "LoRA, rank 1", "LoRA, rank 4", "gradual", "full"), 60
+LAST = MAKE["n_layers"] + 1  # the step of `unfreeze` at which everything learns
+
+# %% measured
+def adapted_model(way: str, count: int, seed: int, rate: float) -> Classifier:
+    """Returns a classifier that was trained in one of the ways, with `count` labels."""
+    torch.manual_seed(seed)
+    model = Classifier(copy.deepcopy(language_model.base))
+    if way.startswith("LoRA"):
+        model = add_lora(model, ("query", "value"), rank=int(way[-1]))
+    else:
+        model = unfreeze(model, LAST if way == "full" else 0)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, fused=True)  # what is frozen stays
+    batches, done = batches_of(some_labels(count, seed), "train", 512, seed), 0
+    while done < STEPS:
+        for batch in list(batches)[: STEPS - done]:
+            if way == "gradual":  # a third of the steps each: head, layer, everything
+                unfreeze(model, done * (LAST + 1) // STEPS)
+            loss = F.cross_entropy(model.train()(batch.tokens, batch.lengths), batch.target)
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            done += 1
+    return model
+
+# %% measured
+RATES = (1e-3, 3e-3, 1e-2, 3e-2)
+table = pd.DataFrame({way: {rate: share_right(adapted_model(way, 128, seed=100, rate=rate), valid)
+                            for rate in RATES} for way in WAYS})
+rates = table.idxmax().to_dict()  # the first, where several are equal
+print(table.rename_axis("rate").round(3).to_string())
+print("chosen:", ", ".join(f"{way} {rate:g}" for way, rate in rates.items()))
+
+# %% [markdown]
+# Look down the columns: what would have happened with one rate for all? Now the contest: forty-five runs, a third of a minute.
+
+# %% measured
+LABELS, SEEDS, trained = (8, 32, 300), range(3), {}
+scores = {way: [[0.0] * len(LABELS) for _ in SEEDS] for way in WAYS}  # way -> (seeds, labels)
+plan = [(way, seed, place) for way in WAYS for seed in SEEDS for place in range(len(LABELS))]
+for way, seed, place in tqdm(plan, unit="run", file=sys.stdout):
+    model = adapted_model(way, LABELS[place], seed, rates[way])
+    scores[way][seed][place], trained[way] = share_right(model, test), numbers_in(model)
+
+# %% measured
+axes = plots.curves(scores, LABELS, title="Ways to adapt: mean and range of three seeds",
+                    x_label="labels", y_label="test accuracy", log_x=True)
+axes.set_xticks(LABELS, [str(count) for count in LABELS])
+axes.minorticks_off()
+plots.show(axes.figure, plots.describe_curves(scores, LABELS, "labels", digits=2))
+
+# %% measured
+drawn_at = trained | {"gradual": 0.55 * trained["gradual"]}  # beside "full", which trains as many
+
+
+def show_numbers(axes, count: int) -> None:
+    """Draws accuracy against the number of trained numbers, for one number of labels."""
+    place = LABELS.index(count)
+    for way, colour, marker in zip(WAYS, plots.COLOURS, plots.MARKERS):
+        runs = [run[place] for run in scores[way]]
+        axes.plot([drawn_at[way]] * 2, [min(runs), max(runs)], color=colour, linewidth=5, alpha=0.3)
+        axes.plot(drawn_at[way], sum(runs) / len(runs), marker, color=colour, markersize=8, label=way)
+    axes.set(title=f"{count} labels", xlabel="trained numbers", xscale="log", xlim=(60, 3e5),
+             ylim=(0.45, 1.0))
+    axes.grid(color="#dddddd", linewidth=0.6)
+
+# %% measured
+figure, places = plots.panels(len(LABELS), width=3.0, height=3.1)
+for axes, count in zip(places, LABELS):
+    show_numbers(axes, count)
+places[0].set_ylabel("test accuracy")
+figure.legend(*places[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
+means = {way: [sum(run[n] for run in scores[way]) / 3 for n in range(len(LABELS))] for way in WAYS}
+plots.show(figure, "Accuracy against trained numbers, a panel for each number of labels. " + " ".join(
+    f"{way}, {trained[way]:,} numbers: " + ", ".join(f"{mean:.2f}" for mean in means[way]) + "."
+    for way in WAYS))
+
+# %% measured
+rows = {way: {"trained": f"{trained[way]:,}", "for forty tasks": f"{160 * trained[way] / 1e6:.2f} MB",
+              **{f"{count} labels": f"{mean:.1%} ({min(runs):.1%} to {max(runs):.1%})"
+                 for count, mean, runs in zip(LABELS, means[way], zip(*scores[way]))}}
+        for way in WAYS}
+pd.DataFrame.from_dict(rows, orient="index")
+
+# %% [markdown]
+# (*Gradual* is drawn a little to the left of *full*, which trains as many numbers; bars and bands go from the lowest to the highest of three seeds.)
+#
+# - **Eight labels are a lottery**, whatever the way: *which* eight reviews they are decides more than how one learns from them. No order can be read off there.
+# - **From 32 labels on, the head alone falls behind.** It can only weigh what the frozen base leaves at the last word; in our run that brings 85.7 % with 32 labels, and 300 do not bring more (85.0 %).
+# - **The other four end together.** Rank 1, with its 386 numbers, has 93.9 % with 300 labels in our run, and the whole model, with 79,810, has 92.6 %. Is rank 1 better, then? The ranges overlap with 300 labels, and nearly touch with 32; three seeds, all on one base, are too few to put the four in order. What they do say is that two hundred times as many trained numbers have bought nothing here.
+# - **So the price decides**: the second column of the table. For forty tasks LoRA needs one base and forty little packets, full and gradual need forty models.
+# - **One rate for all would have told another story.** With 0.03 for everybody, the head alone (0.780 in validation in our run) would have looked better than the whole model (0.755).
+#
+# What is *not* cheaper: the work of a step. LoRA's gradient has to pass through the frozen layer on its way down to `query` and `value`. What it saves in training is the memory for gradients and means of Adam.
+#
+# ### Merged, and as fast as before
+#
+# Put your `merged()` layers into a model that was trained with LoRA. The logits must not change but for rounding, and nothing of LoRA is left.
+
+# %% measured
+with_lora = adapted_model("LoRA, rank 4", 300, seed=0, rate=rates["LoRA, rank 4"])
+plain = copy.deepcopy(with_lora)
+attention = plain.base.layers[0].attention
+attention.query, attention.value = attention.query.merged(), attention.value.merged()
+
+with torch.no_grad():
+    pairs = [(plain(batch.tokens, batch.lengths), with_lora(batch.tokens, batch.lengths)) for batch in test]
+difference = max((first - second).abs().max().item() for first, second in pairs)
+left = [name for name, _ in plain.named_parameters() if name.endswith(("down", "up"))]
+print(f"logits differ by less than 0.0001: {difference < 1e-4}; factors left: {len(left)}")
+print(f"accuracy {share_right(with_lora, test):.3f} before, {share_right(plain, test):.3f} after merging")
+
+# %% [markdown]
+# ## 6. How thin is a change that could be thick?
+#
+# LoRA *forces* the change to be thin. Is the change that full fine-tuning makes thin by itself? Take the matrices before and after, and their difference $\Delta W$. By a singular value decomposition every matrix is a sum of matrices of rank 1, sorted by size; cutting the sum after $r$ terms gives the best approximation of rank $r$. So: fully fine-tune with 300 labels, then cut the
+# change of each matrix of the layer to rank $r$, and measure. (The changes of embedding, norms, biases and head are left as they are in all points, so that rank 0 is not the model before.)
+#
+# **Predict**: at which rank is the accuracy that of the whole change?
+
+# %% measured
+tuned = adapted_model("full", 300, seed=0, rate=rates["full"])
+before, after = language_model.base.layers[0].state_dict(), tuned.base.layers[0].state_dict()
+parts = {name: torch.linalg.svd(after[name] - before[name], full_matrices=False)
+         for name in after if after[name].dim() == 2}  # name -> U, S, V of the change
+
+RANKS = (0, 1, 2, 4, 8, 16, 32, 64)
+cut_scores = []
+for rank in RANKS:
+    cut = copy.deepcopy(tuned)
+    for name, (left, sizes, right) in parts.items():
+        change = left[:, :rank] * sizes[:rank] @ right[:rank]  # (64, 64), of rank r
+        cut.base.layers[0].get_parameter(name).data = before[name] + change
+    cut_scores.append(share_right(cut, test))
+print("  ".join(f"rank {rank}: {score:.3f}" for rank, score in zip(RANKS, cut_scores)))
+
+# %% [markdown]
+# Move the slider: it cuts the change of the value matrix. Left the sizes of its 64 terms, those kept in blue; right the accuracy.
+
+# %% interactive
+from ipywidgets import SelectionSlider, interact
+
+
+def show_cut(rank: int) -> None:
+    """Draws what of the change of the value matrix is kept at a rank, and the accuracy there."""
+    sizes = parts["attention.value.weight"][1]
+    kept = (sizes[:rank].square().sum() / sizes.square().sum()).item()
+    figure, (left, right) = plots.panels(2, width=3.9, height=2.7)
+    left.bar(range(1, 65), sizes, color=[plots.COLOURS[0]] * rank + ["#cccccc"] * (64 - rank))
+    left.set(title=f"rank {rank} keeps {kept:.0%} of the squares", xlabel="term", ylabel="size")
+    plots.curves({"accuracy": cut_scores}, range(len(RANKS)), title="Accuracy with the cut change",
+                 x_label="rank", y_label="test accuracy", axes=right)
+    place = RANKS.index(rank)
+    right.plot(place, cut_scores[place], "o", color=plots.COLOURS[1], markersize=11)
+    right.set_xticks(range(len(RANKS)), [str(one) for one in RANKS])
+    right.get_legend().remove()
+    plots.show(figure, f"The {rank} largest of 64 terms of the change hold {kept:.0%} of its squares. "
+               f"With all matrices cut to this rank the test accuracy is {cut_scores[place]:.2f}.")
+
+
+slider = SelectionSlider(options=RANKS, value=1, description="rank", continuous_update=False)
+_ = interact(show_cut, rank=slider)
+
+# %% measured
+# The same picture for those who only read.
+show_cut(1)
+show_cut(16)
+
+# %% [markdown]
+# Rank 1 is enough: with one term for each of the six matrices the accuracy is 0.947 in our run, with all 64 it is 0.944; without any it is 0.694. The other terms are there, and they change answers hardly more than noise would. That is the guess from which LoRA started: the change that a task needs has a low *intrinsic rank*, even where the matrices are large. In the paper,
+# too, rank 1 is enough on two tasks if query and value both have it (their table 6). It need not be so: our task has two classes and one direction from blame to praise. Whoever teaches a model a new language should expect to need more.
+#
+# ## 7. Two parts of today's models
+#
+# The models that are adapted today are not quite those of 2017. [LLaMA](https://arxiv.org/abs/2302.13971) (section 2.2), on which many others are modelled, names three changes: rotary positions (you have built them in notebook 02), another norm and another feed-forward part.
+#
+# ### A norm without a mean
+#
+# LayerNorm subtracts the mean of a token's numbers, divides by their standard deviation, and then applies a learned weight and bias. [Zhang and Sennrich 2019](https://arxiv.org/abs/1910.07467) suspect that the mean is not what helps, and leave it out, together with the bias: **RMSNorm** divides by the *root mean square*.
+#
+# $$ \text{RMSNorm}(x) = \frac{x}{\sqrt{\frac{1}{D} \sum_k x_k^2 + \varepsilon}} \odot w $$
+#
+# **By hand**, with $w = 1$ and without $\varepsilon$: the token $(1, 7)$. Its mean square is 25, so it becomes $(0.2, 1.4)$; LayerNorm makes of it $(-1, 1)$. Now the token $(101, 107)$: which of the two norms gives it the same result as before? And which gives $(10, 70)$ the same as $(1, 7)$?
+
+# %% exercise="RMSNorm"
+class RMSNorm(nn.Module):
+    """Divides each token by its root mean square, and multiplies by a learned weight.
+
+    d_model: numbers of a token. eps: added to the mean of the squares, before the root.
+    Parameters: weight `(d_model,)`, which starts with ones. No others, and no buffers.
+    """
+
+    def __init__(self, d_model: int, eps: float = 1e-6) -> None:
+        ### BEGIN SOLUTION
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        ### END SOLUTION
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Returns `(..., d_model)` for `x` `(..., d_model)`."""
+        ### BEGIN SOLUTION
+        mean_square = x.square().mean(dim=-1, keepdim=True)  # (..., 1)
+        return x / torch.sqrt(mean_square + self.eps) * self.weight
+        ### END SOLUTION
+
+
+# %% check="RMSNorm" points=2
+check(RMSNorm)
+
+# %% [markdown]
+# How much does the mean matter in a model that was trained *with* LayerNorm? Exchange its three norms for yours, with the learned weights and biases kept, and train nothing. **Predict** the perplexity: ruined, a little worse, or the same?
+
+# %% measured
+class WithBias(nn.Module):
+    """Your norm with the weight and the bias of a LayerNorm."""
+
+    def __init__(self, old: nn.LayerNorm) -> None:
+        super().__init__()
+        self.norm, self.bias = RMSNorm(len(old.weight), old.eps), old.bias
+        self.norm.weight = old.weight
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.norm(x) + self.bias
+
+
+def exchanged(make) -> LanguageModel:
+    """Returns a copy of the language model with other norms, made of the old ones."""
+    model = copy.deepcopy(language_model)
+    layer = model.base.layers[0]
+    layer.attention_norm = make(layer.attention_norm)
+    layer.feed_forward_norm = make(layer.feed_forward_norm)
+    model.base.norm = make(model.base.norm)
+    return model
+
+
+for name, make in {"LayerNorm": lambda old: old, "RMSNorm": WithBias,
+                   "no norm": lambda old: nn.Identity()}.items():
+    means = evaluate(exchanged(make), unread, "language_model")
+    print(f"{name:9} perplexity {means['perplexity']:.3g}")
+
+# %% [markdown]
+# The same, or nearly: from 3.62 to 3.64 in our run, without a step of training. What these norms do is to keep the *size* of the tokens (without any norm, all is lost); whether the mean is taken off makes next to no difference here. The paper trains with RMSNorm from the start, on several tasks, and reports results comparable with those of LayerNorm in 7 to 64 % less time.
+#
+# ### A feed-forward part with a gate
+#
+# The plain part is $W_2 \, \text{relu}(W_1 x)$. [Shazeer 2020](https://arxiv.org/abs/2002.05202) lets one linear map decide how much of another one passes:
+#
+# $$ \text{SwiGLU}(x) = W_\text{out} \big( \text{silu}(W_\text{gate}\, x) \odot W_\text{hidden}\, x \big), \qquad \text{silu}(z) = z \cdot \frac{1}{1 + e^{-z}} $$
+#
+# That is a third matrix. A fair comparison keeps the number of parameters, so the paper cuts the width to two thirds.
+#
+# **By hand**: $D = 64$, $F = 192$, no biases. How many numbers has the plain part? How wide may the three matrices be? And what if somebody keeps $F = 192$ and reports that SwiGLU is better?
+
+# %% exercise="SwiGLU"
+class SwiGLU(nn.Module):
+    """A gated feed-forward part with as many numbers as a plain one of width d_feedforward.
+
+    Layers, all without biases: gate and hidden from d_model to two thirds of d_feedforward (rounded
+    down), and output back to d_model.
+    """
+
+    def __init__(self, d_model: int, d_feedforward: int) -> None:
+        ### BEGIN SOLUTION
+        super().__init__()
+        width = 2 * d_feedforward // 3  # three matrices in place of two
+        self.gate = nn.Linear(d_model, width, bias=False)
+        self.hidden = nn.Linear(d_model, width, bias=False)
+        self.output = nn.Linear(width, d_model, bias=False)
+        ### END SOLUTION
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Returns `(..., d_model)` for `x` `(..., d_model)`."""
+        ### BEGIN SOLUTION
+        return self.output(F.silu(self.gate(x)) * self.hidden(x))
+        ### END SOLUTION
+
+
+# %% check="SwiGLU" points=2
+check(SwiGLU)
+
+# %% experiment
+rows = {}
+for d_model, width in ((64, 192), (512, 2048), (4096, 16384)):
+    with torch.device("meta"):  # shapes without numbers: the last one would have 134 million
+        rows[f"D = {d_model}, F = {width}"] = {
+            "plain, 2 D F": f"{2 * d_model * width:,}",
+            "your SwiGLU": f"{numbers_in(SwiGLU(d_model, width)):,}",
+            "three matrices of width F": f"{3 * d_model * width:,}"}
+pd.DataFrame.from_dict(rows, orient="index")
+
+# %% experiment
+z = torch.linspace(-6, 6, 61)
+gates = {"silu": F.silu(z), "ReLU": torch.relu(z)}
+axes = plots.curves(gates, z, title="What opens the gate", x_label="gate(x)", y_label="factor")
+low = F.silu(z).min().item()
+plots.show(axes.figure, f"ReLU is 0 for negative numbers, silu falls to {low:.2f} and comes back to 0; "
+           "for large numbers both are the number itself.")
+
+# %% [markdown]
+# In Shazeer's tables the gated parts have a somewhat lower loss at equal size; about the reason he makes no claim. Whether it would show on our reviews, we have not measured.
+#
+# > **One change more: fewer keys.** When a model writes, it keeps keys and values of all tokens so far: $2 \cdot M \cdot A \cdot d$ numbers for each token, with $A$ heads of width $d$. *Grouped-query attention* ([Ainslie et al. 2023](https://arxiv.org/abs/2305.13245)) lets several query heads share one head of keys and values; with 32 query heads and 8 shared ones a quarter remains to be kept. They also
+# > show that a finished model can be changed over with 5 % of the computing of its pretraining: an adaptation, too.
+#
+# ## 8. Heads that copy
+#
+# Adapted or not, a large model learns something within a single text, without any training: it has met *Sonivic* once, and after the next *Maria* it expects *Sonivic* again. [Olsson et al. 2022](https://arxiv.org/abs/2209.11895) give evidence that much of this is the work of **induction heads**, which do one thing: *find what came after the last occurrence of the present token, and copy it*. `A B ... A` gives `B`.
+#
+# To find them, one needs a text in which nothing else helps: **random tokens, written twice**. In the first half nobody can guess anything. In the second half, a perfect induction head is never wrong.
+#
+# ### Why two layers?
+#
+# A head compares the present token with others. But at the place of `B`, nothing says that `A` stood before it, unless *an earlier layer* has written it there. So it takes two heads in two layers: one that looks at the token before, and one that looks for a place that says "before me stood what stands here now".
+#
+# We train models of attention alone, without feed-forward parts, with one layer and with two. Each text is a block of 6 to 12 random letters, repeated up to 24 places; with blocks of many lengths, no fixed distance will do. **Predict**: how will the curves of the two look?
+#
+# ### Exercise: the induction score
+#
+# **By hand**, with blocks of three: `A B C A B C`, places 0 to 5. The second `A` stands at place 3; `B`, which followed the first one, at place 1. So row 3 should look at column 1. And rows 4 and 5?
+
+# %% exercise="induction_score"
+def induction_score(attention: Tensor) -> Tensor:
+    """Returns for each head how much it looks at what followed the same token one block earlier, `(h,)`.
+
+    Args:
+        attention: weights `(b, h, n, n)` on texts that are a block of n / 2 tokens, written twice;
+            row i holds the weights of the token at place i.
+
+    Returns:
+        The mean over the texts and over the rows of the second half, a number from 0 to 1 each.
+    """
+    ### BEGIN SOLUTION
+    half = attention.size(-1) // 2
+    rows = torch.arange(half, 2 * half)
+    looked_for = rows - half + 1  # the token itself stood at rows - half, what followed it one further
+    return attention[:, :, rows, looked_for].mean(dim=(0, 2))  # (b, h, n/2) -> (h,)
+    ### END SOLUTION
+
+
+# %% check="induction_score" points=3
+check(induction_score)
+
+# %% measured
+LETTERS, PLACES = 26, 24
+
+
+class Nothing(nn.Module):
+    """In the place of a feed-forward part: adds nothing."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.zeros_like(x)
+
+
+def repeated(texts: int, block: int, chance: torch.Generator) -> Tensor:
+    """Returns texts `(b, n)` of a random block each, repeated."""
+    blocks = torch.randint(LETTERS, (texts, block), generator=chance)
+    return blocks.repeat(1, math.ceil(PLACES / block))[:, :PLACES]
+
+
+twice = repeated(64, PLACES // 2, torch.Generator().manual_seed(99))  # (64, 24), to measure with
+
+
+@torch.no_grad()
+def second_half_loss(model: LanguageModel) -> float:
+    """Returns the mean loss in the second half of texts that are a block, written twice, in nats."""
+    logits = model(twice)[:, PLACES // 2 : -1]  # from the place on where the block begins again
+    return F.cross_entropy(logits.transpose(1, 2), twice[:, PLACES // 2 + 1 :]).item()
+
+
+@torch.no_grad()
+def head_scores(model: LanguageModel) -> Tensor:
+    """Returns the induction score of each head, `(layers, h)`."""
+    return torch.stack([induction_score(weights) for weights in model.base.attention_maps(twice)])
+
+# %% measured
+def attention_alone(layers: int) -> LanguageModel:
+    """Returns a new language model without feed-forward parts."""
+    base = TransformerBase(LETTERS, 32, layers, 4, dropout=0.0, positions="learned", norm_first=True,
+                           max_len=PLACES)
+    for layer in base.layers:
+        layer.feed_forward = Nothing()
+    return LanguageModel(base)
+
+
+EVERY = 20  # steps between two measurements
+
+
+def copying_model(layers: int, seed: int, steps: int = 300) -> tuple[LanguageModel, list[dict]]:
+    """Trains a model of attention alone on repeated blocks; returns it and what was measured."""
+    torch.manual_seed(seed)
+    model, log, chance = attention_alone(layers), [], torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=8e-3, fused=True)
+    for step in range(steps + 1):
+        if step % EVERY == 0:
+            log.append({"loss": second_half_loss(model), "score": head_scores(model).max().item()})
+        lengths = torch.randint(6, 13, (4,), generator=chance).tolist()
+        texts = torch.cat([repeated(8, length, chance) for length in lengths])  # (32, 24)
+        loss = F.cross_entropy(model(texts)[:, :-1].flatten(0, 1), texts[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+    return model, log
+
+# %% measured
+copying = {(layers, seed): copying_model(layers, seed)
+           for layers, seed in tqdm([(layers, seed) for layers in (1, 2) for seed in range(3)],
+                                    unit="model", file=sys.stdout)}
+
+# %% measured
+figure, panels = plots.panels(2, width=4.1, height=3.2)
+told, steps = [], range(0, 301, EVERY)
+titles, labels = ("Loss in the second half", "The best head"), ("loss (nats)", "induction score")
+for axes, key, title, label in zip(panels, ("loss", "score"), titles, labels):
+    lines = {f"{layers} layer{'s' * (layers - 1)}": [[row[key] for row in copying[layers, seed][1]]
+                                                    for seed in range(3)] for layers in (1, 2)}
+    plots.curves(lines, steps, title=title, x_label="step", y_label=label, axes=axes)
+    told.append(f"{title}: {plots.describe_curves(lines, steps, 'step', digits=2)}")
+panels[0].axhline(math.log(LETTERS), color="#555555", linestyle=":")
+plots.show(figure, " ".join(told) + f" A guess at random costs {math.log(LETTERS):.2f} nats.")
+
+# %% [markdown]
+# For a hundred steps the two do alike, and come down towards $\ln 12 \approx 2.5$ nats: this is what it costs to know *which* twelve letters are in the block, and nothing of their order. One layer gets a little below, and no further. With two layers the loss then falls fast, and **in the same steps** the score of the best head climbs from near 0.1 to above 0.7: the heads have
+# found each other. Before that, a head that looks for "before me stood what stands here" finds nothing, since nobody writes it down; and to write it down is of no use as long as nobody looks for it. Olsson et al. see the same sudden change, at an early stage of training, in models of many sizes with two layers or more, and not with one.
+#
+# Here are both heads of one such model at work: on the left the head of layer 0 that looks most at the token before, on the right the best induction head.
+
+# %% measured
+model = copying[2, 0][0].eval()
+block = torch.randperm(LETTERS, generator=torch.Generator().manual_seed(5))[:6]  # different letters
+text = block.repeat(2)[None]  # (1, 12)
+maps, best = model.base.attention_maps(text), int(head_scores(model)[1].argmax())
+before = maps[0][0].diagonal(-1, dim1=-2, dim2=-1).mean(dim=-1)  # (h,): who looks one place back?
+names = [chr(ord("A") + n) for n in text[0].tolist()]
+figure, (left, right) = plots.panels(2, width=4.0, height=4.0)
+plots.matrix(maps[0][0, before.argmax()].detach(), f"layer 0, head {int(before.argmax())}", rows=names,
+             columns=names, axes=left, limits=(0, 1))
+plots.matrix(maps[1][0, best].detach(), f"layer 1, head {best}", rows=names, columns=names, axes=right,
+             limits=(0, 1))
+plots.show(figure, "Two attention maps on a block of six letters, written twice. The head of layer 0 "
+           f"gives the token before it {before.max():.2f} on average; the head of layer 1 looks, in the "
+           "second half, at what followed the same letter one block earlier.")
+
+# %% [markdown]
+# Read the right map row by row. In the first half there is nothing to find, and the head rests on the first letter. From the second occurrence of the first letter on, it looks at the place *behind* that letter's twin: one place to the right of the diagonal on which the twins lie.
+#
+# ### Switched off
+#
+# A pattern in a map is a suspicion. The proof is to take the head away. We set what a head adds to zero (its part of what goes into the output matrix), one head at a time, and measure the second half again; then all four heads of a layer.
+
+# %% measured
+from contextlib import contextmanager
+
+
+@contextmanager
+def switched_off(model: LanguageModel, layer: int, heads: list[int]):
+    """Lets some heads of a layer add nothing."""
+
+    def silence(module: nn.Module, inputs: tuple[Tensor]) -> tuple[Tensor]:
+        parts = inputs[0].unflatten(-1, (4, -1)).clone()  # (b, n, h, d/h)
+        parts[:, :, heads] = 0
+        return (parts.flatten(-2),)
+
+    hook = model.base.layers[layer].attention.output.register_forward_pre_hook(silence)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+# %% measured
+choices = {"none": (0, [])} | {f"{layer}.{head}": (layer, [head]) for layer in (0, 1) for head in range(4)}
+choices |= {"0.all": (0, [0, 1, 2, 3]), "1.all": (1, [0, 1, 2, 3])}
+costs = {}
+for name, (layer, heads) in choices.items():
+    costs[name] = []
+    for seed in range(3):
+        with switched_off(copying[2, seed][0], layer, heads):
+            costs[name].append(second_half_loss(copying[2, seed][0]))
+
+# %% measured
+figure, (axes,) = plots.panels(1, width=7.6, height=3.0)
+for seed in range(3):
+    losses = [runs[seed] for runs in costs.values()]
+    axes.plot(losses, plots.MARKERS[seed], color=plots.COLOURS[seed], label=f"model {seed}", alpha=0.8)
+axes.axhline(math.log(LETTERS), color="#555555", linestyle=":", label="a guess at random")
+axes.set(title="Loss in the second half, with heads switched off", xlabel="what is off (layer.head)",
+         ylabel="loss (nats)", ylim=(0, None))
+axes.set_xticks(range(len(costs)), list(costs))
+axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper")
+plots.show(figure, "Loss in the second half with heads switched off, three models each: " + "; ".join(
+    f"{name} {', '.join(f'{loss:.1f}' for loss in runs)}" for name, runs in costs.items()) + ".")
+for seed in range(3):
+    first_layer = copying[2, seed][0].base.attention_maps(twice)[0]
+    back = first_layer.diagonal(-1, dim1=-2, dim2=-1).mean(dim=(0, 2))  # (h,): weight one place back
+    dearest = max(range(4), key=lambda head: costs[f"0.{head}"][seed])
+    print(f"model {seed}, layer 0: head {int(back.argmax())} looks most at the token before "
+          f"({back.max():.2f}), head {dearest} is missed most")
+
+# %% [markdown]
+# Three things to see:
+#
+# - **All four heads of a layer** are needed: without those of layer 1, or without those of layer 0, the loss is far above that of a guess at random. What is left of the model is sure of something wrong.
+# - **A single head of layer 1** hardly matters, though the map above is clear. The other three do the same work. A head without an effect need not be a head without a function: others stand in for it.
+# - **A single head of layer 0** can matter much: in each of the three models one lies above the others, in two of them above a guess. The lines under the figure say which: the one that looks most at the token before. Its number differs from model to model, as their beginnings were random.
+#
+# So a score says where to look, and only switching off says what it is good for. (Setting to zero is the bluntest way: the layers above have never seen such a zero. Putting in the mean over many texts is gentler.)
+#
+# And the reviewer of section 1? It has read ten thousand texts, in which names come back. **Predict**: has one of its two heads a high score?
+
+# %% measured
+words = torch.randint(5, len(vocabulary), (64, 20), generator=torch.Generator().manual_seed(1)).repeat(1, 2)
+with torch.no_grad():
+    review_scores = induction_score(language_model.base.attention_maps(words)[0])
+print("the reviewer's two heads:", ", ".join(f"{score:.3f}" for score in review_scores.tolist()),
+      f"(by chance about {sum(1 / n for n in range(21, 41)) / 20:.3f})")
+
+# %% [markdown]
+# No more than chance, and it could not be otherwise: it has a single layer.
+#
+# ## 9. The essay
+#
+# In at most twelve lines, in English or in French: **which way for which budget?** For each of the first three, name a way and give a reason with a number of your own run or of a formula.
+#
+# (a) *The agency*: forty publishers with 30 labels each, and one server whose memory holds the base once. (b) *The laboratory*: one task, 100,000 labels, a graphics card of its own. (c) *The telephone*: the app has kept, for each text, the numbers that the base gives at its last word, and cannot run the base again; 30 labels. (d) What does the contest of section 5 **not** tell you? Name one thing, and what you would measure.
+
+# %% [markdown] essay="budget_essay" points=2
+# **Rubric** (half a point for each, 2 points in all)
+#
+# - (a) *LoRA*: one base in memory and 386 (rank 4: 1,154) numbers for each publisher, 0.06 MB in place of 12.77 MB for all forty; with 32 labels it reaches what the whole model does (about 93 %). Good answers add that the factors are **not** merged here, since forty merged models would be forty bases again.
+# - (b) *Full*, gradual, or LoRA of a higher rank chosen by validation: memory is no limit, there is one model to keep, and with many labels there may be more to learn than a thin change holds. Good answers say that the run with 300 labels cannot decide it.
+# - (c) *Head only*: it needs no gradient through the base, and no base at all once the hidden states are kept; 130 numbers. Its price in the stored run: about 86 against 93 % with 32 labels.
+# - (d) One limit with its remedy: three seeds, whose ranges overlap with 300 labels for four of the five ways (more seeds, more bases); with 8 labels the draw decides (many draws); one small base of one layer, invented reviews, two classes (a larger model, a harder task); 60 steps for each (until validation stops rising); rates chosen with 128 labels only.
+#
+# **Misconceptions that cost marks**: "LoRA makes the model smaller, or faster to use" (merged it is as large and as fast as before, unmerged a little slower); "fewer trained numbers are always better, because they cannot overfit"; "LoRA is better than full, 93.9 against 92.6 %" (the ranges of the seeds overlap); "head only needs fewer labels, since it has fewer numbers"; "a step of LoRA needs no gradient through the base".
+#
+# **Answers as students write them**
+#
+# - *Full marks (2 of 2)*: "(a) LoRA of rank 1: the server keeps the base once and 386 numbers for each publisher, 0.06 MB for all forty where whole
+#   models take 12.77, and with 32 labels it had 93 % like the full model; I would not merge, since forty merged models are forty bases again. (b) Full
+#   fine-tuning, because one model is all there is to keep and 100,000 labels may ask for more than a thin change; I would try rank 64 beside it and let
+#   validation choose. (c) The head alone, with 130 numbers, since it needs no gradient through the base and can learn from the numbers that were kept;
+#   it costs about 7 points, 86 against 93 % with 32 labels. (d) The contest does not say which of the four good ways is best, because the ranges of
+#   three seeds overlap with 300 labels. I would run twenty seeds, each with its own draw of labels." Why: (a) to (d), half a point each, each with a number or a
+#   measurement.
+# - *Half (1 of 2)*: "(a) LoRA, because 386 numbers for each publisher and one base fit into the server, 0.06 MB beside 12.77 for forty models. (b) LoRA
+#   again, since it was better than full, 93.9 against 92.6 %, and fewer numbers cannot overfit. (c) The head alone, as it has only 130 numbers and does
+#   not need the base to run again when its outputs are kept. (d) It does not tell how long the training took." Why: (a) and (c) (1). (b) is decided by
+#   two misconceptions, a difference within the ranges of the seeds and the belief that few numbers cannot overfit (0.5 lost). (d) names no limit of
+#   what the accuracies say, and no measurement (0.5 lost).
+# - *No marks (0 of 2)*: "(a) Full, because it trains everything and so it must be the best for everybody. (b) LoRA, because it makes the model smaller
+#   and faster. (c) LoRA as well, since its steps need no gradient through the base. (d) Nothing, the experiment shows that LoRA is the best way." Why:
+#   (a) forgets the memory of the server, (b) and (c) rest on misconceptions (merged, the model is as large and as fast as before; LoRA's gradient passes
+#   through the base), and (d) overlooks every limit. No number anywhere.
+
+# %% [markdown]
+# ## What to remember
+#
+# - LoRA: $W$ frozen, plus $\frac{\alpha}{r} B A$ with one factor zero at the start. It trains $r (d_\text{in} + d_\text{out})$ numbers and can be merged exactly.
+# - Count what learns before you train. It finds a base that was not frozen, and factors that were.
+# - Compare ways with the same labels and effort, a rate for each, several seeds; where ranges overlap, let the price decide.
+# - RMSNorm leaves the mean out. SwiGLU puts a gate in, at two thirds of the width.
+# - An induction head looks at what followed the last occurrence. It needs a head in an earlier layer, appears suddenly, and is proven by switching it off.
+#
+# **Go further.** Give the thin change to other matrices with the same count: `("key",)` with rank 2, `("hidden", "output")` with rank 1 (it is in the attention, too; count first). Which does best with 32 labels? Then build a second layer into the reviewer of section 1, train it again, and measure its scores during training. The idea that a change
+# for a task needs few directions was measured before LoRA by [Aghajanyan et al. 2020](https://arxiv.org/abs/2012.13255); how two heads of two layers work together is taken apart in [Elhage et al. 2021](https://transformer-circuits.pub/2021/framework/index.html).
+
+# %% experiment
+from helpers.progress import progress
+
+progress()

@@ -1,0 +1,671 @@
+# %% right: inherits from nn.Linear
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer
+
+
+# %% right: a module with parameters of its own
+class LoRALinear(nn.Module):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__()
+        self.d_in, self.d_out, self.alpha, self.rank = d_in, d_out, alpha, rank
+        old = nn.Linear(d_in, d_out)
+        self.weight = nn.Parameter(old.weight.detach(), requires_grad=False)
+        self.bias = nn.Parameter(old.bias.detach(), requires_grad=False)
+        self.down = nn.Parameter(torch.empty(rank, d_in))
+        nn.init.kaiming_uniform_(self.down, a=math.sqrt(5))
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        change = F.linear(F.linear(x, self.down), self.up)
+        return F.linear(x, self.weight, self.bias) + change * self.alpha / self.rank
+
+    def merged(self):
+        layer = nn.Linear(self.d_in, self.d_out)
+        weight = self.weight + self.alpha / self.rank * torch.mm(self.up, self.down)
+        layer.load_state_dict({"weight": weight, "bias": self.bias})
+        return layer
+
+
+# %% right: the merged weight in each call
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return F.linear(x, self.weight + self.scale * self.up @ self.down, self.bias)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        layer.weight.data = (self.weight + self.scale * self.up @ self.down).detach().clone()
+        layer.bias.data = self.bias.detach().clone()
+        return layer
+
+
+# %% right: small random numbers, and a sum of outer products
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(0.01 * torch.randn(rank, d_in))
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        first = torch.einsum("...i,ri->...r", x, self.down)
+        return nn.Linear.forward(self, x) + torch.einsum("...r,or->...o", first, self.up) * self.scale
+
+    def merged(self):
+        import copy as copies
+
+        layer = nn.Linear(self.in_features, self.out_features)
+        product = sum(torch.outer(self.up[:, k], self.down[k]) for k in range(len(self.down)))
+        layer.weight = nn.Parameter(self.weight.detach() + self.scale * product.detach())
+        layer.bias = copies.deepcopy(self.bias)
+        return layer
+
+
+# %% wrong: zeros twice -> down does not start with random numbers
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.zeros(rank, d_in))
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer
+
+
+# %% wrong: randn twice -> both factors start with random numbers
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.randn(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer
+
+
+# %% wrong: zeros for down, randn for up -> up starts with random numbers and down with zeros
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.zeros(rank, d_in))
+        self.up = nn.Parameter(torch.randn(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer
+
+
+# %% wrong: nothing is frozen -> the frozen layer is not frozen
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer
+
+
+# %% wrong: only the weight is frozen -> the bias still trains
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer
+
+
+# %% wrong: frozen at the end -> the factors are frozen too
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+        self.requires_grad_(False)
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer
+
+
+# %% wrong: no scale at all -> the scale is forgotten
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = 1
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer
+
+
+# %% wrong: alpha alone -> the scale is alpha
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer
+
+
+# %% wrong: one over the rank -> the scale is 1 / rank
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = 1 / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer
+
+
+# %% wrong: turned round -> the scale is rank / alpha
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = rank / alpha
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer
+
+
+# %% wrong: alpha over the root of the rank ->
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank**0.5
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer
+
+
+# %% wrong: the sum is scaled -> the scale multiplies the frozen layer too
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return self.scale * (super().forward(x) + x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer
+
+
+# %% wrong: the change alone -> the frozen layer is left out
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer
+
+
+# %% wrong: merged without the scale -> merged() forgets the scale
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        layer.weight.data = (self.weight + self.up @ self.down).detach()
+        layer.bias.data = self.bias.detach()
+        return layer
+
+
+# %% wrong: merged into its own weight -> merged() changes the layer itself
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        with torch.no_grad():
+            self.weight += self.scale * self.up @ self.down
+        layer = nn.Linear(self.in_features, self.out_features)
+        layer.load_state_dict({"weight": self.weight, "bias": self.bias})
+        return layer
+
+
+# %% wrong: the product alone is merged -> merged() leaves the frozen weight out
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        layer.weight.data = (self.scale * self.up @ self.down).detach()
+        layer.bias.data = self.bias.detach()
+        return layer
+
+
+# %% wrong: the old weight is handed out -> merged() gives the frozen layer, without what was learned
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        layer.weight.data = self.weight.detach()
+        layer.bias.data = self.bias.detach()
+        return layer
+
+
+# %% wrong: merged with a random bias ->
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        layer.weight.data = (self.weight + self.scale * self.up @ self.down).detach()
+        return layer
+
+
+# %% wrong: merged gives a tensor ->
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        return self.weight + self.scale * self.up @ self.down
+
+
+# %% wrong: merged is not written ->
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+
+# %% wrong: the factors have other names ->
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.requires_grad_(False)
+        self.scale = alpha / rank
+        self.A = nn.Parameter(torch.randn(rank, d_in))
+        self.B = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.A.T @ self.B.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        layer.weight.data = (self.weight + self.scale * self.B @ self.A).detach()
+        layer.bias.data = self.bias.detach()
+        return layer
+
+
+# %% wrong: the factors lie on their side ->
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(d_in, rank))
+        self.up = nn.Parameter(torch.zeros(rank, d_out))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down @ self.up)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        layer.weight.data = (self.weight + self.scale * (self.down @ self.up).T).detach()
+        layer.bias.data = self.bias.detach()
+        return layer
+
+
+# %% wrong: one full matrix ->
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(d_in, d_in))
+        self.up = nn.Parameter(torch.zeros(d_out, d_in))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer
+
+
+# %% wrong: down starts with ones -> down does not start with random numbers
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.ones(rank, d_in))
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer
+
+
+# %% wrong: a ReLU between the factors ->
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (torch.relu(x @ self.down.T) @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer
+
+
+# %% wrong: dropout before the factors ->
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (F.dropout(x, 0.3, self.training) @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer
+
+
+# %% wrong: no gradient reaches x through the factors ->
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x.detach() @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer
+
+
+# %% wrong: another default ->
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=1.0):
+        super().__init__(d_in, d_out)
+        self.weight.requires_grad_(False)
+        self.bias.requires_grad_(False)
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer
+
+
+# %% wrong: the scale is a buffer ->
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.requires_grad_(False)
+        self.register_buffer("scale", torch.tensor(alpha / rank))
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    def merged(self):
+        layer = nn.Linear(self.in_features, self.out_features)
+        with torch.no_grad():
+            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+            layer.bias.copy_(self.bias)
+        return layer

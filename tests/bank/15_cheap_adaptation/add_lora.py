@@ -1,0 +1,379 @@
+# %% right: parameters move
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight, layer.bias = part.weight, part.bias
+                setattr(parent, name, layer)
+    return model
+
+
+# %% right: numbers are copied
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight.data.copy_(part.weight)
+                layer.bias.data.copy_(part.bias)
+                setattr(parent, name, layer)
+    return model
+
+
+# %% right: by full names, in a copy
+def add_lora(model, names, rank):
+    changed = copy.deepcopy(model)
+    changed.base.requires_grad_(False)
+    found = [name for name, part in changed.base.named_modules() if isinstance(part, nn.Linear)]
+    for path in found:
+        place, _, name = path.rpartition(".")
+        if name in names:
+            old = changed.base.get_submodule(path)
+            new = LoRALinear(old.in_features, old.out_features, rank)
+            new.load_state_dict(old.state_dict(), strict=False)
+            setattr(changed.base.get_submodule(place), name, new)
+    return changed
+
+
+# %% right: flags at the end, by name
+def add_lora(model, names, rank):
+    pass
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight.data.copy_(part.weight)
+                layer.bias.data.copy_(part.bias)
+                setattr(parent, name, layer)
+    for name, parameter in model.named_parameters():
+        new = name.rpartition(".")[2] in ("down", "up")
+        parameter.requires_grad_(new or name.startswith("head."))
+    return model
+
+
+# %% right: layer by layer
+def add_lora(model, names, rank):
+    for parameter in model.base.parameters():
+        parameter.requires_grad = False
+
+    def change(parent):
+        for name, part in parent.named_children():
+            if isinstance(part, nn.Linear) and name in names:
+                new = LoRALinear(part.in_features, part.out_features, rank)
+                new.weight, new.bias = part.weight, part.bias
+                setattr(parent, name, new)
+            else:
+                change(part)
+
+    for layer in model.base.layers:
+        change(layer)
+    return model
+
+
+# %% wrong: the whole model is frozen -> the head is frozen
+def add_lora(model, names, rank):
+    model.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight, layer.bias = part.weight, part.bias
+                setattr(parent, name, layer)
+    return model
+
+
+# %% wrong: nothing is frozen but the layers replaced -> the base is not frozen
+def add_lora(model, names, rank):
+    pass
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight.data.copy_(part.weight)
+                layer.bias.data.copy_(part.bias)
+                setattr(parent, name, layer)
+    return model
+
+
+# %% wrong: all but the norms -> the norms still learn
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight, layer.bias = part.weight, part.bias
+                setattr(parent, name, layer)
+    for part in model.base.modules():
+        if isinstance(part, nn.LayerNorm):
+            part.requires_grad_(True)
+    return model
+
+
+# %% wrong: the layers and the norm alone are frozen ->
+def add_lora(model, names, rank):
+    model.base.layers.requires_grad_(False)
+    model.base.norm.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight, layer.bias = part.weight, part.bias
+                setattr(parent, name, layer)
+    return model
+
+
+# %% wrong: the embedding goes on -> the embedding still learns
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    model.base.embedding.weight.requires_grad = True
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight, layer.bias = part.weight, part.bias
+                setattr(parent, name, layer)
+    return model
+
+
+# %% wrong: frozen at the end -> down and up are frozen too
+def add_lora(model, names, rank):
+    pass
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight, layer.bias = part.weight, part.bias
+                setattr(parent, name, layer)
+    model.base.requires_grad_(False)
+    return model
+
+
+# %% wrong: nothing is taken over -> the new layers begin with random weights
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                pass
+                setattr(parent, name, layer)
+    return model
+
+
+# %% wrong: the bias is forgotten -> the new layers begin with random biases
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight = part.weight
+                setattr(parent, name, layer)
+    return model
+
+
+# %% wrong: names are not looked at -> every linear layer is replaced
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear):
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight, layer.bias = part.weight, part.bias
+                setattr(parent, name, layer)
+    return model
+
+
+# %% wrong: two names by heart -> always query and value
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if name in ("query", "value"):
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight, layer.bias = part.weight, part.bias
+                setattr(parent, name, layer)
+    return model
+
+
+# %% wrong: attention only -> the feed-forward parts are left out
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for layer in model.base.layers:
+        for name in names:
+            if hasattr(layer.attention, name):
+                old = getattr(layer.attention, name)
+                new = LoRALinear(old.in_features, old.out_features, rank)
+                new.weight, new.bias = old.weight, old.bias
+                setattr(layer.attention, name, new)
+    return model
+
+
+# %% wrong: layer 0 -> only the first layer of the base
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for parent in list(model.base.layers[0].modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight, layer.bias = part.weight, part.bias
+                setattr(parent, name, layer)
+    return model
+
+
+# %% wrong: a rank by heart -> always rank 4
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, 4)
+                layer.weight, layer.bias = part.weight, part.bias
+                setattr(parent, name, layer)
+    return model
+
+
+# %% wrong: eval at the end -> the model is left in evaluation mode
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight, layer.bias = part.weight, part.bias
+                setattr(parent, name, layer)
+    model.eval()
+    return model
+
+
+# %% wrong: the head anew -> the head is a new one
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight, layer.bias = part.weight, part.bias
+                setattr(parent, name, layer)
+    model.head = nn.Linear(model.head.in_features, model.head.out_features)
+    return model
+
+
+# %% wrong: the head is wrapped as well ->
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight, layer.bias = part.weight, part.bias
+                setattr(parent, name, layer)
+    head = LoRALinear(model.head.in_features, model.head.out_features, rank)
+    head.weight, head.bias = model.head.weight, model.head.bias
+    model.head = head
+    return model
+
+
+# %% wrong: returns nothing ->
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight, layer.bias = part.weight, part.bias
+                setattr(parent, name, layer)
+
+
+# %% wrong: returns the base -> the base comes back without its head
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight, layer.bias = part.weight, part.bias
+                setattr(parent, name, layer)
+    return model.base
+
+
+# %% wrong: the factors stand beside the model -> the new layers have no place in the model
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    layers = {}
+    for path, part in model.base.named_modules():
+        if isinstance(part, nn.Linear) and path.rpartition(".")[2] in names:
+            layers[path] = LoRALinear(part.in_features, part.out_features, rank)
+    return model
+
+
+# %% wrong: the weight becomes zero ->
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight, layer.bias = part.weight, part.bias
+                layer.weight.data.zero_()
+                setattr(parent, name, layer)
+    return model
+
+
+# %% wrong: up starts with random numbers ->
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight, layer.bias = part.weight, part.bias
+                nn.init.normal_(layer.up)
+                setattr(parent, name, layer)
+    return model
+
+
+# %% wrong: down alone learns ->
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight, layer.bias = part.weight, part.bias
+                setattr(parent, name, layer)
+    for name, parameter in model.named_parameters():
+        if name.endswith(".up"):
+            parameter.requires_grad_(False)
+    return model
+
+
+# %% wrong: the biases learn too ->
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and name in names:
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight, layer.bias = part.weight, part.bias
+                setattr(parent, name, layer)
+    for name, parameter in model.base.named_parameters():
+        if name.endswith("bias"):
+            parameter.requires_grad_(True)
+    return model
+
+
+# %% wrong: names as parts of a path -> always query and value
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, nn.Linear) and any(one[:3] in name for one in ("query", "value")):
+                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer.weight, layer.bias = part.weight, part.bias
+                setattr(parent, name, layer)
+    return model

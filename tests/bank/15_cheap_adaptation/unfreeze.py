@@ -1,0 +1,308 @@
+# %% right: comparisons
+def unfreeze(model, step):
+    base, depth = model.base, len(model.base.layers)
+    model.requires_grad_(step > depth)
+    model.head.requires_grad_(True)
+    base.norm.requires_grad_(step >= 1)
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(step >= depth - place)
+    return model
+
+
+# %% right: freeze all, then slices
+def unfreeze(model, step):
+    model.requires_grad_(False)
+    model.head.requires_grad_(True)
+    layers = list(model.base.layers)
+    if step > 0:
+        model.base.norm.requires_grad_(True)
+        for layer in layers[max(0, len(layers) - step) :]:
+            layer.requires_grad_(True)
+    if step > len(layers):
+        model.base.requires_grad_(True)
+    return model
+
+
+# %% right: a list of groups
+def unfreeze(model, step):
+    top_down = [[model.head]] + [[layer] for layer in reversed(model.base.layers)]
+    top_down[1].append(model.base.norm)
+    for parameter in model.parameters():
+        parameter.requires_grad = step >= len(top_down)
+    for group in top_down[: step + 1]:
+        for part in group:
+            for parameter in part.parameters():
+                parameter.requires_grad = True
+    return model
+
+
+# %% right: by name, in a copy
+def unfreeze(model, step):
+    changed = copy.deepcopy(model)
+    depth = len(changed.base.layers)
+    for name, parameter in changed.named_parameters():
+        parts = name.split(".")
+        if parts[0] == "head":
+            first = 0
+        elif parts[1] == "norm":
+            first = 1
+        elif parts[1] == "layers":
+            first = depth - int(parts[2])
+        else:
+            first = depth + 1
+        parameter.requires_grad_(step >= first)
+    return changed
+
+
+# %% wrong: from below -> the bottom layer first
+def unfreeze(model, step):
+    base, depth = model.base, len(model.base.layers)
+    model.requires_grad_(step > depth)
+    model.head.requires_grad_(True)
+    base.norm.requires_grad_(step >= 1)
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(step > place)
+    return model
+
+
+# %% wrong: one step early -> one step early
+def unfreeze(model, step):
+    base, depth = model.base, len(model.base.layers)
+    step += 1
+    model.requires_grad_(step > depth)
+    model.head.requires_grad_(True)
+    base.norm.requires_grad_(step >= 1)
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(step >= depth - place)
+    return model
+
+
+# %% wrong: layers from step 2 on -> one step late
+def unfreeze(model, step):
+    base, depth = model.base, len(model.base.layers)
+    step = max(0, step - 1)
+    model.requires_grad_(step > depth)
+    model.head.requires_grad_(True)
+    base.norm.requires_grad_(step >= 1)
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(step >= depth - place)
+    return model
+
+
+# %% wrong: equal in place of greater -> the layers above are frozen again
+def unfreeze(model, step):
+    base, depth = model.base, len(model.base.layers)
+    model.requires_grad_(step > depth)
+    model.head.requires_grad_(True)
+    base.norm.requires_grad_(step >= 1)
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(step == depth - place or step > depth)
+    return model
+
+
+# %% wrong: the norm with everything -> the last norm joins in only at the end
+def unfreeze(model, step):
+    base, depth = model.base, len(model.base.layers)
+    model.requires_grad_(step > depth)
+    model.head.requires_grad_(True)
+    pass
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(step >= depth - place)
+    return model
+
+
+# %% wrong: the norm is frozen for good -> the last norm never learns
+def unfreeze(model, step):
+    base, depth = model.base, len(model.base.layers)
+    model.requires_grad_(step > depth)
+    model.head.requires_grad_(True)
+    base.norm.requires_grad_(False)
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(step >= depth - place)
+    return model
+
+
+# %% wrong: the norm from step 0 -> the last norm learns from the start
+def unfreeze(model, step):
+    base, depth = model.base, len(model.base.layers)
+    model.requires_grad_(step > depth)
+    model.head.requires_grad_(True)
+    base.norm.requires_grad_(True)
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(step >= depth - place)
+    return model
+
+
+# %% wrong: norms are left out -> no norm learns
+def unfreeze(model, step):
+    base, depth = model.base, len(model.base.layers)
+    model.requires_grad_(step > depth)
+    model.head.requires_grad_(True)
+    base.norm.requires_grad_(step >= 1)
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(step >= depth - place)
+    for part in model.modules():
+        if isinstance(part, nn.LayerNorm):
+            part.requires_grad_(False)
+    return model
+
+
+# %% wrong: the embedding is forgotten -> the embedding never learns
+def unfreeze(model, step):
+    base, depth = model.base, len(model.base.layers)
+    model.requires_grad_(False)
+    model.head.requires_grad_(True)
+    base.norm.requires_grad_(step >= 1)
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(step >= depth - place)
+    return model
+
+
+# %% wrong: everything one step too early -> the embedding joins in with the first layer
+def unfreeze(model, step):
+    base, depth = model.base, len(model.base.layers)
+    model.requires_grad_(step >= depth)
+    model.head.requires_grad_(True)
+    base.norm.requires_grad_(step >= 1)
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(step >= depth - place)
+    return model
+
+
+# %% wrong: the embedding, but not the positions -> learned positions never learn
+def unfreeze(model, step):
+    base, depth = model.base, len(model.base.layers)
+    model.requires_grad_(False)
+    base.embedding.requires_grad_(step > depth)
+    model.head.requires_grad_(True)
+    base.norm.requires_grad_(step >= 1)
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(step >= depth - place)
+    return model
+
+
+# %% wrong: the head with everything -> the head is frozen
+def unfreeze(model, step):
+    base, depth = model.base, len(model.base.layers)
+    model.requires_grad_(step > depth)
+    pass
+    base.norm.requires_grad_(step >= 1)
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(step >= depth - place)
+    return model
+
+
+# %% wrong: nothing is frozen first -> nothing is frozen first
+def unfreeze(model, step):
+    layers = list(model.base.layers)
+    for layer in layers[max(0, len(layers) - step) :]:
+        layer.requires_grad_(True)
+    return model
+
+
+# %% wrong: a slice that takes all at step 0 ->
+def unfreeze(model, step):
+    model.requires_grad_(False)
+    model.head.requires_grad_(True)
+    for layer in model.base.layers[-step:]:
+        layer.requires_grad_(True)
+    if step > 0:
+        model.base.norm.requires_grad_(True)
+    if step > len(model.base.layers):
+        model.requires_grad_(True)
+    return model
+
+
+# %% wrong: flags of modules -> nothing is frozen first
+def unfreeze(model, step):
+    model.base.requires_grad = False
+    for layer in list(model.base.layers)[::-1][:step]:
+        layer.requires_grad = True
+    return model
+
+
+# %% wrong: the first step only ->
+def unfreeze(model, step):
+    base, depth = model.base, len(model.base.layers)
+    model.requires_grad_(step > depth)
+    model.head.requires_grad_(True)
+    base.norm.requires_grad_(step >= 1)
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(step >= 1 and place == depth - 1 or step > depth)
+    return model
+
+
+# %% wrong: eval as freezing ->
+def unfreeze(model, step):
+    base, depth = model.base, len(model.base.layers)
+    model.requires_grad_(step > depth)
+    model.head.requires_grad_(True)
+    base.norm.requires_grad_(step >= 1)
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(step >= depth - place)
+    model.base.eval()
+    model.eval()
+    return model
+
+
+# %% wrong: frozen layers become zero ->
+def unfreeze(model, step):
+    base, depth = model.base, len(model.base.layers)
+    model.requires_grad_(step > depth)
+    model.head.requires_grad_(True)
+    base.norm.requires_grad_(step >= 1)
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(step >= depth - place)
+    for parameter in model.parameters():
+        if not parameter.requires_grad:
+            parameter.data.zero_()
+    return model
+
+
+# %% wrong: returns nothing ->
+def unfreeze(model, step):
+    base, depth = model.base, len(model.base.layers)
+    model.requires_grad_(step > depth)
+    model.head.requires_grad_(True)
+    base.norm.requires_grad_(step >= 1)
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(step >= depth - place)
+
+
+# %% wrong: weights of the layers, not their biases ->
+def unfreeze(model, step):
+    base, depth = model.base, len(model.base.layers)
+    model.requires_grad_(step > depth)
+    model.head.requires_grad_(True)
+    base.norm.requires_grad_(step >= 1)
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(step >= depth - place)
+    for name, parameter in base.layers.named_parameters():
+        if name.endswith("bias") and step <= depth:
+            parameter.requires_grad_(False)
+    return model
+
+
+# %% wrong: attention only ->
+def unfreeze(model, step):
+    base, depth = model.base, len(model.base.layers)
+    model.requires_grad_(step > depth)
+    model.head.requires_grad_(True)
+    base.norm.requires_grad_(step >= 1)
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(step >= depth - place)
+    if step <= depth:
+        for layer in base.layers:
+            layer.feed_forward.requires_grad_(False)
+    return model
+
+
+# %% wrong: no step beyond the last is known ->
+def unfreeze(model, step):
+    base, depth = model.base, len(model.base.layers)
+    model.requires_grad_(step == depth + 1)
+    model.head.requires_grad_(True)
+    base.norm.requires_grad_(step >= 1)
+    for place, layer in enumerate(base.layers):
+        layer.requires_grad_(depth + 1 >= step >= depth - place)
+    return model
