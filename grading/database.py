@@ -178,7 +178,7 @@ class Address:
         Raises:
             CourseError: when the server cannot be reached, or refuses.
         """
-        if self.file and not self.file.exists():
+        if self.file and not self.exists():
             _make_file(self.file, course_id)
         with self.reaching():
             if not self.file:
@@ -288,16 +288,25 @@ def _refuse_without_driver(url: URL) -> None:
 
 def _make_file(file: Path, course_id: str) -> None:
     """Makes SQLite's file of a gradebook under another name first: there is a whole one or none."""
-    from sqlalchemy import URL, create_engine
-    from sqlalchemy.pool import NullPool
-
     file.parent.mkdir(parents=True, exist_ok=True)
+    if file.exists():  # empty, as an interrupted run leaves it
+        _fill_file(file, course_id)
+        return
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=".gradebook-") as folder:
         made = Path(folder, file.name)
-        with create_engine(URL.create("sqlite", database=str(made)), poolclass=NullPool).begin() as connection:
-            _fill(connection, course_id)
+        _fill_file(made, course_id)
         with contextlib.suppress(FileExistsError):  # another process has made one meanwhile
             os.link(made, file)
+
+
+def _fill_file(file: Path, course_id: str) -> None:
+    from sqlalchemy import URL, create_engine, inspect
+    from sqlalchemy.pool import NullPool
+
+    with create_engine(URL.create("sqlite", database=str(file)), poolclass=NullPool).begin() as connection:
+        connection.exec_driver_sql("begin immediate")  # SQLite's driver begins none before it makes tables
+        if not inspect(connection).get_table_names():
+            _fill(connection, course_id)
 
 
 def _refuse_damaged_file(file: Path) -> None:
