@@ -166,8 +166,9 @@ def unroll(cell, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
         lengths: how many tokens of each sentence are real, `(b,)`, from 1 to n.
         state: the states before the first token, `(b, d)`.
 
-    From its end on, the state of a sentence stays as it is, whatever the padding holds: so
-    `unroll(...)[:, -1]` is what is left of each sentence.
+    From its end on, the state of a sentence stays as it is, whatever the padding holds, NaN
+    too: so `unroll(...)[:, -1]` is what is left of each sentence. There are n states also where
+    no sentence has n tokens.
     """
     ### BEGIN SOLUTION
     states = []
@@ -370,10 +371,11 @@ def gradient_by_distance(model, x: Tensor) -> Tensor:
 
     Args:
         model: function of `(b, n, d)` that gives outputs `(b, n, d)`, such as a GRU or attention.
-        x: the inputs, `(b, n, d)`; they stay as they are.
+        x: the inputs, `(b, n, d)`; they stay as they are, and ask for no gradient afterwards.
 
     Entry k belongs to the token k places before the last one: for each sentence the length of the
-    gradient of the sum of its last output's numbers, and of that the mean over the sentences.
+    gradient of the sum of its last output's numbers, and of that the mean over the sentences. The
+    result has the type of x.
     """
     ### BEGIN SOLUTION
     inputs = x.detach().clone().requires_grad_()
@@ -541,7 +543,7 @@ plots.curves(window_shares, DISTANCES, title="Look-up by distance: three seeds",
              x_label="distance of the answer (tokens)", y_label="share of right answers", axes=right)
 right.plot(DISTANCES, guesser, color="#555555", linestyle=":", label="a guess")
 right.set(ylim=(0, 1.05), xticks=list(DISTANCES))
-right.legend(loc="lower left")
+right.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
 plots.show(figure, "Left, a band of six places below the diagonal. Right, share of right answers: "
            + plots.describe_curves(window_shares, DISTANCES, "distance", digits=2))
 for name, runs in window_shares.items():

@@ -175,6 +175,12 @@ def test_an_input_that_must_stay_as_it_was() -> None:
     assert "no longer as it was" in str(judge(examples, InProcess(spoiling)))
 
 
+def test_a_tensor_that_asks_for_a_gradient_afterwards_is_changed() -> None:
+    ask = Ask((torch.ones(2),))
+    assert InProcess(lambda x: x.requires_grad_().sum().detach()).ask(ask).changed_inputs
+    assert not InProcess(lambda x: x.detach().requires_grad_().sum().detach()).ask(ask).changed_inputs
+
+
 def test_spread_moves_every_parameter_and_the_same_way_each_time() -> None:
     def norm(model: Any) -> Tensor:
         return model.base.layers[0].attention_norm.weight

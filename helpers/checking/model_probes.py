@@ -17,6 +17,8 @@ from helpers.checking import plain
 def state_of(value: Any) -> Any:
     """Returns what must be the same of an input before and after a call: of a model weights, what trains, and modes.
 
+    Of a tensor, besides its numbers, it is whether it asks for a gradient.
+
     Raises:
         NotPlain: when it is too large to be looked at.
     """
@@ -31,7 +33,7 @@ def state_of(value: Any) -> Any:
         ]
         return type(value).__name__, [(place, part.training) for place, part in parts], tensors
     if isinstance(value, Tensor) and value.device.type != "meta" and value.layout == torch.strided:
-        return value.dtype, value.shape, plain.raw(value)
+        return value.dtype, value.shape, value.requires_grad, plain.raw(value)
     if isinstance(value, dict) and len(value) <= plain.MAX_KEYS and all(isinstance(name, str) for name in value):
         return {name: state_of(part) for name, part in value.items()}
     return plain.encode(value)

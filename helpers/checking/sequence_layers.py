@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from helpers.models import Attention, Context
 
 
 class Recurrent(nn.GRU):
-    """A GRU that gives its states and nothing else."""
+    """A GRU that gives its states and nothing else; with `double`, its weights are in double precision."""
 
-    def __init__(self, d_model: int) -> None:
-        super().__init__(d_model, d_model, batch_first=True)
+    def __init__(self, d_model: int, *, double: bool = False) -> None:
+        super().__init__(d_model, d_model, batch_first=True, dtype=torch.float64 if double else None)
 
     def forward(self, x: Tensor) -> Tensor:  # type: ignore[override]
         """Returns the states `(b, n, d)` after each token of `x` `(b, n, d)`."""

@@ -60,9 +60,19 @@ def _draw_several(rng: random.Random) -> list[Ask]:
     return [_question("Recurrent", b, n, d, seed_from(rng)), _question("SelfAttention", n, n, n, seed_from(rng))]
 
 
+def _in_double(b: int, n: int, d: int, seed: int) -> Ask:
+    """Returns a question for the type of the result, where model and inputs are in double precision."""
+    model = Model("Recurrent", {"d_model": d, "double": True}, seed, spread=0.3)
+    return Ask((model, numbers(b, n, d, seed=seed)), take="in double")
+
+
 def _draw_ends(rng: random.Random) -> list[Ask]:
     b, n = rng.sample([2, 3, 4, 5], 2)
-    return [_question("Recurrent", b, 1, n, seed_from(rng)), _question("Recurrent", b, n, 1, seed_from(rng))]
+    return [
+        _in_double(b, n, 2, seed_from(rng)),
+        _question("Recurrent", b, 1, n, seed_from(rng)),
+        _question("Recurrent", b, n, 1, seed_from(rng)),
+    ]
 
 
 EXERCISE = Exercise(
@@ -95,10 +105,11 @@ EXERCISE = Exercise(
             decisive=True,
         ),
         Stage(
-            "one token, one number",
+            "one token, one number, double precision",
             0.5,
-            "With n = 1 there is the distance 0 only, and with d = 1 the length of a row is its absolute value.",
-            [_question("Recurrent", 2, 1, 3, 6), _question("Recurrent", 3, 4, 1, 7)],
+            "With n = 1 there is the distance 0 only, and with d = 1 the length of a row is its absolute value. Sizes "
+            "have the type of `x`: of a double `x` (torch.float64) they are double, too.",
+            [_in_double(2, 3, 2, 8), _question("Recurrent", 2, 1, 3, 6), _question("Recurrent", 3, 4, 1, 7)],
             _draw_ends,
         ),
     ],

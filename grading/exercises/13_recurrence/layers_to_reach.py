@@ -36,6 +36,12 @@ def _draw_ends(rng: random.Random) -> list[Ask]:
     return [Ask((1, rng.randint(2, 5))), Ask((size, 2)), Ask((size, size)), Ask((size, size + 3))]
 
 
+def _draw_far(rng: random.Random) -> list[Ask]:
+    """Draws a small rest of a large window, and a sentence for which hundreds of layers are needed."""
+    window = rng.randint(250, 400)
+    return [Ask((rng.randint(2, 3) * (window - 1) + 2, window)), Ask((rng.randint(260, 350) + 1, 2))]
+
+
 EXERCISE = Exercise(
     layers_to_reach,
     [
@@ -49,7 +55,7 @@ EXERCISE = Exercise(
         ),
         Stage(
             "with a rest",
-            0.75,
+            0.5,
             "What is left over needs one more layer: round up.",
             [Ask((10, 4)), Ask((12, 4)), Ask((18, 5))],
             _draw_rest,
@@ -58,11 +64,17 @@ EXERCISE = Exercise(
         Stage(
             "one token, a window of two, and one as long as the sentence",
             0.5,
-            "One token needs no layer at all. With a window of 2 each layer carries one place on. A window as "
-            "long as the "
-            "sentence needs one layer.",
+            "One token needs no layer at all. With a window of 2 each layer carries one place on. A window as long as "
+            "the sentence needs one layer.",
             [Ask((1, 3)), Ask((6, 2)), Ask((5, 5)), Ask((4, 9))],
             _draw_ends,
+        ),
+        Stage(
+            "a large window, hundreds of layers",
+            0.25,
+            "However small the rest is, it needs one more layer. And there may be any number of layers.",
+            [Ask((600, 300)), Ask((301, 2))],
+            _draw_far,
         ),
     ],
     [
@@ -91,6 +103,11 @@ EXERCISE = Exercise(
             "rounded to the nearest",
             "A third of a layer is not there: round up, always.",
             lambda size, window: round((size - 1) / (window - 1)),
+        ),
+        Mistake(
+            "rounded up by adding nearly one",
+            "That loses a rest that is small beside a large window. Round up exactly: math.ceil(a / b), or -(-a // b).",
+            lambda size, window: int((size - 1) / (window - 1) + 0.99),
         ),
         Mistake(
             "as in full attention: always one layer",

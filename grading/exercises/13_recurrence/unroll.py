@@ -70,16 +70,50 @@ def _backwards(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
     return _states(cell, x.flip(1), lengths, state)
 
 
+def _multiplied(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
+    states = list[Tensor]()
+    for t in range(x.shape[1]):
+        real = (t < lengths)[:, None].to(x.dtype)
+        state = real * cell(x[:, t], state) + (1 - real) * state
+        states.append(state)
+    return torch.stack(states, dim=1)
+
+
+def _until_the_longest(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
+    return unroll(cell, x[:, : int(lengths.max())], lengths, state)
+
+
+def _without_zeros(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
+    return _states(cell, x, lengths, state, goes_on=lambda t, _: (x[:, t] != 0).any(dim=1))
+
+
 def _question(b: int, n: int, d_in: int, d: int, seed: int, kind: str = "") -> Ask:
-    """Returns a question; with kind "shorter" one sentence has all n tokens, another one, and the rest between."""
+    """Returns a question; no token is all zeros unless the kind says so.
+
+    Args:
+        b, n, d_in, d: the sizes, as in the text of the exercise.
+        seed: of all that is drawn.
+        kind: "empty": the first state is 0. "shorter": one sentence has all n tokens, another one, and the rest
+            between. "all shorter": none has n. "not finite": shorter, and padding holds NaN and infinity. "zeros":
+            shorter, and the last token of the longest sentence is all zeros.
+    """
     generator = torch.Generator().manual_seed(seed)
     lengths = torch.full((b,), n)
-    if kind == "shorter":
+    x = numbers(b, n, d_in, seed=seed + 1)
+    x[x == 0] = 0.1
+    if kind in ("shorter", "not finite", "zeros"):
         lengths = torch.cat([torch.tensor([1, n]), torch.randint(2, n, (b - 2,), generator=generator)])
         lengths = lengths[torch.randperm(b, generator=generator)]
+    if kind == "all shorter":
+        lengths = torch.randint(1, n, (b,), generator=generator)
+    if kind == "not finite":
+        odd = torch.tensor([torch.inf, torch.nan, -torch.inf]).repeat(n)[:n]
+        x = torch.where((torch.arange(n) < lengths[:, None])[..., None], x, odd[:, None])
+    if kind == "zeros":
+        x[lengths.argmax(), -1] = 0
     cell = Model("GRUCell", {"input_size": d_in, "hidden_size": d}, seed, spread=0.5)
     state = numbers(b, d, seed=seed + 2, size=0.7)
-    return Ask((cell, numbers(b, n, d_in, seed=seed + 1), lengths, 0 * state if kind == "empty" else state))
+    return Ask((cell, x, lengths, 0 * state if kind == "empty" else state))
 
 
 def _draw_full(rng: random.Random) -> list[Ask]:
@@ -93,9 +127,25 @@ def _draw_shorter(rng: random.Random) -> list[Ask]:
     return [_question(b, n, d_in, d, seed_from(rng), "shorter"), _question(4, 4, d, d, seed_from(rng), "shorter")]
 
 
-def _draw_one(rng: random.Random) -> list[Ask]:
+def _draw_odd(rng: random.Random) -> list[Ask]:
+    """Draws padding and tokens of an odd kind, the latter with wider states than all other stages.
+
+    So it is there that most gradients pass, and the question about gradients is about several steps.
+    """
+    b, n, d_in = rng.sample([3, 4, 5], 3)
+    return [
+        _question(b, n, d_in, 2, seed_from(rng), "not finite"),
+        _question(n, b, 2, 6, seed_from(rng), "zeros"),
+    ]
+
+
+def _draw_ends(rng: random.Random) -> list[Ask]:
     d_in, d, b = rng.sample([2, 3, 4, 5], 3)
-    return [_question(b, 1, d_in, d, seed_from(rng)), _question(1, b, d_in, d, seed_from(rng))]
+    return [
+        _question(b, 1, d_in, d, seed_from(rng)),
+        _question(1, b, d_in, d, seed_from(rng)),
+        _question(b, d_in + 1, d_in, d, seed_from(rng), "all shorter"),
+    ]
 
 
 def _draw_empty(rng: random.Random) -> list[Ask]:
@@ -131,7 +181,7 @@ EXERCISE = Exercise(
         ),
         Stage(
             "padding leaves the state",
-            1.75,
+            1.25,
             "A sentence with lengths[s] tokens has its last new state at t = lengths[s] - 1. From then on, its state "
             "stays what it is: torch.where(t < lengths, new, old), with an axis for the width.",
             [_question(4, 5, 2, 3, 5, "shorter"), _question(4, 4, 2, 2, 6, "shorter")],
@@ -139,11 +189,19 @@ EXERCISE = Exercise(
             decisive=True,
         ),
         Stage(
-            "one token, one sentence",
+            "whatever padding and tokens hold",
             0.5,
-            "With n = 1 or b = 1 the result has three axes still.",
-            [_question(3, 1, 2, 4, 7), _question(1, 3, 4, 2, 8)],
-            _draw_one,
+            "Padding may hold NaN or infinity, which 0 times does not remove: choose, with torch.where. And a token "
+            "may be all zeros: what is padding, `lengths` alone says.",
+            [_question(3, 4, 2, 2, 9, "not finite"), _question(2, 3, 2, 6, 10, "zeros")],
+            _draw_odd,
+        ),
+        Stage(
+            "one token, one sentence, no sentence of n tokens",
+            0.5,
+            "With n = 1 or b = 1 the result has three axes still. It has n states also where no sentence is that long.",
+            [_question(3, 1, 2, 4, 7), _question(1, 3, 4, 2, 8), _question(2, 4, 3, 2, 11, "all shorter")],
+            _draw_ends,
         ),
     ],
     [
@@ -209,6 +267,23 @@ EXERCISE = Exercise(
             "only the last state",
             "Attention gives something for each token, and so must this: collect the state of each step.",
             lambda cell, x, lengths, state: unroll(cell, x, lengths, state)[:, -1],
+        ),
+        Mistake(
+            "the mask multiplies, and what is not a number stays",
+            "0 times NaN is NaN, and 0 times infinity too: so padding gets into the state. torch.where(t < lengths, "
+            "new, old) chooses, and does not look at what it does not take.",
+            _multiplied,
+        ),
+        Mistake(
+            "the longest sentence ends the loop",
+            "There is a state for each of the n places of `x`, also where no sentence is that long: t goes up to "
+            "n - 1.",
+            _until_the_longest,
+        ),
+        Mistake(
+            "tokens of zeros are taken for padding",
+            "A token may be all zeros, and padding may hold anything. What is padding, `lengths` alone says.",
+            _without_zeros,
         ),
     ],
     trains=True,

@@ -16,7 +16,7 @@ def gradient_by_distance(model, x):
 
 # %% right: sentence by sentence
 def gradient_by_distance(model, x):
-    total = torch.zeros(x.size(1))
+    total = x.new_zeros(x.size(1))
     for sentence in x:
         inputs = sentence.unsqueeze(0).clone().requires_grad_(True)
         gradient = torch.autograd.grad(model(inputs)[0, -1].sum(), inputs)[0][0]
@@ -177,3 +177,27 @@ def gradient_by_distance(model, x):
     inputs = x.detach().clone().requires_grad_()
     (gradient,) = torch.autograd.grad(model(inputs)[:, -1].sum(), inputs)
     return gradient.pow(2).sum(dim=-1).mean(dim=0).sqrt().flip(0)
+
+
+# %% wrong: the gradient of the given x is turned on ->
+def gradient_by_distance(model, x):
+    x.requires_grad_(True)
+    (gradient,) = torch.autograd.grad(model(x)[:, -1].sum(), x)
+    return gradient.norm(dim=-1).mean(dim=0).flip(0)
+
+
+# %% wrong: by way of Python's numbers, in single precision ->
+def gradient_by_distance(model, x):
+    inputs = x.detach().clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(model(inputs)[:, -1].sum(), inputs)
+    return torch.tensor([gradient[:, t].norm(dim=-1).mean().item() for t in reversed(range(x.shape[1]))])
+
+
+# %% wrong: added up in single precision ->
+def gradient_by_distance(model, x):
+    total = torch.zeros(x.size(1))
+    for sentence in x:
+        inputs = sentence.unsqueeze(0).clone().requires_grad_(True)
+        gradient = torch.autograd.grad(model(inputs)[0, -1].sum(), inputs)[0][0]
+        total += torch.linalg.vector_norm(gradient, dim=-1)
+    return (total / len(x)).flip(dims=(0,))

@@ -20,9 +20,9 @@ def layers_to_reach(size, window):
 # %% right: with products of masks
 def layers_to_reach(size, window):
     seen = (sliding_window_mask(size, window) == 0).float()
-    reached, layers = torch.eye(size), 0
-    while reached[-1, 0] == 0:
-        reached, layers = reached @ seen, layers + 1
+    known, layers = torch.eye(size)[-1], 0  # of whom the last token knows
+    while known[0] == 0:
+        known, layers = (known @ seen > 0).float(), layers + 1
     return layers
 
 
@@ -97,4 +97,34 @@ def layers_to_reach(size, window):
     while place < size:
         place *= window
         layers += 1
+    return layers
+
+
+# %% wrong: 0.99 more -> rounded up by adding nearly one
+def layers_to_reach(size, window):
+    return int((size - 1) / (window - 1) + 0.99)
+
+
+# %% wrong: gives up after 64 layers ->
+def layers_to_reach(size, window):
+    for layers in range(64):
+        if layers * (window - 1) >= size - 1:
+            return layers
+    return 64
+
+
+# %% wrong: gives up after 256 layers ->
+def layers_to_reach(size, window):
+    for layers in range(256):
+        if layers * (window - 1) >= size - 1:
+            return layers
+    return 256
+
+
+# %% wrong: the ways are counted, until there are more than a number can hold ->
+def layers_to_reach(size, window):
+    seen = (sliding_window_mask(size, window) == 0).float()
+    ways, layers = torch.eye(size)[-1], 0
+    while ways[0] == 0:
+        ways, layers = ways @ seen, layers + 1
     return layers

@@ -8,15 +8,26 @@ def unroll(cell, x, lengths, state):
     return torch.stack(states, dim=1)
 
 
-# %% right: a mask of numbers
+# %% right: a mask of booleans for all steps
 def unroll(cell, x, lengths, state):
-    real = (torch.arange(x.shape[1]) < lengths[:, None]).to(x.dtype)  # (b, n)
+    over = torch.arange(x.shape[1]) >= lengths[:, None]  # (b, n)
     states = []
     for t, token in enumerate(x.unbind(1)):
-        keep = real[:, t, None]
-        state = keep * cell(token, state) + (1 - keep) * state
+        new = cell(token, state)
+        state = new.masked_fill(over[:, t, None], 0) + state.masked_fill(~over[:, t, None], 0)
         states.append(state[:, None])
     return torch.cat(states, dim=1)
+
+
+# %% right: only the sentences that go on are read
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        rows = (lengths > t).nonzero().flatten()
+        if len(rows):
+            state = state.index_copy(0, rows, cell(x[rows, t], state[rows]))
+        states.append(state)
+    return torch.stack(states, 1)
 
 
 # %% right: sentence by sentence
@@ -242,3 +253,74 @@ def unroll(cell, x, lengths, state):
         lengths -= 1
         states.append(state)
     return torch.stack(states, dim=1)
+
+
+# %% wrong: a mask of numbers -> the mask multiplies, and what is not a number stays
+def unroll(cell, x, lengths, state):
+    real = (torch.arange(x.shape[1]) < lengths[:, None]).to(x.dtype)  # (b, n)
+    states = []
+    for t, token in enumerate(x.unbind(1)):
+        keep = real[:, t, None]
+        state = keep * cell(token, state) + (1 - keep) * state
+        states.append(state[:, None])
+    return torch.cat(states, dim=1)
+
+
+# %% wrong: until the longest sentence ends -> the longest sentence ends the loop
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(int(lengths.max())):
+        state = torch.where((lengths > t)[:, None], cell(x[:, t], state), state)
+        states.append(state)
+    return torch.stack(states, dim=1)
+
+
+# %% wrong: what is left is all zeros -> tokens of zeros are taken for padding
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.shape[1]):
+        padding = (x[:, t:] == 0).flatten(1).all(dim=1, keepdim=True)
+        state = torch.where(padding, state, cell(x[:, t], state))
+        states.append(state)
+    return torch.stack(states, dim=1)
+
+
+# %% wrong: a token of zeros is passed over -> tokens of zeros are taken for padding
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        new = cell(x[:, t], state)
+        state = torch.where((x[:, t] != 0).any(dim=1, keepdim=True), new, state)
+        states.append(state)
+    return torch.stack(states, dim=1)
+
+
+# %% wrong: zeros count as padding beside the lengths ->
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        real = (t < lengths) & (x[:, t] != 0).any(dim=1)
+        state = torch.where(real[:, None], cell(x[:, t], state), state)
+        states.append(state)
+    return torch.stack(states, dim=1)
+
+
+# %% wrong: the state is detached from step to step ->
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.shape[1]):
+        new = cell(x[:, t], state if t == 0 else state.detach())
+        state = torch.where((lengths > t)[:, None], new, state)
+        states.append(state)
+    return torch.stack(states, dim=1)
+
+
+# %% wrong: only the last column is that of the real end ->
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.shape[1]):
+        state = cell(x[:, t], state)
+        states.append(state)
+    states = torch.stack(states, dim=1)
+    last = states[torch.arange(len(x)), lengths - 1]
+    return torch.cat([states[:, :-1], last[:, None]], dim=1)
