@@ -104,6 +104,17 @@ def shared(model: nn.Module, memory: Iterable[Tensor]) -> set[str]:
     }
 
 
+def types(model: nn.Module) -> set[str]:
+    """Returns the types of the parameters of a model."""
+    return {str(parameter.dtype) for parameter in model.parameters()}
+
+
+def modes(model: nn.Module) -> dict[str, Any]:
+    """Returns the mode of a model, and the names of its parts that are in the other one."""
+    others = {name for name, part in model.named_modules() if part.training != model.training}
+    return {"mode": "training mode" if model.training else "evaluation mode", "parts in the other mode": others}
+
+
 def learns(model: nn.Module, inputs: Sequence[Any]) -> dict[str, int]:
     """Returns name -> how many numbers, for each parameter that a gradient of the model's output reaches.
 

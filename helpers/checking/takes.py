@@ -234,6 +234,10 @@ def _mode(call: Call) -> str:
     return "training mode" if first_model(call.inputs).training else "evaluation mode"
 
 
+def _modes(call: Call) -> Any:
+    return call.seen(model_probes.modes)
+
+
 def _seeds(call: Call) -> dict[str, str] | None:
     """Returns whether generators of the same seed give the result of a call again, and others do not.
 
@@ -313,10 +317,21 @@ def _contexts(call: Call) -> dict[str, Any]:
 
 
 def _merged(call: Call) -> dict[str, Any]:
-    """Returns the weights of the layer that `merged()` of a module gives, and what the module gives afterwards."""
+    """Returns the weights of the layer that `merged()` of a module gives, and what the module gives afterwards.
+
+    Also which of these weights lie in the module's memory, and which type they have when the module is in double.
+    """
     module: Any = call.module
-    weights = model_probes.see(module.merged(), "", model_probes.weights_of)
-    return {"the merged layer": weights, "the layer itself, afterwards": call.act()}
+    held = list(module.state_dict().values())
+    merged = module.merged()
+    found = {
+        "the merged layer": model_probes.see(merged, "", model_probes.weights_of),
+        "the layer itself, afterwards": call.act(),
+        "shared with the layer itself": model_probes.see(merged, "", lambda layer: model_probes.shared(layer, held)),
+    }
+    module.double()
+    found["merged in double precision"] = model_probes.see(module.merged(), "", model_probes.types)
+    return found
 
 
 def _in_training(call: Call) -> Any:
@@ -379,13 +394,18 @@ TAKES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "draws": (f"what {DRAWS} calls in a row give, which share the inputs and so the generator", _draws),
     "after": ("of the first model among the inputs, after the call: its weights, or what it gives for `then`", _after),
     "mode": ("of the first model among the inputs, after the call: training mode or evaluation mode", _mode),
+    "modes": ("of a returned model: its mode, and the names of its parts that are in the other one", _modes),
     "log": ("the calls of the recorded functions among the inputs, in order, with the arguments as they were", _log),
     "again": ("three results: of the call, of one with the inputs `then`, and of the first once more", _again),
     "gradients": ("the gradients that arrive at inputs and parameters from a weighted sum of the result", _gradients),
     "in training": ("the result of a module in training mode", _in_training),
     "in double": ("the type of the result where inputs and weights are in double precision", _in_double),
     "contexts": ("of a translator: what it decodes with a context, another one encoded in between", _contexts),
-    "merged": ("of a module: the weights of the layer that `merged()` gives, and its own result afterwards", _merged),
+    "merged": (
+        "of a module: the weights of the layer that `merged()` gives, its own result afterwards, which weights the two "
+        "share, and the types of the weights when the module is in double precision",
+        _merged,
+    ),
     "random numbers": (
         "whether the call seeds the caller's random numbers; of a class, whether two new modules differ",
         _random_numbers,

@@ -65,6 +65,7 @@ def _draw_even(rng: random.Random) -> list[Ask]:
     ]
 
 
+DOES_THE_SAME = ("the *",)  # of what is taken: the weights, and what the layer itself gives afterwards
 SCALES = ((1, 8.0), (2, 8.0), (4, 2.0))  # rank, alpha: neither is 1 in all, nor is their product alike
 
 
@@ -74,9 +75,13 @@ def _draw_scale(rng: random.Random) -> list[Ask]:
 
 def _draw_merged(rng: random.Random) -> list[Ask]:
     return [
-        _ask(_build(*_sizes(rng), rank, alpha), seed_from(rng), 2, 3, take="merged")
+        _ask(_build(*_sizes(rng), rank, alpha), seed_from(rng), 2, 3, take="merged", entries=DOES_THE_SAME)
         for rank, alpha in ((2, 2.0), (1, 8.0), (4, 2.0))
     ]
+
+
+def _own(build: Build, seed: int) -> Ask:
+    return _ask(build, seed, 1, 2, take="merged", entries=("shared*", "*double*"))
 
 
 def _started(change: Callable[[Any], None]) -> Callable[..., Any]:
@@ -140,7 +145,7 @@ def _result_scaled(self: Any, x: Tensor) -> Tensor:
 
 @torch.no_grad()
 def _merged_unscaled(self: Any) -> nn.Linear:
-    plain = nn.Linear(self.in_features, self.out_features)
+    plain = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
     plain.weight.copy_(self.weight + self.up @ self.down)
     plain.bias.copy_(self.bias)
     return plain
@@ -149,7 +154,7 @@ def _merged_unscaled(self: Any) -> nn.Linear:
 @torch.no_grad()
 def _merged_in_place(self: Any) -> nn.Linear:
     self.weight += self.scale * (self.up @ self.down)
-    plain = nn.Linear(self.in_features, self.out_features)
+    plain = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
     plain.weight.copy_(self.weight)
     plain.bias.copy_(self.bias)
     return plain
@@ -157,7 +162,7 @@ def _merged_in_place(self: Any) -> nn.Linear:
 
 @torch.no_grad()
 def _merged_without_base(self: Any) -> nn.Linear:
-    plain = nn.Linear(self.in_features, self.out_features)
+    plain = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
     plain.weight.copy_(self.scale * (self.up @ self.down))
     plain.bias.copy_(self.bias)
     return plain
@@ -165,7 +170,7 @@ def _merged_without_base(self: Any) -> nn.Linear:
 
 @torch.no_grad()
 def _merged_without_change(self: Any) -> nn.Linear:
-    plain = nn.Linear(self.in_features, self.out_features)
+    plain = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
     plain.weight.copy_(self.weight)
     plain.bias.copy_(self.bias)
     return plain
@@ -220,11 +225,22 @@ EXERCISE = Exercise(
         ),
         Stage(
             "merged() gives a plain layer that does the same",
-            1,
+            0.75,
             "A new nn.Linear with weight + alpha / rank * up @ down and with the same bias; this layer itself stays as "
             "it is.",
-            [_ask(_build(4, 3, 2, 2.0), 7, 1, 3, take="merged"), _ask(_build(3, 4, 4, 2.0), 8, 1, 3, take="merged")],
+            [
+                _ask(build, 7 + n, 1, 3, take="merged", entries=DOES_THE_SAME)
+                for n, build in enumerate((_build(4, 3, 2, 2.0), _build(3, 4, 4, 2.0)))
+            ],
             _draw_merged,
+        ),
+        Stage(
+            "merged() gives a layer of its own, of the same dtype",
+            0.25,
+            "Copy the bias as well: what is shared changes in both layers. And make the new layer with "
+            "dtype=self.weight.dtype, so that one in double precision stays so.",
+            [_own(_build(3, 2, 1, 1.0), 9)],
+            lambda rng: [_own(_build(*_sizes(rng), 2, 4.0), seed_from(rng))],
         ),
     ],
     [
@@ -330,7 +346,7 @@ EXERCISE = Exercise(
         "        ...  # 3. down (rank, d_in): random; up (d_out, rank): zeros; both nn.Parameter\n"
         "```\n"
         "`forward`: `super().forward(x)` is the frozen way; `x @ self.down.T` has the shape `(..., rank)`, and then `@ "
-        "self.up.T` brings it to `(..., d_out)`. `merged`: a new `nn.Linear`, into which, under `torch.no_grad()`, "
-        "`copy_` puts a weight `(d_out, d_in)` and the bias.",
+        "self.up.T` brings it to `(..., d_out)`. `merged`: a new `nn.Linear` of the same `dtype`, into "
+        "which, under `torch.no_grad()`, `copy_` puts a weight `(d_out, d_in)` and the bias.",
     ),
 )

@@ -82,7 +82,7 @@ EXERCISE = Exercise(
             1,
             "gate and hidden are (width, d_model), output is (d_model, width), with width = 2 * d_feedforward // 3 and "
             "without biases.",
-            _parameters((4, 6), (3, 10)),
+            _parameters((4, 6), (3, 10), (2, 8)),
             lambda rng: _parameters((rng.randint(3, 6), 3 * rng.randint(3, 6)), (5, 3 * rng.randint(2, 6) + 1), (4, 8)),
             view="parameters",
             decisive=True,

@@ -52,7 +52,7 @@ class LoRALinear(nn.Linear):
 
     @torch.no_grad()
     def merged(self) -> nn.Linear:
-        plain = nn.Linear(self.in_features, self.out_features)
+        plain = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         plain.weight.copy_(self.weight + self.scale * (self.up @ self.down))
         plain.bias.copy_(self.bias)
         return plain

@@ -21,6 +21,7 @@ Names = tuple[str, ...]
 
 def add_lora(model: Classifier, names: Names, rank: int) -> Classifier:
     model.base.requires_grad_(False)
+    model.head.requires_grad_(True)
     return _replaced(model, lambda module, name: name in names, rank)
 
 
@@ -80,9 +81,13 @@ def _mode(seed: int) -> Ask:
     return _ask(replace(_classifier(seed, dropout=0.5), training=True), ("query", "value"), 2, take="mode")
 
 
+def _frozen(seed: int, *parts: str) -> Ask:
+    """Returns a question about a model of which parts come frozen."""
+    return _ask(replace(_classifier(seed, 3), freeze=parts), ("query", "value"), 2, take="parameters")
+
+
 def _half_frozen(seed: int) -> Ask:
-    frozen = replace(_classifier(seed, 3), freeze=("base.layers.0", "base.embedding"))
-    return _ask(frozen, ("query", "value"), 2, take="parameters")
+    return _frozen(seed, "base.layers.0", "base.embedding")
 
 
 def _base_trains(model: Any, names: Names, rank: int) -> Any:
@@ -110,8 +115,14 @@ def _embedding_trains(model: Any, names: Names, rank: int) -> Any:
 
 
 def _head_frozen(model: Any, names: Names, rank: int) -> Any:
+    model = add_lora(model, names, rank)
     model.head.requires_grad_(False)
-    return add_lora(model, names, rank)
+    return model
+
+
+def _head_as_it_came(model: Any, names: Names, rank: int) -> Any:
+    model.base.requires_grad_(False)
+    return _replaced(model, lambda module, name: name in names, rank)
 
 
 def _factors_frozen(model: Any, names: Names, rank: int) -> Any:
@@ -195,7 +206,7 @@ EXERCISE = Exercise(
         ),
         Stage(
             "the model answers as before",
-            1.25,
+            1,
             "The new layers take over weight and bias of those whose place they take; their up is zero. So the model "
             "gives the same logits as before.",
             _same(5),
@@ -210,6 +221,14 @@ EXERCISE = Exercise(
             lambda rng: [_ask(_classifier(_few(rng), 3, **MAKES[2]), ("hidden", "output"), 2, take="origins")],
         ),
         Stage(
+            "the head learns, even if it came frozen",
+            0.25,
+            "Set the flags of the head to True as well: the model may come in any state.",
+            [_frozen(6, "head")],
+            lambda rng: [_frozen(_few(rng), "head")],
+            view="parameters",
+        ),
+        Stage(
             "the mode stays",
             0.25,
             "A model that comes in training mode, with its dropout, stays in it: do not call eval().",
@@ -222,6 +241,11 @@ EXERCISE = Exercise(
             "the head is frozen",
             "The head is new and must learn: freeze model.base, and not the model.",
             _head_frozen,
+        ),
+        Mistake(
+            "a head that came frozen stays frozen",
+            "The head learns afterwards, whatever it did before: set its flags to True.",
+            _head_as_it_came,
         ),
         Mistake(
             "the base comes back without its head",
@@ -313,7 +337,7 @@ EXERCISE = Exercise(
         "them *before* anything is replaced.\n\nA parameter can move: after `new.weight = old.weight`, both layers "
         "hold the same parameter, flag and all.",
         "```python\n"
-        "...  # freeze the base; the head is no part of it\n"
+        "...  # freeze the base; the head is no part of it, and learns\n"
         "for parent in list(model.base.modules()):\n"
         "    for name, part in list(parent.named_children()):\n"
         "        if ...:  # a linear layer, and a name that is wanted\n"

@@ -110,10 +110,18 @@ EXERCISE = Exercise(
         ),
         Stage(
             "several texts",
-            0.75,
+            0.5,
             "The mean runs over the texts of the batch as well, and not over the heads.",
             [_ask(_random(3, 3, 2, 3))],
             lambda rng: [_ask(_random(seed_from(rng), 2, 4, 4)), _ask(_random(seed_from(rng), 3, 3, 3))],
+        ),
+        Stage(
+            "the type of the weights stays",
+            0.25,
+            "Weights in double precision give scores in double precision: compute with tensors, without .item() and "
+            ".tolist().",
+            [Ask((_random(4, 1, 2, 3),), take="in double")],
+            lambda rng: [Ask((_random(seed_from(rng), 1, 2, 4),), take="in double")],
         ),
     ],
     [

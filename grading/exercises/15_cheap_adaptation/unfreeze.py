@@ -60,7 +60,7 @@ def _numbers_kept(seed: int) -> Ask:
 
 
 def _mode_kept(seed: int) -> Ask:
-    return Ask((replace(_classifier(seed, n_layers=3, dropout=0.5), training=True), 2), changes=(0,), take="mode")
+    return Ask((replace(_classifier(seed, n_layers=3, dropout=0.5), training=True), 2), changes=(0,), take="modes")
 
 
 def _bottom_first(model: Any, step: int) -> Any:
@@ -187,7 +187,8 @@ EXERCISE = Exercise(
         Stage(
             "no number and no mode changes",
             0.25,
-            "Flags say what training may change later. Every weight stays as it is, and the model in its mode.",
+            "Flags say what training may change later. Every weight stays as it is, and the model "
+            "and all its parts in their mode: eval() freezes nothing.",
             [_numbers_kept(7), _mode_kept(8)],
             lambda rng: [_numbers_kept(_few(rng)), _mode_kept(_few(rng))],
         ),

@@ -12,7 +12,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -36,7 +36,7 @@ class LoRALinear(nn.Module):
         return F.linear(x, self.weight, self.bias) + change * self.alpha / self.rank
 
     def merged(self):
-        layer = nn.Linear(self.d_in, self.d_out)
+        layer = nn.Linear(self.d_in, self.d_out).to(self.weight)
         weight = self.weight + self.alpha / self.rank * torch.mm(self.up, self.down)
         layer.load_state_dict({"weight": weight, "bias": self.bias})
         return layer
@@ -56,7 +56,7 @@ class LoRALinear(nn.Linear):
         return F.linear(x, self.weight + self.scale * self.up @ self.down, self.bias)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         layer.weight.data = (self.weight + self.scale * self.up @ self.down).detach().clone()
         layer.bias.data = self.bias.detach().clone()
         return layer
@@ -79,7 +79,7 @@ class LoRALinear(nn.Linear):
     def merged(self):
         import copy as copies
 
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         product = sum(torch.outer(self.up[:, k], self.down[k]) for k in range(len(self.down)))
         layer.weight = nn.Parameter(self.weight.detach() + self.scale * product.detach())
         layer.bias = copies.deepcopy(self.bias)
@@ -100,7 +100,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -121,7 +121,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -142,7 +142,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -161,7 +161,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -181,7 +181,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -201,7 +201,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -222,7 +222,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -243,7 +243,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -264,7 +264,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -285,7 +285,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -306,7 +306,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -327,7 +327,7 @@ class LoRALinear(nn.Linear):
         return self.scale * (super().forward(x) + x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -348,7 +348,7 @@ class LoRALinear(nn.Linear):
         return self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -369,9 +369,9 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
-        layer.weight.data = (self.weight + self.up @ self.down).detach()
-        layer.bias.data = self.bias.detach()
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+        layer.weight.data = (self.weight + self.up @ self.down).detach().clone()
+        layer.bias.data = self.bias.detach().clone()
         return layer
 
 
@@ -391,7 +391,7 @@ class LoRALinear(nn.Linear):
     def merged(self):
         with torch.no_grad():
             self.weight += self.scale * self.up @ self.down
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         layer.load_state_dict({"weight": self.weight, "bias": self.bias})
         return layer
 
@@ -410,9 +410,9 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
-        layer.weight.data = (self.scale * self.up @ self.down).detach()
-        layer.bias.data = self.bias.detach()
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+        layer.weight.data = (self.scale * self.up @ self.down).detach().clone()
+        layer.bias.data = self.bias.detach().clone()
         return layer
 
 
@@ -430,9 +430,9 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
-        layer.weight.data = self.weight.detach()
-        layer.bias.data = self.bias.detach()
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+        layer.weight.data = self.weight.detach().clone()
+        layer.bias.data = self.bias.detach().clone()
         return layer
 
 
@@ -450,8 +450,8 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
-        layer.weight.data = (self.weight + self.scale * self.up @ self.down).detach()
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+        layer.weight.data = (self.weight + self.scale * self.up @ self.down).detach().clone()
         return layer
 
 
@@ -499,9 +499,9 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.A.T @ self.B.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
-        layer.weight.data = (self.weight + self.scale * self.B @ self.A).detach()
-        layer.bias.data = self.bias.detach()
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+        layer.weight.data = (self.weight + self.scale * self.B @ self.A).detach().clone()
+        layer.bias.data = self.bias.detach().clone()
         return layer
 
 
@@ -519,9 +519,9 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down @ self.up)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
-        layer.weight.data = (self.weight + self.scale * (self.down @ self.up).T).detach()
-        layer.bias.data = self.bias.detach()
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+        layer.weight.data = (self.weight + self.scale * (self.down @ self.up).T).detach().clone()
+        layer.bias.data = self.bias.detach().clone()
         return layer
 
 
@@ -539,7 +539,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -560,7 +560,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -581,7 +581,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (torch.relu(x @ self.down.T) @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -602,7 +602,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (F.dropout(x, 0.3, self.training) @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -623,7 +623,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x.detach() @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -644,7 +644,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -664,8 +664,48 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features)
+        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
         return layer
+
+
+# %% wrong: the merged layer shares the bias ->
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.requires_grad_(False)
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+        self.scale = alpha / rank
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T) @ self.up.T
+
+    @torch.no_grad()
+    def merged(self):
+        plain = nn.Linear(self.in_features, self.out_features)
+        plain.weight = nn.Parameter(self.weight + self.scale * self.up @ self.down)
+        plain.bias = self.bias
+        return plain
+
+
+# %% wrong: merged in single precision always ->
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.requires_grad_(False)
+        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+        self.scale = alpha / rank
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * (x @ self.down.T) @ self.up.T
+
+    @torch.no_grad()
+    def merged(self):
+        plain = nn.Linear(self.in_features, self.out_features)
+        plain.weight.copy_(self.weight + self.scale * self.up @ self.down)
+        plain.bias.copy_(self.bias)
+        return plain

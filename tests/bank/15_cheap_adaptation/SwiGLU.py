@@ -259,3 +259,16 @@ class SwiGLU(nn.Module):
 
     def forward(self, x):
         return self.output(F.silu(self.gate(x)) * self.hidden(x))
+
+
+# %% wrong: twice the floor of a third ->
+class SwiGLU(nn.Module):
+    def __init__(self, d_model, d_feedforward):
+        super().__init__()
+        width = 2 * (d_feedforward // 3)
+        self.gate = nn.Linear(d_model, width, bias=False)
+        self.hidden = nn.Linear(d_model, width, bias=False)
+        self.output = nn.Linear(width, d_model, bias=False)
+
+    def forward(self, x):
+        return self.output(F.silu(self.gate(x)) * self.hidden(x))

@@ -1,6 +1,7 @@
 # %% right: parameters move
 def add_lora(model, names, rank):
     model.base.requires_grad_(False)
+    model.head.requires_grad_(True)
     for parent in list(model.base.modules()):
         for name, part in list(parent.named_children()):
             if isinstance(part, nn.Linear) and name in names:
@@ -13,6 +14,7 @@ def add_lora(model, names, rank):
 # %% right: numbers are copied
 def add_lora(model, names, rank):
     model.base.requires_grad_(False)
+    model.head.requires_grad_(True)
     for parent in list(model.base.modules()):
         for name, part in list(parent.named_children()):
             if isinstance(part, nn.Linear) and name in names:
@@ -27,6 +29,7 @@ def add_lora(model, names, rank):
 def add_lora(model, names, rank):
     changed = copy.deepcopy(model)
     changed.base.requires_grad_(False)
+    changed.head.requires_grad_(True)
     found = [name for name, part in changed.base.named_modules() if isinstance(part, nn.Linear)]
     for path in found:
         place, _, name = path.rpartition(".")
@@ -58,6 +61,8 @@ def add_lora(model, names, rank):
 def add_lora(model, names, rank):
     for parameter in model.base.parameters():
         parameter.requires_grad = False
+    for parameter in model.head.parameters():
+        parameter.requires_grad = True
 
     def change(parent):
         for name, part in parent.named_children():
@@ -240,6 +245,7 @@ def add_lora(model, names, rank):
 # %% wrong: eval at the end -> the model is left in evaluation mode
 def add_lora(model, names, rank):
     model.base.requires_grad_(False)
+    model.head.requires_grad_(True)
     for parent in list(model.base.modules()):
         for name, part in list(parent.named_children()):
             if isinstance(part, nn.Linear) and name in names:
@@ -376,4 +382,16 @@ def add_lora(model, names, rank):
                 layer = LoRALinear(part.in_features, part.out_features, rank)
                 layer.weight, layer.bias = part.weight, part.bias
                 setattr(parent, name, layer)
+    return model
+
+
+# %% wrong: the head keeps its flags -> a head that came frozen stays frozen
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    for parent in list(model.base.modules()):
+        for name, old in list(parent.named_children()):
+            if name in names and isinstance(old, nn.Linear):
+                new = LoRALinear(old.in_features, old.out_features, rank).to(old.weight).train(old.training)
+                new.weight, new.bias = old.weight, old.bias
+                setattr(parent, name, new)
     return model

@@ -162,3 +162,15 @@ def induction_score(attention):
     n = attention.size(-1)
     rows = torch.arange(n // 2, n)
     return attention[:, :, rows, rows - n // 2 + 1].mean(dim=(0, 2)).tolist()
+
+
+# %% wrong: through Python numbers ->
+def induction_score(attention):
+    b, h, n, _ = attention.shape
+    half = n // 2
+    return torch.tensor(
+        [
+            sum(attention[t, k, i, i - half + 1].item() for t in range(b) for i in range(half, n)) / (b * half)
+            for k in range(h)
+        ]
+    )

@@ -306,3 +306,15 @@ def unfreeze(model, step):
     for place, layer in enumerate(base.layers):
         layer.requires_grad_(depth + 1 >= step >= depth - place)
     return model
+
+
+# %% wrong: frozen layers in evaluation mode, the others in training mode ->
+def unfreeze(model, step):
+    count = len(model.base.layers)
+    model.requires_grad_(step > count)
+    model.head.requires_grad_(True)
+    if step > 0:
+        model.base.norm.requires_grad_(True)
+    for place, layer in enumerate(model.base.layers):
+        layer.requires_grad_(place >= count - step).train(place >= count - step)
+    return model
