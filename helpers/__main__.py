@@ -33,6 +33,7 @@ PURPOSES = {
     "book": ("the pages of the book", "make book"),
     "postgresql": ("gradebooks in PostgreSQL", "pip install -e .[postgresql]"),
     "cluster": ("graders on a cluster", "pip install -e .[cluster]"),
+    "hub": ("a hub for a school", "pip install -e .[hub]"),
 }
 
 
