@@ -207,6 +207,17 @@ def test_a_model_comes_in_the_mode_that_is_asked_for_and_its_mode_is_told() -> N
     assert asked(lambda model: None, training, take="mode") == "training mode"
 
 
+def test_a_part_in_another_mode_than_the_model_is_named() -> None:
+    def one_part_in_evaluation(model: Any) -> Any:
+        model.base.norm.eval()
+        return model
+
+    training = replace(LANGUAGE_MODEL, training=True)
+    as_it_came = asked(lambda model: model, training, take="modes")
+    assert as_it_came == {"mode": "training mode", "parts in the other mode": set()}
+    assert asked(one_part_in_evaluation, training, take="modes")["parts in the other mode"] == {"base.norm"}
+
+
 def test_runs_of_a_part_of_a_model_are_counted() -> None:
     """Of a model among the inputs or of one that is built; and weights may come as a recipe."""
     sizes = {"source_vocab_size": 7, "target_vocab_size": 7, "d_model": 8, "n_layers": 1, "n_heads": 2}
