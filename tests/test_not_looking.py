@@ -103,4 +103,6 @@ def earned(strategy: Strategy, seed: str) -> dict[str, float]:
 def test_who_knows_the_public_examples_and_does_not_look_earns_little(strategy: Strategy) -> None:
     points = earned(strategy, kept.SEEDS[1])
     possible = sum(one.points for notebook in exercise.notebooks() for one in exercise.load(notebook).values())
-    assert sum(points.values()) <= MOST * possible, ", ".join(f"{name} {mark:g}" for name, mark in points.items() if mark)
+    assert sum(points.values()) <= MOST * possible, ", ".join(
+        f"{name} {mark:g}" for name, mark in points.items() if mark
+    )
