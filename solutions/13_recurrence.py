@@ -433,20 +433,20 @@ for name, runs in reach.items():
 # a training step (forward and backward), and writing token by token, the GRU with its state, attention with keys and values kept (as the decoder of notebook 11 does).
 
 # %% measured
-def fastest(work) -> float:
+def fastest(work, *inputs) -> float:
     """Returns the milliseconds of the fastest of several calls, after one that does not count."""
-    work()
+    work(*inputs)
     taken = []
     while len(taken) < 3 or sum(taken) < 0.25:
         start = time.perf_counter()
-        work()
+        work(*inputs)
         taken.append(time.perf_counter() - start)
     return 1000 * min(taken)
 
 
-def step_of(layer: nn.Module, x: Tensor, **options) -> None:
+def step_of(layer: nn.Module, *inputs) -> None:
     """Makes one training step's forward and backward pass."""
-    layer(x, **options).square().mean().backward()
+    layer(*inputs).square().mean().backward()
 
 
 @torch.no_grad()
@@ -474,10 +474,10 @@ recurrent, attention = Recurrent(64), Attention(64, 4)
 training, writing = {"attention": [], "GRU": []}, {"attention": [], "GRU": []}
 for length in tqdm(lengths, unit="length"):
     x = torch.randn(1, length, 64)
-    training["GRU"].append(fastest(lambda: step_of(recurrent, x)))
-    training["attention"].append(fastest(lambda: step_of(attention, x, context=Context(causal=True))))
-    writing["GRU"].append(fastest(lambda: write_recurrent(recurrent, x)))
-    writing["attention"].append(fastest(lambda: write_attention(attention, x)))
+    training["GRU"].append(fastest(step_of, recurrent, x))
+    training["attention"].append(fastest(step_of, attention, x, Context(causal=True)))
+    writing["GRU"].append(fastest(write_recurrent, recurrent, x))
+    writing["attention"].append(fastest(write_attention, attention, x))
 torch.set_num_threads(threads)
 
 figure, axes = plots.panels(2, width=4.2, height=3.3)
@@ -665,7 +665,7 @@ found, at = costs(), {D: 512, A: 8, W: 128}
 print(f"{'':12}{'products':>24}{'steps':>8}{'path':>28}")
 for kind in ("attention", "recurrence", "window"):
     products, steps, path = (found[f"{kind} {what}"] for what in ("products", "steps", "path"))
-    print(f"{kind:12}{str(sympy.expand(products)):>24}{str(steps):>8}{str(path):>28}")
+    print(f"{kind:12}{sympy.expand(products)!s:>24}{steps!s:>8}{path!s:>28}")
 equal = sympy.solve(sympy.Eq(found["attention products"], found["recurrence products"]), L)
 print("attention makes as many products as the recurrence at L =", equal[0])
 

@@ -787,7 +787,7 @@ plots.show(figure, "Two attention maps on a block of six letters, written twice.
            "second half, at what followed the same letter one block earlier.")
 
 # %% [markdown]
-# Read the right map row by row. In the first half there is nothing to find, and the head rests on the first letter. In the second half, four of the six rows give 0.89 to 0.99, in our run, to the place *behind* their letter's twin: one place to the right of the diagonal on which the twins lie. The other two are divided: the row of the second `B` gives it 0.61, that of the
+# Read the right map row by row. In the first half there is nothing to find, and the head rests on the first letter. In the second half, four of the six rows give nearly everything to the place *behind* their letter's twin: one place to the right of the diagonal on which the twins lie. The other two are divided: the row of the second `B` gives it 0.61, that of the
 # second `J` only 0.37, and nearly all the rest lies where the head rests when it finds nothing, on the first letter. No head here is a perfect one.
 #
 # ### Switched off
@@ -841,8 +841,9 @@ for seed in range(3):
     weights = first_layer.diagonal(-1, dim1=-2, dim2=-1).mean(dim=0)  # (h, 23): one place back
     most, dearest = int(weights.mean(dim=1).argmax()), max(range(4), key=lambda n: costs[f"0.{n}"][seed])
     halves = weights[most, :11].mean(), weights[most, 11:].mean()  # rows 1 to 11, and rows 12 to 23
-    print(f"model {seed}, layer 0: head {most} looks most at the token before ({halves[0]:.2f} in the first "
-          f"half, {halves[1]:.2f} in the second), head {dearest} is missed most")
+    print(f"model {seed}, layer 0: head {most} looks most at the token before "
+          f"({halves[0]:.2f} in the first half, {halves[1]:.2f} in the second), "
+          f"head {dearest} is missed most")
 
 # %% [markdown]
 # Three things to see:
