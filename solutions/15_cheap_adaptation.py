@@ -8,7 +8,8 @@
 #     builds_on: ["10"]
 #     running: 2
 #     questions:
-#       - How few numbers need to be trained to give a model a new task?
+#       - How little must be trained?
+#       - How few numbers give a model a new task?
 #       - Which way suits which budget of labels, memory and time?
 #       - What do today's models do differently from the paper of 2017?
 #       - Which head copies, and how do I know?

@@ -217,6 +217,7 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path: Path, monkeypatch: p
         ("#     column: 1", "#     column: 0", "has the column and row of notebook 00"),
         ("# # 01 · The causal mask", "# # The causal mask", "its first cell lacks a part"),
         ("#     row: 0", "#     row: 0\n#     running: long", "'running': 'long'"),
+        ("#     questions:", f"#     questions:\n#       - {'x' * 31}?", "has room for 31 signs; got 32"),
         ("about 1 h 45 min", "about 20 min", "its head says '20 min', but at a student's pace"),
     ],
 )

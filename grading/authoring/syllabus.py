@@ -17,6 +17,7 @@ from grading.authoring import source
 from grading.authoring.source import BuildError
 
 WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 236, 92, 34, 52, 16  # px
+QUESTION = 31  # signs that a box has room for
 COLOURS = {
     "tools": "#6b6b6b",
     "attention": "#0072b2",
@@ -68,6 +69,11 @@ def place(path: Path) -> Place:
             f"{path.name}: its head has no place in the course; expected below `course:` the texts teaches and part "
             f'({", ".join(COLOURS)}), the whole numbers column and row, the lists builds_on (such as ["03"]) and '
             f"questions, and perhaps a remark, and as running the minutes that its cells take; got {told!r}."
+        )
+    if len(found.questions[0]) > QUESTION:
+        raise BuildError(
+            f"{path.name}: the first of its questions stands in the picture of the path, which has room for {QUESTION} "
+            f"signs; got {len(found.questions[0])}: {found.questions[0]!r}. Put a short one first."
         )
     return found
 
