@@ -22,8 +22,8 @@
 # %% [markdown]
 # # 13 · Leaving recurrence
 #
-# Somebody reads you a list: *c5, a2, f7, ...* You may not write it down, and you hear each pair once. Then comes the question: *what was c?* Until 2017 the networks that led in language modelling and translation read in this way: **recurrently**, from word to word, with one vector that they carried
-# along, the **state**. All that they knew of a sentence was in it. Attention goes back to the list each time it is asked. For this it keeps the whole list, and compares each word with each.
+# Somebody reads you a list: *c5, a2, f7, ...* You may not write it down, and you hear each pair once. Then comes the question: *what was c?* Until 2017 the networks that led in language modelling read in this way: **recurrently**, from word to word, with one vector that they carried
+# along, the **state**. All that they knew of what came before was in it. (Those that translated had attention beside it, from [Bahdanau et al. (2015)](https://arxiv.org/abs/1409.0473) on.) Attention goes back to the list each time it is asked. For this it keeps the whole list, and compares each word with each.
 #
 # For a long text the old way is the cheaper one on paper: no square, and a memory that does not grow. Yet it was given up. In this notebook you build it, as a *gated recurrent unit*, put it beside attention on the same task, take the times of both, and fill in by formulas the table with
 # which the Transformer's authors argued. At the end you can judge the exchange yourself, and tell when you would take it back.
@@ -350,9 +350,11 @@ for name, runs in (shares | {"a guess": [guesser]}).items():
 # %% [markdown]
 # **Attention** is right at every distance: the question is compared with each pair, and it does not matter where the pair stands.
 #
-# The **GRU** with a state of 64 falls from 0.87 at distance 1 to 0.38 at distance 11 in our run. The one with a state of 16 lies on the dotted line: it knows which numbers were heard, and not which letter each came with. (At the far end it is even below the line: that guesser forgets no number.)
+# The **GRU** with a state of 64 falls from 0.87 at distance 1 to 0.38 at distance 11 in our run. The one with a state of 16 lies on the dotted line: that is how one scores who knows which numbers were heard, and not which letter each came with. (At the far end it is even below the line: that guesser forgets no number. Its embeddings have width 16, too.)
 #
-# Is the state too small? Six letters with six different numbers of eight: there are $8 \cdot 7 \cdot 6 \cdot 5 \cdot 4 \cdot 3 = 20{,}160$ such tables, which 15 bits can tell apart, and a state has 64 numbers. And look at the log: the near distances are learned first. In our run, distance 11 was at 0.16 after 400
+# Mind what is mixed in this curve. A distance of 11 occurs only at the last question, when six pairs have been heard, and a distance of 1 also when it was the only one. So the curve falls because answers are far away *and* because more has been heard; and the far ones are seldom asked in training. "Go further" takes them apart.
+#
+# Is the state too small? Six letters with six different numbers of eight: there are $8 \cdot 7 \cdot 6 \cdot 5 \cdot 4 \cdot 3 = 20{,}160$ such tables, which 15 bits can tell apart, and a state has 64 numbers. And look at the log: the near distances, which are asked far more often, are learned first. In our run, distance 11 was at 0.16 after 400
 # steps, and at 0.36 after 800. Nothing says that it would stop there. So the figure shows what is **hard to learn**, and not what is impossible: with every token the GRU has to write a number into its state under the name of a letter, without touching the others, and a mistake shows only at a
 # question many steps later.
 #
@@ -423,8 +425,8 @@ for name, runs in reach.items():
 
 # %% [markdown]
 # - **The GRU as it starts**: a straight line on this scale, so at each step back the gradient shrinks by about the same factor. Over 60 tokens that makes twelve powers of ten. What stands there can hardly be learned from.
-# - **With slow gates**: where the update gate is $z$, the state passes on $z$ times the old one, and the gradient goes back the same way. $\sigma(4)^{59} = 0.98^{59} = 0.34$, and about that much arrives. The gate is what gradients travel by. For the LSTM, the GRU's older relative,
-#   [Jozefowicz et al. (2015)](https://proceedings.mlr.press/v37/jozefowicz15.html) found that a gate which starts open, with a bias of 1, helps. It has a price: with $z = 0.98$ a new token has a weight of 0.02, and must wait until training opens the gate.
+# - **With slow gates**: where the update gate is $z$, the state passes on $z$ times the old one, and the gradient goes back the same way. $\sigma(4)^{59} = 0.982^{59} = 0.34$, and about that much arrives. The gate is what gradients travel by. For the LSTM, the GRU's older relative,
+#   [Jozefowicz et al. (2015)](https://proceedings.mlr.press/v37/jozefowicz15.html) found that a gate which keeps the old at the start, by a bias of 1, helps. It has a price: with $z = 0.98$ a new token has a weight of 0.02, and must wait until training gives it more.
 # - **Attention** is flat: every token is one look away. (Distance 0 stands out. The last token is also the one that asks: its query moves all weights.)
 #
 # ## 5. What must wait
@@ -498,8 +500,7 @@ for name, times in {"training": training, "writing": writing}.items():
 # - **Training.** The GRU's time grows about as the length does: each token waits for the state before it, and on the way back each gradient waits for the one after it. Attention makes all rows in a few large products, and its line is far below, even at length 512, where it makes three times *as many*
 #   products as the GRU (section 7). So it is not the work that makes the difference. It is the **waiting**: a step that waits is a small product by itself, with all that a call costs, and whatever could compute beside it has nothing to do. We took one thread; with many, or on a graphics card, there
 #   is more that has nothing to do.
-# - **Writing.** That advantage is gone. Whoever writes has to wait for the last word, and attention now makes as many small products as the GRU. Each new token also looks at all that are kept, so its work grows with what stands before, and so does the memory. (At these lengths the calls still cost
-#   more than the products; section 7 says what comes.) The GRU's token number 10,000 costs what its first one did.
+# - **Writing.** That advantage is gone. Whoever writes has to wait for the last word, and attention now makes as many small products as the GRU. Each new token also looks at all that are kept, so its work grows with what stands before, and so does the memory. (Section 7 says what comes.) The GRU's token number 10,000 costs what its first one did.
 #
 # Vaswani et al. give this as the reason in their introduction: "This inherently sequential nature precludes parallelization within training examples, which becomes critical at longer sequence lengths".
 #
@@ -550,7 +551,7 @@ for name, runs in window_shares.items():
     print(f"{name:12}", *[f"{share:5.2f}" for share in torch.tensor(runs).mean(dim=0)])
 
 # %% [markdown]
-# A cliff: right up to distance 5, and from distance 7 on one of eight numbers, drawn blindly. It lies below the dotted line there, since the guesser has at least heard which numbers there were. A GRU fades; a window ends. (With one layer, that is.)
+# A cliff: right up to distance 5, and from distance 7 on about one in eight, as if drawn blindly. (It could do better: it sees three pairs, and when the letter is not among them, the answer is none of their numbers. It has not learned that.) A GRU fades; a window ends. (With one layer, that is.)
 #
 # ### Exercise: through several layers
 #
@@ -684,7 +685,7 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 
 # %% [markdown]
 # Attention makes fewer products than the GRU **as long as the sentence is shorter than the layer is wide**, $L < D$, exactly. Vaswani et al. say so for orders of growth: self-attention is faster than recurrence when $n$ is smaller than $d$, which they call most often the case for the sentences of
-# translation. So with sentences one did not even pay for the waiting with more work. The square outgrows all else only where texts are long, and there the window is the cheapest of the three: it neither waits nor squares, and pays with a longer path.
+# translation. So with sentences one did not even pay with more work for not having to wait. The square outgrows all else only where texts are long, and there a window with $W < D$ is the cheapest of the three: it neither waits nor squares, and pays with a longer path.
 #
 # One column is missing in that table: what must be **kept while writing**. A recurrence keeps its state, $D$ numbers, however much it has read. Attention keeps keys and values, $2 L D$ numbers in each layer; a window $2 W D$.
 #
@@ -692,7 +693,7 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 #
 # Compare with what you wrote down at the beginning.
 #
-# 1. **Distance**: harder for the GRU, all the same to attention (section 3). It is a statement about this training: the state had room, and more steps brought more.
+# 1. **Distance**: far answers are harder for the GRU, where more has been heard, too; all the same to attention (section 3). It is a statement about this training: the state had room, and more steps brought more.
 # 2. **Training**: about twice as long for the GRU. For attention less than that as long as the calls cost more than the products, and more when the square rules (section 5).
 # 3. **Writing**: no longer; each token waits in any case, and attention's has more to look at (sections 5 and 7).
 # 4. **The window**: $\lceil 11 / 2 \rceil = 6$ layers (section 6).
@@ -739,7 +740,7 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 # - Attention makes fewer products than a GRU exactly while $L < D$.
 # - A **window** of $W$ needs no square; news of the first token takes $\lceil (L-1)/(W-1) \rceil$ layers to the last.
 #
-# **Go further.** Start the update gates of section 3's GRU with a bias of 1 or 2, and train again: does the far end of the curve rise? Then give it 3,000 steps. And take two layers of a window of 6 with a residual between them: do they learn distance 7?
+# **Go further.** Count right answers at the last question alone, when six pairs have been heard at any distance: how much of the fall is left? Start the update gates of section 3's GRU with a bias of 1 or 2, and train again: does the far end of the curve rise? Then give it 3,000 steps. And take two layers of a window of 6 with a residual between them: do they learn distance 7?
 
 # %% experiment
 from helpers.progress import progress

@@ -610,9 +610,11 @@ models, losses, seconds = {}, {}, {}
 for name, peak in PEAKS.items():
     model = new_gpt(name)
     optimizer = torch.optim.AdamW(model.parameters(), lr=peak, betas=(0.9, 0.95), weight_decay=0.01)
-    shown = tqdm(batches, desc=name, unit="step")  # a list with a progress bar
+    shown = tqdm(total=len(batches), desc=name, unit="step")
+    optimizer.register_step_post_hook(lambda *_, shown=shown: shown.update())  # the bar moves with each step
     start = time.perf_counter()
-    losses[name] = training_loop(model, optimizer, shown, 1, peak, min(WARMUP, STEPS))
+    losses[name] = training_loop(model, optimizer, batches, 1, peak, min(WARMUP, STEPS))
+    shown.close()
     seconds[name], models[name] = time.perf_counter() - start, model
     print(f"{name:6} {seconds[name]:4.0f} s, held back: "
           f"{bits_per_byte(model, held_windows, held_bytes):.2f} bits per byte (zlib: {zipped:.2f})")
@@ -642,7 +644,7 @@ plots.show(figure, f"By tokens: {plots.describe_curves(curves, tokens_read, 'tho
            f"{seconds['larger']:.0f} s. The dotted line of zlib lies at {zipped:.2f} bits per byte.")
 
 # %% [markdown]
-# By **tokens** the larger model is ahead: it learns more from the same text, as Kaplan et al. found at sizes far beyond ours. By **time** the small one is ahead as long as both are training: its steps are cheaper, and it has read more by then. At the end it is the larger one that has gone further. Which of them to take depends on what runs out first, text or time.
+# By **tokens** the larger model is ahead: it learns more from the same text, as Kaplan et al. found at sizes far beyond ours. By **time** the small one is ahead as long as both are training: its steps are cheaper, and it has read more by then. At the end it is the larger one that has gone further. (The comparison by time is not quite fair: when the small one has finished its schedule, the larger one is in the middle of its own, with a high rate.) Which of them to take depends on what runs out first, text or time.
 #
 # In our run the small model ends at 1.29 bits per byte and the larger one at 0.86, where `zlib` needs 1.93. So a model with fewer than 100,000 parameters does beat the zip program. (One seed each: a difference of a few hundredths would say nothing here.)
 
@@ -809,7 +811,7 @@ show_distribution(1.0, 0.7)
 # %% [markdown]
 # ## 7. Writing without reading again
 #
-# `write` reads the whole text again for each new token. Most of that work has been done before. In a causal model no token sees what comes after it, so the keys and values of old tokens are the same in each step: **keep them**. What the new token needs is its own query, and the keys and values of all. This is the *key-value cache* of every model that writes.
+# `write` reads the whole text again for each new token. Most of that work has been done before. In a causal model no token sees what comes after it, so as long as the text fits into the window, the keys and values of old tokens are the same in each step: **keep them**. (Where it no longer fits, `write` lets the window slide, every position changes, and with learned positions they must be made anew.) What the new token needs is its own query, and the keys and values of all. This is the *key-value cache* of every model that writes.
 #
 # Nothing is hidden in the model: what has been kept goes in as an argument and comes out again, longer.
 #
@@ -949,8 +951,8 @@ for times_n, times_d in ((1, 1), (10, 1), (1, 10), (10**0.5, 10**0.5), (10, 10))
 # - A tied head is the embedding once more. A first loss tells more about a new model than a look at its code.
 # - Compare language models in **bits per byte**: everything else depends on how the text was cut.
 # - Warm-up, decay and clipping are five lines. A mean of means is no mean.
-# - Training costs about $6ND$ operations. By tokens the larger model is ahead; by time it must catch up first.
-# - The token that crosses $p$ stays in. Keys and values of old tokens never change, so keep them.
+# - Training costs about $6ND$ operations. By tokens the larger model is ahead; by time the small one is ahead at first.
+# - The token that crosses $p$ stays in. Keys and values of old tokens do not change while the text fits into the window, so keep them.
 #
 # **Go further.** Beat `lzma`, with what it has read: how many steps, which width and which window does your GPT need? And on real reviews (`CORPUS = "cls_books"`), who is ahead? Then change one thing at a time: byte by byte ($V = 256$), rotary positions (notebook 02), a batch of 64 by accumulation.
 #
