@@ -611,7 +611,7 @@ for name, peak in PEAKS.items():
     model = new_gpt(name)
     optimizer = torch.optim.AdamW(model.parameters(), lr=peak, betas=(0.9, 0.95), weight_decay=0.01)
     shown = tqdm(total=len(batches), desc=name, unit="step")
-    optimizer.register_step_post_hook(lambda *_, shown=shown: shown.update())  # the bar moves with each step
+    optimizer.register_step_post_hook(lambda *_, shown=shown: shown.update())  # after each step
     start = time.perf_counter()
     losses[name] = training_loop(model, optimizer, batches, 1, peak, min(WARMUP, STEPS))
     shown.close()
