@@ -458,15 +458,16 @@ def beam_decode(model, source, width, max_len):
 # %% wrong: width of each beam ->
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
     beams, finished = [([SOS], 0.0)], []
     for _ in range(max_len):
+        sources = source.expand(len(beams), -1)  # all beams at once: there are very many of them
+        context = model.encode(sources, torch.full((len(beams),), source.size(1)))
+        logs = model.decode(torch.tensor([tokens for tokens, _ in beams]), context)[:, -1].log_softmax(dim=-1)
         cand = []
-        for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
-            cand += sorted(
-                [([*tokens, w], total + l) for w, l in enumerate(logs.tolist())], key=lambda c: c[1], reverse=True
-            )[:width]
+        for (tokens, total), row in zip(beams, logs.tolist()):
+            cand += sorted([([*tokens, w], total + l) for w, l in enumerate(row)], key=lambda c: c[1], reverse=True)[
+                :width
+            ]
         finished += [c for c in cand if c[0][-1] == EOS]
         beams = [c for c in cand if c[0][-1] != EOS]
         if not beams:
