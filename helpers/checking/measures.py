@@ -114,9 +114,11 @@ def _new_head(ask: Ask, value: Any) -> str:
 
 
 def _rows_alike(ask: Ask, value: Any) -> bool:
-    """Returns whether all rows of a tensor `(b, ...)` hold the same numbers, up to rounding."""
+    """Returns whether all rows of a tensor `(b, ...)` hold the same numbers, up to rounding; of `(1, n, ...)` the n."""
     if not isinstance(value, Tensor) or value.dim() < 2:
         raise NotMeasured(f"expected a tensor with a row for each text, got {name_of(value)}")
+    if value.dim() > 2 and len(value) == 1:
+        value = value[0]
     return torch.allclose(value, value[:1].expand_as(value), atol=1e-5)
 
 

@@ -206,6 +206,11 @@ def _drawn(b: int, n: int = 0) -> Draw:
     return draw
 
 
+def _new(build: dict[str, Any], n: int) -> Ask:
+    """Returns a question that shows a new model the same token at each place."""
+    return Ask((torch.full((1, n), 3),), build=build)
+
+
 def _known(b: int, n: int) -> list[Ask]:
     return [_asked(random.Random(b * n), b, n, SMALL)]
 
@@ -248,8 +253,17 @@ EXERCISE = Exercise(
             decisive=True,
         ),
         Stage(
+            "a new model: positions begin as random numbers",
+            0.25,
+            "A position is an nn.Parameter of torch.randn(max_len, d_model). Where all positions begin alike, the same "
+            "token looks the same everywhere.",
+            [_new(SMALL, 5)],
+            lambda rng: [_new(_build(rng), 6)],
+            measure="rows alike",
+        ),
+        Stage(
             "several texts, as long as there are positions",
-            0.75,
+            0.5,
             "All texts of a batch have the same positions and the same mask.",
             _known(3, 6),
             _drawn(3),

@@ -50,6 +50,16 @@ def _largest(pairs: Counter[Pair]) -> Pair:
     return max(pairs, key=lambda pair: (pairs[pair], pair))
 
 
+def _not_overlapping(parts: list[int]) -> list[Pair]:
+    """Returns the pairs of neighbours, but of 1, 1, 1 only one."""
+    found, skip = list[Pair](), False
+    for pair in itertools.pairwise(parts):
+        skip = pair[0] == pair[1] and not skip
+        if skip or pair[0] != pair[1]:
+            found.append(pair)
+    return found
+
+
 def _learn(
     texts: list[str],
     merges: int,
@@ -61,6 +71,7 @@ def _learn(
     seldom: int = 1,
     endless: bool = False,
     apart: bool = False,
+    overlap: bool = True,
 ) -> list[Pair]:
     """Learns merges; the options are the ways in which it goes wrong."""
     counts = Counter(word for text in texts for word in split(text))
@@ -69,8 +80,8 @@ def _learn(
     while len(found) < merges:
         pairs = Counter[Pair]()
         for word, parts in words.items():
-            step = 2 if apart else 1
-            for pair in list(itertools.pairwise(parts))[::step]:
+            neighbours = list(itertools.pairwise(parts)) if overlap else _not_overlapping(parts)
+            for pair in neighbours[:: 2 if apart else 1]:
                 pairs[pair] += 1 if once else counts[word]
         if max(pairs.values(), default=0) < seldom and not endless:
             break

@@ -117,6 +117,12 @@ def _across_words(rng: random.Random) -> Inputs:
     return f"{first}{second} {second}{first} {first}{second}", pairs
 
 
+def _white(rng: random.Random) -> Inputs:
+    """Returns words between which more than one space stands."""
+    first, second = rng.sample("abcdefgh", 2)
+    return f"{first}{second}\n{first}{second}  {second}{first}\n", [(ord(first), ord(second))]
+
+
 def _unread(rng: random.Random) -> Inputs:
     merges = [(ord(first), ord(second)) for first, second in (rng.sample("abcdefgh", 2) for _ in range(3))]
     return "".join(rng.sample(SIGNS, 3)) + " " + rng.choice("xyz"), merges
@@ -136,7 +142,13 @@ WAYS: dict[str, tuple[Callable[[random.Random], Inputs], Answers, Answers]] = {
 def _drawn(kind: str, number: int = 1) -> Draw:
     draw, apart, same = WAYS[kind]
     tells = _differ(bpe_encode, apart, same)
-    return lambda rng: [Ask(one) for one in _telling(rng, lambda rng: [draw(rng) for _ in range(number)], tells)]
+    more = [_white] if kind == "borders" else []
+
+    def asked(rng: random.Random) -> list[Ask]:
+        found = _telling(rng, lambda rng: [draw(rng) for _ in range(number)], tells)
+        return [Ask(one) for one in (*found, *(one(rng) for one in more))]
+
+    return asked
 
 
 def _stage(name: str, points: float, look: str, kind: str, number: int = 1, **options: Any) -> Stage:
@@ -164,7 +176,8 @@ EXERCISE = Exercise(
         _stage(
             "words stay apart",
             0.25,
-            "Training has counted inside of words: cut the text with split_words, and merge in each word by itself.",
+            "Training has counted inside of words: cut the text with split_words, which loses no space and no line "
+            "break, and merge in each word by itself.",
             "borders",
         ),
         _stage(

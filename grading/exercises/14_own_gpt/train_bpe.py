@@ -39,6 +39,7 @@ _stops_early = partial(_learn, seldom=2)
 _crashes = partial(_learn, endless=True)
 _spaces_lost = partial(_learn, split=str.split)
 _every_other = partial(_learn, apart=True)
+_no_overlap = partial(_learn, overlap=False)
 
 Inputs = tuple[list[str], int]
 
@@ -66,14 +67,33 @@ def _until_the_end(rng: random.Random) -> Inputs:
     return ["".join(rng.sample("abdefghklmnoprst", 2))], rng.randint(3, 6)
 
 
+def _overlapping(rng: random.Random) -> Inputs:
+    """Returns a word in which one pair is the most frequent only where neighbours overlap."""
+    second, third, first = sorted(rng.sample("abdefghklmnoprst", 3))
+    return [4 * first + 2 * (second + third)], 1
+
+
+def _tied_later(rng: random.Random) -> Inputs:
+    """Returns words of which a learned piece and a late letter stand in equally frequent pairs."""
+    first, second, third, *late = sorted(rng.sample("abdefghklmnoprst", 5))
+    word = first + second
+    return [word, word, word + third, late[1] + late[0]], rng.randint(2, 4)
+
+
+def _three_alike(rng: random.Random) -> Inputs:
+    return [3 * rng.choice("abdefghklmnoprst")], rng.randint(3, 6)
+
+
+# One more question of a kind, whoever fails there.
+MORE = {"one": _overlapping, "ties": _tied_later, "end": _three_alike}
 # kind of question -> (how it is drawn, the mistakes that fail there, the mistakes that do not)
 ENDS: Answers = [_stops_early, _crashes]
 TIES: Answers = [_first, _last]
 FEW: Answers = [_across, _word_once, _all_at_once, _spaces_lost, _every_other]
 WAYS: dict[str, tuple[Callable[[random.Random], Inputs], Answers, Answers]] = {
-    "one": (_one_word, [_every_other], [*TIES, *ENDS, _characters]),
-    "few": (_few_words, FEW, [*TIES, *ENDS, _characters]),
-    "accents": (_with_accents, [_characters, *FEW], [*TIES, *ENDS]),
+    "one": (_one_word, [_every_other], [*TIES, *ENDS, _characters, _no_overlap]),
+    "few": (_few_words, FEW, [*TIES, *ENDS, _characters, _no_overlap]),
+    "accents": (_with_accents, [_characters, *FEW], [*TIES, *ENDS, _no_overlap]),
     "ties": (_tied, [*TIES, _every_other], [*ENDS, _across, _word_once, _all_at_once, _spaces_lost, _characters]),
     "end": (_until_the_end, ENDS, [*TIES, *FEW, _characters]),
 }
@@ -82,7 +102,13 @@ WAYS: dict[str, tuple[Callable[[random.Random], Inputs], Answers, Answers]] = {
 def _drawn(kind: str, number: int = 1) -> Draw:
     draw, apart, same = WAYS[kind]
     tells = _differ(train_bpe, apart, same)
-    return lambda rng: [Ask(one) for one in _telling(rng, lambda rng: [draw(rng) for _ in range(number)], tells)]
+    more = [MORE[kind]] if kind in MORE else []
+
+    def asked(rng: random.Random) -> list[Ask]:
+        found = _telling(rng, lambda rng: [draw(rng) for _ in range(number)], tells)
+        return [Ask(one) for one in (*found, *(one(rng) for one in more))]
+
+    return asked
 
 
 def _stage(name: str, points: float, look: str, kind: str, number: int = 1, **options: Any) -> Stage:

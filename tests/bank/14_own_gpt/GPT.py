@@ -875,3 +875,31 @@ class GPT(nn.Module):
         for layer in self.layers:
             x = layer(x, mask)
         return (self.norm(x) @ self.embedding.weight.T).log_softmax(dim=-1)
+
+
+# %% wrong: the position begins as zeros ->
+class Layer(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.attention_norm, self.attention = nn.LayerNorm(d_model), Attention(d_model, n_heads)
+        self.feed_forward_norm, self.feed_forward = nn.LayerNorm(d_model), FeedForward(d_model, 4 * d_model)
+
+    def forward(self, x, mask):
+        x = x + self.attention(self.attention_norm(x), mask)
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+class GPT(nn.Module):
+    def __init__(self, vocab_size, d_model, n_layers, n_heads, max_len):
+        super().__init__()
+        self.embedding = TokenEmbedding(vocab_size, d_model)
+        self.position = nn.Parameter(torch.zeros(max_len, d_model))
+        self.layers = nn.ModuleList(Layer(d_model, n_heads) for _ in range(n_layers))
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, tokens):
+        n = tokens.shape[1]
+        x = self.embedding(tokens) * self.embedding.embedding_dim**0.5 + self.position[:n]
+        for layer in self.layers:
+            x = layer(x, causal_mask(n).to(x.device))
+        return self.norm(x) @ self.embedding.weight.T

@@ -207,3 +207,14 @@ def bpe_encode(text, merges):
             numbers = replace_pair(numbers, pair, new)
         pieces += numbers
     return pieces
+
+
+# %% wrong: text.split instead of split_words ->
+def bpe_encode(text, merges):
+    numbers = []
+    for i, word in enumerate(text.split()):
+        piece = list(((" " if i else "") + word).encode())
+        for n, pair in enumerate(merges):
+            piece = replace_pair(piece, pair, 256 + n)
+        numbers += piece
+    return numbers

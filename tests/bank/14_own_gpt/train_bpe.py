@@ -381,3 +381,54 @@ def train_bpe(texts, merges):
         parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
         found.append(best)
     print(found)
+
+
+# %% wrong: overlapping neighbours are not counted ->
+def train_bpe(texts, merges):
+    words = [list(word.encode()) for text in texts for word in split_words(text)]
+    learned = []
+    for n in range(merges):
+        pairs = Counter()
+        for word in words:
+            skip = False
+            for a, b in zip(word, word[1:]):
+                if a == b and skip:
+                    skip = False
+                    continue
+                pairs[a, b] += 1
+                skip = a == b
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        words = [replace_pair(word, best, 256 + n) for word in words]
+        learned.append(best)
+    return learned
+
+
+# %% wrong: stops when no pair occurs more than once ->
+def train_bpe(texts, merges):
+    words = [list(word.encode()) for text in texts for word in split_words(text)]
+    learned = []
+    while len(learned) < merges:
+        pairs = Counter(pair for word in words for pair in zip(word, word[1:]))
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair), default=None)
+        if best is None or (pairs[best] < 2 and learned):
+            break
+        words = [replace_pair(word, best, 256 + len(learned)) for word in words]
+        learned.append(best)
+    return learned
+
+
+# %% wrong: ties are broken by the bytes that the pair stands for ->
+def train_bpe(texts, merges):
+    words = [list(word.encode()) for text in texts for word in split_words(text)]
+    learned, pieces = [], [bytes([n]) for n in range(256)]
+    for n in range(merges):
+        pairs = Counter(pair for word in words for pair in zip(word, word[1:]))
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pieces[pair[0]], pieces[pair[1]]))
+        pieces.append(pieces[best[0]] + pieces[best[1]])
+        words = [replace_pair(word, best, 256 + n) for word in words]
+        learned.append(best)
+    return learned
