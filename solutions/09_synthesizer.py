@@ -6,7 +6,7 @@
 #     column: 0
 #     row: 2
 #     builds_on: ["08"]
-#     remark: which also counts as 05 does
+#     remark: which also counts with formulas, as 05 does
 #     running: 3
 #     questions:
 #       - Does it need queries and keys?

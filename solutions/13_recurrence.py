@@ -87,7 +87,9 @@ from helpers.models import Attention, Context
 # - $z$ near 1: the number **stays**, whatever the token says. $z$ near 0: it is replaced.
 # - $r$ near 0: the candidate is made from the token alone, as if nothing had been read before.
 #
-# (In their published paper, Cho et al. multiply by $r$ *before* the matrix: $(r \odot h)\, U_n$. PyTorch does so *after* it: then the products with $h$ of all three lines can be made at once. Both are called GRU; weights trained for one are wrong for the other.)
+# The letters $r$, $z$ and $n$ are those of PyTorch's page. In shapes such as `(b, n, d)`, $n$ is the number of tokens, as in the other notebooks.
+#
+# (In their published paper, Cho et al. multiply by $r$ *before* the matrix: $(r \odot h)\, U_n$. PyTorch does so *after* it: then one matrix product makes $h U_r$, $h U_z$ and $h U_n$ at once. Both are called GRU; weights trained for one are wrong for the other.)
 #
 # ### By hand
 #
@@ -204,7 +206,7 @@ print("the same last states:", torch.allclose(states[:, -1], last[0], atol=1e-6)
 # ## 3. What the state still holds
 #
 # The look-up task of notebook 09, told as in the introduction. A sentence has twelve tokens. Six letters come in random order, each with a number from 0 to 7, all different; **after each pair one question** is asked about a letter that was heard already. The
-# answer stands 1, 3, 5, ... or 11 tokens back: this is the *distance*, and we count right answers for each distance by itself.
+# answer stands 1, 3, 5, ... or 11 tokens back: this is the *distance*, and we count right answers for each distance by itself. It is not the number of pairs heard so far: the last question of the sentence below comes after six pairs, and its answer stands only five tokens back.
 
 # %% experiment
 PAIRS, NUMBERS = 6, 8
@@ -497,17 +499,17 @@ for name, times in {"training": training, "writing": writing}.items():
 # %% [markdown]
 # (These are times of one machine and one moment; yours differ, and so do two runs. Look at the shapes.)
 #
-# - **Training.** The GRU's time grows about as the length does: each token waits for the state before it, and on the way back each gradient waits for the one after it. Attention makes all rows in a few large products, and its line is far below, even at length 512, where it makes three times *as many*
-#   products as the GRU (section 7). So it is not the work that makes the difference. It is the **waiting**: a step that waits is a small product by itself, with all that a call costs, and whatever could compute beside it has nothing to do. We took one thread; with many, or on a graphics card, there
+# - **Training.** The GRU's time grows about as the length does: each token waits for the state before it, and on the way back each gradient waits for the one after it. Attention makes all rows in a few large matrix products, and its line is far below, even at length 512, where it needs three times *as many*
+#   multiplications as the GRU (section 7). So it is not the work that makes the difference. It is the **waiting**: a step that waits is a small matrix product by itself, with all that a call costs, and whatever could compute beside it has nothing to do. We took one thread; with many, or on a graphics card, there
 #   is more that has nothing to do.
-# - **Writing.** That advantage is gone. Whoever writes has to wait for the last word, and attention now makes as many small products as the GRU. Each new token also looks at all that are kept, so its work grows with what stands before, and so does the memory. (Section 7 says what comes.) The GRU's token number 10,000 costs what its first one did.
+# - **Writing.** That advantage is gone. Whoever writes has to wait for the last word, and attention, too, now makes small matrix products, token by token. Each new token also looks at all that are kept, so its work grows with what stands before, and so does the memory. (Section 7 says what comes.) The GRU's token number 10,000 costs what its first one did.
 #
 # Vaswani et al. give this as the reason in their introduction: "This inherently sequential nature precludes parallelization within training examples, which becomes critical at longer sequence lengths".
 #
 # ## 6. A window
 #
 # Attention compares each token with each: a square. If it looks back a few places only, the square becomes a band. The *Longformer* of [Beltagy et al. (2020)](https://arxiv.org/abs/2004.05150) and [Mistral 7B](https://arxiv.org/abs/2310.06825) have such windows; table 1 of Vaswani et al. calls it
-# *restricted* self-attention. A window of 3: each token sees itself and the two before it.
+# *restricted* self-attention. (Theirs and the Longformer's reach to both sides of a token; ours, as Mistral's, only back.) A window of 3: each token sees itself and the two before it.
 
 # %% exercise="sliding_window_mask"
 def sliding_window_mask(size: int, window: int) -> Tensor:
@@ -529,7 +531,7 @@ def sliding_window_mask(size: int, window: int) -> Tensor:
 check(sliding_window_mask)
 
 # %% [markdown]
-# What does it cost? Put a window of 6 into the look-up task of section 3 and train again. Which distances will it get right? Look at the mask before you look at the figure.
+# What does it cost? Put a window of 6 into the look-up task of section 3 and train again. Which distances will it get right? Look at the mask, on the left, before you look at the curves: light squares are places that a token sees (0), dark ones are cut off (minus infinity).
 
 # %% measured
 window_shares = {"attention": shares["attention"], "window of 6": []}
@@ -556,7 +558,7 @@ for name, runs in window_shares.items():
 # ### Exercise: through several layers
 #
 # With a second layer there is a way around. Token 2 sees token 0 and knows of it; token 4 sees token 2, and so learns of token 0 by hearsay. How many layers does a window need until the *last* token can know of the *first*? Move the slider before you answer: the right-hand picture
-# shows who can know of whom.
+# shows who can know of whom. (In these two pictures *dark* means yes: the left one shows what is seen, and not the mask.)
 
 # %% interactive
 from ipywidgets import IntSlider, interact
@@ -610,7 +612,7 @@ print(f"{farthest:,} tokens: {layers_to_reach(farthest, window)} layers;"
 # %% [markdown]
 # ## 7. The table, by formulas
 #
-# Table 1 of Vaswani et al. compares kinds of layers in three respects, in orders of growth ($n$ is the length, $d$ the width, $r$ the size of a neighbourhood):
+# Table 1 of Vaswani et al. compares kinds of layers in three respects, in orders of growth; here are three of its four rows (convolutions are left out). The letters are the paper's: $n$ is the length, $d$ the width and $r$ the size of a neighbourhood, not the candidate and the reset gate of section 1.
 #
 # | layer | complexity | sequential operations | maximum path length |
 # |---|---|---|---|
@@ -618,9 +620,9 @@ print(f"{farthest:,} tokens: {layers_to_reach(farthest, window)} layers;"
 # | recurrent | $O(n d^2)$ | $O(n)$ | $O(n)$ |
 # | self-attention, restricted | $O(r n d)$ | $O(1)$ | $O(n / r)$ |
 #
-# Orders of growth leave factors out. Yours will be exact, for the layers of this notebook. The letters are $D$ (width), $A$ (heads), $L$ (length) and $W$ (window, with $2 \le W \le L$), and three things are counted:
+# Orders of growth leave factors out. Yours will be exact, for the layers of this notebook. The letters are $D$ (width), $A$ (heads), $L$ (length) and $W$ (window, with $2 \le W \le L$; no weights here), and three things are counted:
 #
-# - **products**: multiplications in the matrix products of one layer, for one sentence, as in notebook 09: $(p, q)$ with $(q, r)$ takes $p \cdot q \cdot r$. Gates, biases and softmax do not count. The recurrence is a `GRUCell` from width $D$ to $D$. Attention has the layers query, key, value and output, makes all
+# - **products**: from here on the multiplications of two numbers, of which one matrix product holds many; all those in the matrix products of one layer, for one sentence, as in notebook 09: $(p, q)$ with $(q, s)$ takes $p \cdot q \cdot s$. Gates, biases and softmax do not count. The recurrence is a `GRUCell` from width $D$ to $D$. Attention has the layers query, key, value and output, makes all
 #   $L \cdot L$ scores, and averages the values by them; a window makes $W$ scores for each token, and averages $W$ values (count it so at the beginning of the sentence, too).
 # - **steps**: how many tokens must be worked out one after the other while a sentence is read, in one layer.
 # - **path**: how many times the news of the first token is handed on until the last token has it. In a recurrence it is handed from state to state, in attention by a look; with a window, by one look in each layer, so here it is the number of layers.
@@ -638,6 +640,7 @@ def costs() -> dict[str, sympy.Expr]:
         A dict with the keys "recurrence products", "recurrence steps", "recurrence path", and the
         same three for "attention" and for "window". `sympy.ceiling` rounds up.
 
+    An entry without letters may be a plain number such as 1, or sympy's: `sympy.Integer(1)`.
     Example: at D = 2, L = 5 the entry "recurrence products" is 120, "attention products" 180.
     """
     ### BEGIN SOLUTION
@@ -662,7 +665,8 @@ def costs() -> dict[str, sympy.Expr]:
 check(costs)
 
 # %% experiment
-found, at = costs(), {D: 512, A: 8, W: 128}
+found = {name: sympy.sympify(entry) for name, entry in costs().items()}  # plain numbers become sympy's
+at = {D: 512, A: 8, W: 128}
 print(f"{'':12}{'products':>24}{'steps':>8}{'path':>28}")
 for kind in ("attention", "recurrence", "window"):
     products, steps, path = (found[f"{kind} {what}"] for what in ("products", "steps", "path"))
@@ -694,7 +698,7 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 # Compare with what you wrote down at the beginning.
 #
 # 1. **Distance**: far answers are harder for the GRU, where more has been heard, too; all the same to attention (section 3). It is a statement about this training: the state had room, and more steps brought more.
-# 2. **Training**: about twice as long for the GRU. For attention less than that as long as the calls cost more than the products, and more when the square rules (section 5).
+# 2. **Training**: about twice as long for the GRU. For attention less than that as long as the calls cost more than the multiplications, and more when the square rules (section 5).
 # 3. **Writing**: no longer; each token waits in any case, and attention's has more to look at (sections 5 and 7).
 # 4. **The window**: $\lceil 11 / 2 \rceil = 6$ layers (section 6).
 #

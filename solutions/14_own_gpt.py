@@ -22,7 +22,7 @@
 # %% [markdown]
 # # 14 · Your own GPT
 #
-# A zip program makes a text smaller by guessing what comes next, and writing down only where it was wrong. So does a language model: the better it guesses, the fewer bits are left to write. `zlib`, the program inside of every zip file, makes do with far less than the 8 bits that a byte has. In this notebook you build a language model
+# A zip program makes a text smaller: what came before is only pointed at, and what is frequent gets a short code. A language model can do so, too: the better it guesses what comes next, the fewer bits are left to write. The program to compare with is `zlib`, which packs as most zip files are packed. In this notebook you build a language model
 # from nothing but torch, every line of it yours or one that you have written before, train it in a minute or so on one core of a laptop, and see whether it needs less than `zlib` on the French reviews of this course.
 #
 # `helpers.models` stays shut, except once, for a comparison. What you make is small, but it has all the parts of the large ones: pieces of words in place of words, a pre-norm stack with a tied head, a training loop with warm-up and clipping, sampling with top-k and top-p, and a cache of keys and values.
@@ -212,6 +212,8 @@ check(bpe_encode)
 
 # %% [markdown]
 # Back to text is easy: put the bytes together. One thing only can go wrong, and with a model that writes, it does: half an *é* is no character. `errors="replace"` puts a � there.
+#
+# With that we can learn pieces and look at them. We take 500 reviews: they already hold 964 of the 1,071 different words (each with its space) that stand in all the reviews to learn from, and with real ones, which have far more different words, a larger number would take longer.
 
 # %% setup
 def bpe_pieces(merges: list[Pair]) -> list[bytes]:
@@ -242,7 +244,7 @@ for size in (256, 320, 512, 1024):
     print(f"V = {size:5}: {len(numbers):2} pieces  {cut}")
 
 # %% [markdown]
-# The very first merge is *é*, and next come endings, articles and the beginnings of words after a space. Nobody has told the program anything about French: that *-es*, *-nt* and *ou* are useful follows from counting. Late pieces are whole words, and only because the text is full of them: these are the pieces of *this* corpus. (With 256 pieces you see � where a letter has been cut into its two bytes. Signs that the program has never read come back all the same.)
+# The very first merge is *é*, and next come endings and the beginnings of words after a space. Nobody has told the program anything about French: that *-es*, *-nt* and *ou* are useful follows from counting. Among the last pieces are whole words (*épilogue*, *␣Silence*) and names (*␣Roquevert*), beside stems (*␣silhouett*) and short remains (*ire*). They are there only because the text is full of them: these are the pieces of *this* corpus. (With 256 pieces you see � where a letter has been cut into its two bytes. Signs that the program has never read come back all the same.)
 #
 # ### What the size of the vocabulary does
 #
@@ -347,7 +349,7 @@ class TokenEmbedding(nn.Embedding):
 
 # %% [markdown]
 # **One table, used twice.** At the bottom, token $t$ becomes row $t$ of the embedding $E$. At the top, the score of token $t$ is the product of the last hidden state with row $t$: $\text{logits} = h E^\top$. This is a *tied head*; [Press and Wolf 2017](https://arxiv.org/abs/1608.05859) showed that it helps, and it saves $V \cdot d$ parameters.
-# The two uses want different sizes. As a head, rows of length about 1 give scores of a reasonable size to hidden states of $d$ numbers around 1. As an input, such a row would be small beside a position whose numbers are around 1. So the embedding, *as an input*, is multiplied by $\sqrt d$ ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section 3.4, do both: tie and multiply).
+# The two uses want different sizes. As a head, rows of length about 1 give scores of a reasonable size to hidden states of $d$ numbers around 1. As an input, such a row would be small beside a position whose numbers are around 1. So the embedding, *as an input*, is multiplied by $\sqrt d$ ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section 3.4, do both: tie and multiply). Positions begin here with a standard deviation of 1, as the rows of PyTorch's `nn.Embedding` do; much smaller ones would hardly be heard beside the token at first, much larger ones would drown it.
 #
 # **By hand.** With $d = 4$, the row $(0.5, -0.5, 0.5, 0.5)$ has length 1. Times $\sqrt 4 = 2$ it is $(1, -1, 1, 1)$: numbers of the size of the position's.
 #
@@ -384,7 +386,8 @@ class GPT(nn.Module):
     """A language model with a tied head.
 
     Its parts are called embedding (a TokenEmbedding), position (an nn.Parameter of normal random numbers,
-    `(max_len, d_model)`), layers (an nn.ModuleList of `n_layers` layers) and norm (an nn.LayerNorm).
+    `(max_len, d_model)`, with standard deviation 1), layers (an nn.ModuleList of `n_layers` layers)
+    and norm (an nn.LayerNorm).
     The embedding times sqrt(d_model), plus the position, goes through the layers and the norm. A token's
     score is the product of the result with its row of the embedding; the head has no parameters.
     """
@@ -562,7 +565,7 @@ check(training_loop)
 # %% [markdown]
 # ### When a batch is too large for the memory
 #
-# The gradient of a mean is the mean of the gradients. So a batch of 16 windows can be read as four batches of 4, one after the other, if the gradients are added up (do not clear!) and each loss is divided by 4. Only the activations of 4 windows are in memory at any time. Is it the same? Decide first: exactly, nearly, or not at all? And what if the parts have 12, 2, 1 and 1 windows?
+# A batch of 16 windows can also be read as four batches of 4, one after the other: the gradients are added up (do not clear!), and each loss is divided by 4. Only the activations of 4 windows are in memory at any time. Is the gradient the same? Decide first: exactly, nearly, or not at all? And what if the parts have 12, 2, 1 and 1 windows?
 
 # %% experiment
 def gradient(parts: list[Tensor], shares: list[float]) -> Tensor:
@@ -585,11 +588,13 @@ for way, found in ways.items():
     print(f"{way:36} relative difference {(found - whole).norm() / whole.norm():7.1e}")
 
 # %% [markdown]
-# Equal parts give the same gradient up to rounding. Uneven ones do not, unless each loss counts with its share: a mean of means is no mean. This mistake is easily made with padded texts, whose batches have different numbers of real tokens.
+# Equal parts give the same gradient up to rounding: the loss of the batch is the mean of the four losses, and the gradient of a mean is the mean of the gradients. Uneven ones do not, unless each loss counts with its share: a mean of means is no mean. This mistake is easily made with padded texts, whose batches have different numbers of real tokens.
 #
 # ### The run
 #
-# 900 batches of 8 windows, each window read once. A larger vocabulary, a longer run or a wider model are a matter of these few lines. The loss of a batch is noted *before* the step, on text that the model has not read yet, so the training loss itself tells how well it guesses new text. AdamW is Adam with weight decay ([Loshchilov and Hutter 2019](https://arxiv.org/abs/1711.05101)).
+# 900 batches of 8 windows, each window read once. A larger vocabulary, a longer run or a wider model are a matter of these few lines. The loss of a batch is noted *before* the step, on text that the model has not read yet, so the training loss itself tells how well it guesses new text. AdamW is Adam with *decoupled* weight decay ([Loshchilov and Hutter 2019](https://arxiv.org/abs/1711.05101)): each step also makes all weights a little smaller, by the rate times 0.01 of their size, apart from the gradients. (As a penalty in the loss, it would go into the gradients, and Adam would divide it by their size.)
+#
+# `PEAKS` holds the highest rate of each schedule, the *peak* of the formula. The larger model gets a smaller one, as is usual (those of [GPT-3](https://arxiv.org/abs/2005.14165) stand in its table 2.1); whether other rates would do better, we do not ask here.
 #
 # Two models learn from exactly the same batches. Decide before you run: which one is ahead after the same number of **tokens**, and which one after the same number of **seconds**?
 
@@ -644,7 +649,7 @@ plots.show(figure, f"By tokens: {plots.describe_curves(curves, tokens_read, 'tho
            f"{seconds['larger']:.0f} s. The dotted line of zlib lies at {zipped:.2f} bits per byte.")
 
 # %% [markdown]
-# By **tokens** the larger model is ahead: it learns more from the same text, as Kaplan et al. found at sizes far beyond ours. By **time** the small one is ahead as long as both are training: its steps are cheaper, and it has read more by then. At the end it is the larger one that has gone further. (The comparison by time is not quite fair: when the small one has finished its schedule, the larger one is in the middle of its own, with a high rate.) Which of them to take depends on what runs out first, text or time.
+# By **tokens** the larger model is ahead: it learns more from the same text, as Kaplan et al. found at sizes far beyond ours. By **time** the small one is ahead as long as both are training: its steps are cheaper, and it has read more by then. At the end it is the larger one that has gone further. (The comparison by time is not quite fair: when the small one has finished its schedule, the larger one is in the middle of its own, with a high rate. And the seconds are those of a single run each, on a machine that may have done other things beside it.) Which of them to take depends on what runs out first, text or time.
 #
 # In our run the small model ends at 1.29 bits per byte and the larger one at 0.86, where `zlib` needs 1.93. So a model with fewer than 100,000 parameters does beat the zip program. (One seed each: a difference of a few hundredths would say nothing here.)
 
@@ -704,14 +709,14 @@ print(f"one large product of matrices: {best_rate() / 1e9:.0f} * 10^9 operations
 pd.DataFrame(rows).T
 
 # %% [markdown]
-# The rule is close. It comes out about a tenth too low, because the scores and sums of attention are left out; with a longer window they would weigh more. In our run, what was counted is 1.13 times $6ND$ for the small model and 1.10 times for the larger one. And of the speed of one large product, training gets only a part: its matrices are small, and norms, softmax and optimizer take time without counting here. So one can say beforehand how long a training takes: $6ND$, divided by a speed that was measured in a minute of it.
+# The rule is close. It comes out about a tenth too low, because the scores and sums of attention are left out; with a longer window they would weigh more. In our run, what was counted is 1.13 times $6ND$ for the small model and 1.10 times for the larger one. And of the speed of one large product, training gets only a part: its matrices are small, and norms, softmax and optimizer take time without counting here. (All times of this table come from single runs; yours differ.) So one can say beforehand how long a training takes: $6ND$, divided by a speed that was measured in a minute of it.
 
 # %% [markdown]
 # ## 6. Writing
 #
 # The model gives a distribution over the next token. To write is to draw from it, again and again. Drawn as it is, a text derails sooner or later: each of hundreds of unlikely tokens has a tiny chance, but together they have a considerable one, and one bad token spoils what follows. Three knobs, in this order:
 #
-# - **temperature**: divide the logits by it. Below 1 the likely tokens become more likely.
+# - **temperature**: divide the logits by it. Below 1 the most probable tokens gain and the others lose, above 1 it is the other way round; their order stays.
 # - **top-k**: keep the $k$ most probable tokens.
 # - **top-p**: keep the *fewest* of the most probable tokens that have $p$ or more together ([Holtzman et al. 2020](https://arxiv.org/abs/1904.09751), section 3.1). Where the model is sure, that is one token; where it is not, it may be a hundred.
 #
@@ -768,7 +773,7 @@ for told, cut in {"as it is": {}, "temperature 2": {"temperature": 2.0}, "top-k 
     print(f"[{told}]\n{write(models['larger'], PROMPT, 60, seed=1, **cut).strip()}\n")
 
 # %% [markdown]
-# Read them as somebody who knows French, or with a dictionary. Where do the words break, where do the agreements, where does the sense? A temperature of 2 takes the words apart; a low one, or a small $k$, keeps close to what was read most often. None of them knows what it is talking about: the model has read about a megabyte, and sees 64 tokens at a time.
+# Read them as somebody who knows French, or with a dictionary. Where do the words break, where do the agreements, where does the sense? A temperature of 2 takes many words apart. At 0.1 most are whole, but phrases come again, and not every word is one: in our run it writes *En deux mots* twice, and *J'ai lu cetborlée*. With top-k 5 each token is one of the five likeliest, and still words break: to so small a model, wrong pieces look likely, too. None of them knows what it is talking about: the model has read about a megabyte, and sees 64 tokens at a time.
 #
 # Move the sliders, with the mouse or with the arrow keys: what is left of the distribution after a prompt? The static figure below shows a temperature of 1 and a top-p of 0.7.
 
@@ -855,7 +860,7 @@ def read_with_cache(model: nn.Module, tokens: Tensor, cache: Cache | None) -> tu
 check(read_with_cache)
 
 # %% [markdown]
-# Is it the same? One pass over a text, and the same text token by token, must give the same logits. And what is it worth? For the time, we take a new model with a window of 512, since what it writes does not matter.
+# One pass over a text, and the same text token by token, must give the same logits; this is tested first. And what is the cache worth? For the time, we take a new model with a window of 512, since what it writes does not matter. Each point is a single measurement, so look at the shapes of the curves and not at single points.
 
 # %% measured
 @torch.no_grad()
@@ -890,7 +895,9 @@ axes = plots.curves(times, lengths, title="Writing n tokens", x_label="tokens n"
 plots.show(axes.figure, plots.describe_curves(times, lengths, "n", digits=1))
 
 # %% [markdown]
-# The same numbers up to rounding, and the longer the text, the larger the gain. With everything read again, token $m$ costs a pass over $m$ tokens, so $n$ tokens cost about $n^2 / 2$ times one; with the cache each costs one, and the attention over what is kept. (At short lengths, calling PyTorch costs more than what it computes.) The price is memory: two vectors of width $d$ for each token and layer. For a model of 96 layers and a width of 12,288 ([GPT-3](https://arxiv.org/abs/2005.14165), table 2.1) that is $2 \cdot 96 \cdot 12288 \approx 2.4$ million numbers **for each token**, 4.7 MB in half precision. Grouped heads, which share keys and values, were invented to make it smaller.
+# The same numbers up to rounding, and the longer the text, the larger the gain. With everything read again, token $m$ costs a pass over $m$ tokens, so $n$ tokens cost about $n^2 / 2$ times one; with the cache each costs one, and the attention over what is kept. (At short lengths the cache gains little or nothing: calling PyTorch costs more there than what it computes.) The price is memory: two vectors of width $d$ for each token and layer. For a model of 96 layers and a width of 12,288 ([GPT-3](https://arxiv.org/abs/2005.14165), table 2.1) that is $2 \cdot 96 \cdot 12288 \approx 2.4$ million numbers **for each token**, 4.7 MB in half precision. Grouped heads, which share keys and values, make it smaller (notebook 15).
+#
+# We leave `write` as it is. With the cache it would read the prompt once, and then hand only the token just drawn to `read_with_cache`, until the text no longer fits into the window.
 #
 # ## 8. Essay
 #

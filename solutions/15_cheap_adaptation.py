@@ -508,7 +508,7 @@ show_cut(16)
 #
 # ### A norm without a mean
 #
-# LayerNorm subtracts the mean of a token's numbers, divides by their standard deviation, and then applies a learned weight and bias. [Zhang and Sennrich 2019](https://arxiv.org/abs/1910.07467) suspect that the mean is not what helps, and leave it out, together with the bias: **RMSNorm** divides by the *root mean square*.
+# LayerNorm subtracts the mean of a token's numbers, divides by their standard deviation, and then applies a learned weight and bias. [Zhang and Sennrich 2019](https://arxiv.org/abs/1910.07467) suspect that the mean is not what helps, and leave it out; in their code the bias is gone, too, unless one asks for it. **RMSNorm** divides by the *root mean square*.
 #
 # $$ \text{RMSNorm}(x) = \frac{x}{\sqrt{\frac{1}{D} \sum_k x_k^2 + \varepsilon}} \odot w $$
 #
@@ -641,7 +641,7 @@ plots.show(axes.figure, f"ReLU is 0 for negative numbers, silu falls to {low:.2f
 #
 # ## 8. Heads that copy
 #
-# Adapted or not, a large model learns something within a single text, without any training: it has met *Maria Sonivic* once, and after the next *Maria* it expects *Sonivic* again. [Olsson et al. 2022](https://arxiv.org/abs/2209.11895) give evidence that much of this is the work of **induction heads**, which do one thing: *find what came after the last occurrence of the present token, and copy it*. `A B ... A` gives `B`.
+# Adapted or not, a large model learns something within a single text, without any training: it has met *Maria Sonivic* once, and after the next *Maria* it expects *Sonivic* again. [Olsson et al. 2022](https://arxiv.org/abs/2209.11895) give evidence, for large models in their own words preliminary and indirect, that much of this is the work of **induction heads**, which do one thing: *find what came after the last occurrence of the present token, and copy it*. `A B ... A` gives `B`.
 #
 # To find them, one needs a text in which nothing else helps: **random tokens, written twice**. In the first half nobody can guess anything. In the second half, a perfect induction head is right wherever the present token has always been followed by the same one; where a token stands twice in the block, with different ones behind it, even this head must choose.
 #

@@ -260,7 +260,7 @@ def test_a_new_notebook_takes_its_place_by_its_head_alone(copy: Path) -> None:
     text = text.replace('builds_on: ["11", "05"]', 'builds_on: ["12"]').replace("#     row: 2", "#     row: 7")
     (copy / "solutions/77_after_the_sweep.py").write_text(text, encoding="utf-8")
     made = {path.name: content for path, content in build.common_products().items()}
-    assert "11 and, with 05, 12 and then 14 or 77." in made["syllabus.md"]
+    assert "12 after 11 and 05; 14 and 77 after 12." in made["syllabus.md"]
     assert "77 builds on 12." in made["path.svg"]
     assert "| `77_after_the_sweep` | a sweep that can be interrupted" in made["README.md"]
 

@@ -270,33 +270,31 @@ def _points(one: Head) -> str:
 
 
 def reading_order(known: Mapping[str, Head]) -> str:
-    """Returns the order of reading in words: the common way, and the branches that leave it.
-
-    The common way goes on as long as one notebook leads to more than half of those that are left.
-    """
+    """Returns the order of reading in words: the way that is common to all, and then what comes after what."""
     after = {one: [n for n, other in known.items() if other.place.builds_on[:1] == (one,)] for one in known}
-
-    def size(number: str) -> int:
-        return 1 + sum(map(size, after[number]))
-
-    def branch(number: str) -> str:
-        plain = [n for n in after[number] if len(known[n].place.builds_on) == 1]
-        words = number + (f" ({known[number].place.remark})" if known[number].place.remark else "")
-        words += f" and then {' or '.join(map(branch, plain))}" if plain else ""
-        for more in (n for n in after[number] if n not in plain):
-            words += f" and, with {' and '.join(known[more].place.builds_on[1:])}, {branch(more)}"
-        return words
-
     way = [min(known)]
-    while after[way[-1]]:
-        following = max(after[way[-1]], key=size)
-        if 2 * size(following) <= len(known) - len(way):
-            break
-        way.append(following)
-    fork = next((n for n, one in enumerate(way) if len(after[one]) > 1), len(way) - 1)
-    common = f"{way[0]} to {way[fork]} first" + "".join(f", then {one}" for one in way[fork + 1 :])
-    branches = sorted(n for one in way for n in after[one] if n not in way)
-    return f"{common}. After that the branches are free: {'; '.join(map(branch, branches))}."
+    while len(after[way[-1]]) == 1:
+        way += after[way[-1]]
+
+    def told(number: str) -> str:
+        remark = known[number].place.remark
+        return f"{number} ({remark})" if remark else number
+
+    def steps(start: str) -> list[str]:
+        """Returns what comes after a notebook, each branch down to its end: "05 and 06 after 04"."""
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for number in after[start]:
+            groups.setdefault(known[number].place.builds_on, []).append(number)
+        here = [f"{_and([told(n) for n in group])} after {_and(needed)}" for needed, group in groups.items()]
+        return here + [step for number in after[start] for step in steps(number)]
+
+    common = f"Read {way[0]} to {way[-1]} first, in this order." if len(way) > 1 else f"Read {way[0]} first."
+    free = "; ".join(steps(way[-1]))
+    return f"{common} Then go on as you like, but take each one only after those it needs: {free}." if free else common
+
+
+def _and(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def corner(place: Place) -> tuple[int, int]:
