@@ -169,6 +169,13 @@ def test_a_drift_is_named(copy: Path, capsys: pytest.CaptureFixture[str]) -> Non
     ]
 
 
+def test_a_check_that_shows_the_stages_of_before_is_named(copy: Path) -> None:
+    solved = copy / "solutions/01_causal_mask/01_causal_mask.ipynb"
+    solved.write_text(solved.read_text("utf-8").replace("[passed] one token alone", "[passed] the name of before"))
+    (told,) = build.check(["01"])
+    assert told.endswith("01_causal_mask.ipynb: stale, causal_mask's check shows stages that are no longer its own")
+
+
 def test_the_build_writes_what_differs_and_nothing_else(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "execute", lambda draft, folder, experiments=True: draft)  # a kernel takes a minute
     monkeypatch.setattr(build, "refuse_lost_marks", lambda name, notebook, how: None)

@@ -27,6 +27,7 @@ from grading.files import write_whole
 from grading.names import bound, needed, trained
 
 CELL_SECONDS = 300
+PASSED = "  [passed] "  # before a stage in a verdict's text
 
 
 def solution_notebook(path: Path, cells: Sequence[Cell], address: str = "") -> NotebookNode:
@@ -363,6 +364,11 @@ def check(selected: Iterable[str] = ()) -> list[str]:
                 defined = f"grading/exercises/{path.stem}/{file.stem}.py"
                 origin = defined if file.suffix == ".json" else f"its source {path.name}"
                 stale.append(f"{file.relative_to(ROOT)}: stale, {origin} says something else")
+            elif file == Course(ROOT).solution(path.stem):
+                stale += [
+                    f"{file.relative_to(ROOT)}: stale, {name}'s check shows stages that are no longer its own"
+                    for name in _shown_otherwise(nbformat.reads(file.read_text("utf-8"), as_version=4))
+                ]
     for file, content in common_products().items():
         if not agrees(file, content):
             stale.append(f"{file.relative_to(ROOT)}: stale, the heads of the sources say something else")
@@ -374,6 +380,24 @@ def check(selected: Iterable[str] = ()) -> list[str]:
             if notebook not in known or (file.suffix == ".json" and file.stem not in examples_of.get(notebook, ())):
                 stale.append(f"{file.relative_to(ROOT)}: has no source; remove it")
     return stale
+
+
+def _shown_otherwise(solved: NotebookNode) -> Iterator[str]:
+    """Yields the exercises whose checks show other stages, in a notebook that has been run, than they have today."""
+    from helpers.check import public_examples
+    from helpers.checking.judging import KEEPS
+
+    for cell in solved.cells:
+        name = cell.id.removesuffix("_check")
+        if cell.id == name:
+            continue
+        for output in cell.get("outputs", ()):
+            lines = output.get("data", {}).get("text/plain", "").splitlines()
+            shown = [line.removeprefix(PASSED) for line in lines if line.startswith(PASSED)]
+            own = [stage.name for stage in public_examples(name)[name].stages if not stage.cost]
+            if shown and [stage for stage in shown if stage != KEEPS] != own:
+                yield name
+                break
 
 
 def _refuse_shared_names() -> None:
