@@ -3,7 +3,7 @@
     python benchmarks/effects.py            # prints the tables: 3 minutes on two cores
     python benchmarks/effects.py --write    # and puts them into docs/results.md
 
-`tests/test_effects.py` runs the same functions, smaller, and asserts the directions with a margin.
+`tests/test_effects.py` asserts the directions with a margin, here and in the outputs of the notebooks.
 """
 
 import argparse

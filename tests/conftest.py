@@ -46,7 +46,6 @@ SECONDS = {
     "09_synthesizer.ipynb": 170,
     "test_hostile.py": 170,
     "test_build.py": 160,
-    "test_effects.py": 120,
     "test_hold_up.py": 60,
     "test_sandbox.py": 90,
     "test_secrecy.py": 60,

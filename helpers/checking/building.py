@@ -116,19 +116,19 @@ def _module_copied(module: nn.Module, made: dict[int, Tensor]) -> nn.Module:
     if isinstance(module, nn.RNNBase):  # it holds its weights in a list, too, which `copy` knows how to rebuild
         return copy.deepcopy(module)
     new = object.__new__(type(module))
-    for name, value in vars(module).items():
-        if name in ("_parameters", "_buffers"):
-            new.__dict__[name] = {
-                key: tensor if tensor is None else _copied(tensor, made) for key, tensor in value.items()
-            }
+    held = new.__dict__
+    held.update(module.__dict__)
+    for name, value in module.__dict__.items():
+        if type(value) in CONSTANT:
+            continue
+        if not value:
+            held[name] = type(value)()
+        elif name == "_parameters" or name == "_buffers":
+            held[name] = {key: tensor if tensor is None else _copied(tensor, made) for key, tensor in value.items()}
         elif name == "_modules":
-            new.__dict__[name] = {
-                key: part if part is None else _module_copied(part, made) for key, part in value.items()
-            }
-        elif type(value) in CONSTANT:
-            new.__dict__[name] = value
+            held[name] = {key: part if part is None else _module_copied(part, made) for key, part in value.items()}
         else:
-            new.__dict__[name] = copy.deepcopy(value) if value else type(value)()
+            held[name] = copy.deepcopy(value)
     return new
 
 

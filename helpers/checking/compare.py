@@ -179,6 +179,8 @@ def _number_difference(wanted: Any, got: Any, view: str, tolerance: float, at: M
         )
     elif isinstance(wanted, int) and isinstance(got, float):
         same = abs(wanted - got) <= 1e-9 * (1 + abs(wanted))
+    elif isinstance(wanted, int) and isinstance(got, int) and max(abs(wanted), abs(got)) < 10**12:
+        same = wanted == got  # as by their texts of 12 digits, which take a hundred times as long
     else:
         same = canonical(wanted, at) == canonical(got, at)
     if same:
