@@ -242,6 +242,22 @@ def test_runs_of_a_part_of_a_model_are_counted() -> None:
     assert not torch.equal(first, second)
 
 
+def test_it_is_seen_whether_gradients_are_recorded() -> None:
+    tokens = torch.tensor([[4, 5]])
+    question = Ask((LANGUAGE_MODEL, tokens), take="recording", part="head")
+
+    def seen(answer: Callable[..., Any]) -> Any:
+        return InProcess(answer).ask(question).value
+
+    assert seen(lambda model, tokens: model(tokens)) == "gradients are recorded"
+    assert seen(lambda model, tokens: model(tokens).detach()) == "gradients are recorded"
+    assert seen(torch.no_grad()(lambda model, tokens: model(tokens))) == "no gradients are recorded"
+    assert seen(torch.inference_mode()(lambda model, tokens: model(tokens))) == "no gradients are recorded"
+    assert seen(lambda model, tokens: model.requires_grad_(False)(tokens)) == "no gradients are recorded"
+    assert seen(lambda model, tokens: model.base(tokens)) == "it never runs"
+    assert seen(lambda model, tokens: None) is None
+
+
 def test_draws_are_calls_in_a_row_with_one_generator() -> None:
     def answer(rng: torch.Generator) -> Tensor:
         return torch.randint(0, 1000, (3,), generator=rng)

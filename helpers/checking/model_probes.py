@@ -149,3 +149,20 @@ def calls(model: nn.Module, part: str, act: Callable[[], Any]) -> str | None:
     finally:
         hook.remove()
     return None if result is None else ("never", "once", "more than once")[min(len(runs), 2)]
+
+
+def recording(model: nn.Module, part: str, act: Callable[[], Any]) -> str | None:
+    """Returns whether gradients are recorded where the submodule `part` runs in `act()`; None when that returns None."""
+    found: list[bool] = []
+
+    def note(module: nn.Module, inputs: Any, output: Tensor) -> None:
+        found.append(output.requires_grad)
+
+    hook = model.get_submodule(part).register_forward_hook(note)
+    try:
+        result = act()
+    finally:
+        hook.remove()
+    if result is None:
+        return None
+    return "gradients are recorded" if any(found) else "no gradients are recorded" if found else "it never runs"

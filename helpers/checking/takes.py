@@ -204,6 +204,11 @@ def _calls(call: Call) -> Any:
     return model_probes.calls(model, call.question.part, call.act)
 
 
+def _recording(call: Call) -> Any:
+    model = call.inputs[0] if call.module is None else call.module
+    return model_probes.recording(model, call.question.part, call.act)
+
+
 def _draws(call: Call) -> Any:
     """Returns a list; tuples of tensors that have the same sizes each time are a tuple of stacked ones, sent faster."""
     results = [call.act() for _ in range(DRAWS)]
@@ -411,4 +416,5 @@ TAKES: dict[str, tuple[str, Callable[[Call], Any]]] = {
         _random_numbers,
     ),
     "calls": ("how often the submodule `part` runs, of the module that is built or of the first input", _calls),
+    "recording": ("whether gradients are recorded where that submodule runs", _recording),
 }

@@ -33,12 +33,13 @@ def _measured(
     mean: str = "bytes",
     shift: bool = True,
     back: bool = True,
+    record: bool = False,
 ) -> float:
     """Measures a model; the options are the ways in which it goes wrong."""
     training = model.training
     if evaluate:
         model.eval()
-    with torch.no_grad():
+    with torch.set_grad_enabled(record):
         logits, target = (model(tokens[:, :-1]), tokens[:, 1:]) if shift else (model(tokens), tokens)
     if back:
         model.train(training)
@@ -70,6 +71,10 @@ def _dropping(rng: random.Random) -> list[Ask]:
     return [_asked(rng, training=True, dropout=1.0)]
 
 
+def _recording(rng: random.Random) -> list[Ask]:
+    return [replace(_asked(rng), take="recording", part="head")]
+
+
 def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:
     return Stage(name, points, look, fixed(draw, 3), draw, **options)
 
@@ -86,9 +91,15 @@ EXERCISE = Exercise(
         ),
         _stage(
             "a model in training mode is measured without dropout",
-            0.75,
+            0.5,
             "model.eval() switches dropout off: what is measured is the model as it will be used.",
             _dropping,
+        ),
+        _stage(
+            "without gradients",
+            0.25,
+            "Nothing is learned here: under torch.no_grad() PyTorch does not keep what a backward pass would need.",
+            _recording,
         ),
     ],
     [
@@ -119,6 +130,12 @@ EXERCISE = Exercise(
             "In training mode, parts of the model are switched off by chance. Call model.eval() before you measure, "
             "and put the mode back afterwards.",
             partial(_measured, evaluate=False),
+        ),
+        Mistake(
+            "gradients are recorded",
+            "For each number that it computes, PyTorch keeps what a backward pass would need, which takes memory and "
+            "time: run the model under `with torch.no_grad():`.",
+            partial(_measured, record=True),
         ),
         Mistake(
             "the mean of the texts in place of the sum",

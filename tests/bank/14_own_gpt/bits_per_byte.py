@@ -165,7 +165,7 @@ def bits_per_byte(model, tokens, n_bytes):
     return nats.item() / math.log(2) / (n_bytes + tokens.numel())
 
 
-# %% wrong: the weights move ->
+# %% wrong: the weights move -> gradients are recorded
 def bits_per_byte(model, tokens, n_bytes):
     training = model.training
     model.eval()
@@ -187,4 +187,26 @@ def bits_per_byte(model, tokens, n_bytes):
         logits = model(tokens[:, :-1])
     model.train(training)
     nats = F.cross_entropy(logits[:, -1], tokens[:, -1], reduction="sum")
+    return nats.item() / math.log(2) / n_bytes
+
+
+# %% wrong: with gradients, detached afterwards -> gradients are recorded
+def bits_per_byte(model, tokens, n_bytes):
+    training = model.training
+    model.eval()
+    logits = model(tokens[:, :-1])
+    model.train(training)
+    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
+    return nats.item() / math.log(2) / n_bytes
+
+
+# %% right: the weights do not train meanwhile
+def bits_per_byte(model, tokens, n_bytes):
+    training, trains = model.training, [weight.requires_grad for weight in model.parameters()]
+    model.eval().requires_grad_(False)
+    logits = model(tokens[:, :-1])
+    for weight, before in zip(model.parameters(), trains):
+        weight.requires_grad_(before)
+    model.train(training)
+    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
     return nats.item() / math.log(2) / n_bytes
