@@ -98,8 +98,12 @@ def _passing(gradients: Any) -> int:
 
 
 def _in_training(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
-    if _is_class(exercise):
-        yield replace(_richest(calls), take="in training")
+    """Yields a call of a module built in each way: with and without an argument that may be left out."""
+    ways = dict[frozenset[str], list[Ask]]()
+    for ask in calls if _is_class(exercise) else ():
+        ways.setdefault(frozenset(ask.build or {}), []).append(ask)
+    for alike in ways.values():
+        yield replace(_richest(alike), take="in training")
 
 
 def _in_double(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
@@ -109,6 +113,8 @@ def _in_double(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
 
 def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
     """Yields a call with another one in between, and the other way round; of a module ones with the same arguments.
+
+    The other one may be the same but for an input that may be None: what is kept of it would take its place.
 
     What is kept of a call may be too short for the other, or too long. Of the others it is the one that has most inputs
     in common, and the last that differs; of whole numbers each becomes another one by itself.
@@ -123,9 +129,20 @@ def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
         if alike_most is not others[0]:
             yield replace(ask, take="again", then=others[0])
         others = [alike_most]
+    for place in _optional(exercise, ask):
+        yield replace(ask, take="again", then=(*ask.inputs[:place], None, *ask.inputs[place + 1 :]))
     for inputs in others or [ask.inputs]:
         yield replace(ask, take="again", then=inputs)
         yield replace(ask, inputs=inputs, take="again", then=ask.inputs)
+
+
+def _optional(exercise: Exercise, ask: Ask) -> list[int]:
+    """Returns the places of the inputs that are given here and have the default None."""
+    forward = getattr(exercise.reference, "forward", None)
+    called = inspect.signature(forward if forward and _is_class(exercise) else exercise.reference).parameters
+    defaults = [parameter.default for name, parameter in called.items() if name != "self"]
+    pairs = zip(ask.inputs, defaults, strict=False)
+    return [place for place, (value, default) in enumerate(pairs) if default is None and value is not None]
 
 
 def _in_common(inputs: Sequence[Any], others: Sequence[Any]) -> int:

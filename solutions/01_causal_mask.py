@@ -188,7 +188,7 @@ def attention_weights(scores: Tensor, mask: Tensor) -> Tensor:
 
     Args:
         scores: any leading axes, then one row per query and one column per key: `(..., n, n)`.
-            They may be very large or very small, the blocked ones too: no weight is ever NaN.
+            Finite, but they may be very large or very small, the blocked ones too: no weight is ever NaN.
         mask: `(n, n)`, 0 where looking is allowed and minus infinity where it is not; causal, or another
             one. Each row allows at least one key.
 

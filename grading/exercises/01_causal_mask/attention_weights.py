@@ -75,6 +75,17 @@ def _large_scores(*leading: int, seed: int) -> Ask:
     return Ask((scores, causal_mask(5)))
 
 
+def _vast_scores(seed: int) -> Ask:
+    """Returns a question with rows far above 1e9 and far below -1e9, which some take for minus infinity.
+
+    In both rows one key has all of the weight: beside such scores the logarithm of a sum has no decimals left.
+    """
+    rng, scores = random.Random(seed), _scores(5, 5, seed=seed)
+    scores[1] += 10.0 ** rng.randint(10, 15) * torch.arange(1, 6)
+    scores[3] -= 10.0 ** rng.randint(10, 15) * torch.arange(1, 6)
+    return Ask((scores, causal_mask(5)))
+
+
 def _softmax_over_queries(scores: Tensor, mask: Tensor) -> Tensor:
     return torch.softmax(scores + mask, dim=-2)
 
@@ -180,8 +191,12 @@ EXERCISE = Exercise(
             "exp(100) is too large for a floating point number, and exp(-200) is 0. `torch.softmax` takes off the "
             "largest score of each row first, the largest one that the mask leaves. A blocked score must be -inf, not "
             "a large number, and no score may be cut off.",
-            [_large_scores(seed=11), _large_scores(2, seed=12)],
-            lambda rng: [_large_scores(seed=seed_from(rng)), _large_scores(2, 2, seed=seed_from(rng))],
+            [_large_scores(seed=11), _large_scores(2, seed=12), _vast_scores(13)],
+            lambda rng: [
+                _large_scores(seed=seed_from(rng)),
+                _large_scores(2, 2, seed=seed_from(rng)),
+                _vast_scores(seed_from(rng)),
+            ],
             tolerance=2e-3,
         ),
     ],

@@ -221,9 +221,14 @@ def _draw_some_words(*sizes: int, noise: float = 0.0) -> Draw:
     return lambda rng: [_some_words(size, rng.choice(SOME_WORDS[size]), noise) for size in sizes]
 
 
+def _rounded_near_zero(seed: int) -> Ask:
+    """Returns a question with the least rounding, and outputs near 0, of which no rounding is a small share."""
+    return _asked(_plain, True, 10, 4, seed, noise=3e-7)
+
+
 def _draw_weak(rng: random.Random) -> list[Ask]:
-    few = _few_numbers(rng.choice(FEW_NUMBERS))
-    return [*_draw_some_words(4, noise=1e-6)(rng), _weak_words(rng.choice(WEAK)), few]
+    few, near_zero = _few_numbers(rng.choice(FEW_NUMBERS)), _rounded_near_zero(seed_from(rng))
+    return [*_draw_some_words(4, noise=1e-6)(rng), _weak_words(rng.choice(WEAK)), few, near_zero]
 
 
 def _draw_words(rng: random.Random) -> list[Ask]:
@@ -272,7 +277,13 @@ EXERCISE = Exercise(
             "Two runs of the same model may differ by rounding, near 1e-6, and a token may change an output by less "
             "than 0.001, up or down, in one of its numbers more than in another. Count each change above a tolerance "
             "between the two, such as 1e-5, in any of the numbers.",
-            [_some_words(4, 11, noise=1e-6), _weak_words(1269), _weak_words(45), _few_numbers(FEW_NUMBERS[0])],
+            [
+                _some_words(4, 11, noise=1e-6),
+                _weak_words(1269),
+                _weak_words(45),
+                _few_numbers(FEW_NUMBERS[0]),
+                _rounded_near_zero(3),
+            ],
             _draw_weak,
         ),
         Stage(

@@ -155,10 +155,10 @@ def _parameter_stage(points: float, look: str, *builds: dict[str, Any], draw: Ca
 
 
 def _padding(b: int, m: int, rng: random.Random) -> Tensor:
-    """Returns a mask `(b, 1, 1, m)`: minus infinity from some place of each sentence on."""
+    """Returns a mask `(b, 1, 1, m)`: minus infinity from some place of each sentence on, before it finite numbers."""
     lengths = torch.tensor([rng.randint(1, m - 1) for _ in range(b)])
     padded = torch.arange(m) >= lengths[:, None]
-    return torch.zeros(b, m).masked_fill(padded, -INF)[:, None, None]
+    return (0.5 * torch.arange(m)).expand(b, m).masked_fill(padded, -INF)[:, None, None]
 
 
 HEAD_SIZES = ((12, 4), (15, 3), (10, 5), (14, 2), (20, 4))  # d, h: d/h, d and their roots differ from h

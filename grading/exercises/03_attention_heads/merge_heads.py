@@ -60,7 +60,7 @@ EXERCISE = Exercise(
             0.75,
             "merge_heads(split_heads(x, h)) must be x again: undo the steps in the opposite order. The result has the "
             "shape (b, n, d).",
-            [Ask((_counted(1, 2, 3, 2),)), Ask((_counted(2, 2, 2, 2),)), Ask((_counted(2, 4, 3, 2),))],
+            [Ask((_counted(*sizes),)) for sizes in ((1, 2, 3, 2), (2, 2, 2, 2), (2, 4, 3, 2), (1, 3, 2, 1))],
             _draw_merge(),
             decisive=True,
         ),

@@ -18,6 +18,7 @@ def score_variance() -> sympy.Expr:
 
 def _draw_widths(rng: random.Random) -> list[Ask]:
     pairs = [(heads, rng.randint(5, 99)) for heads in rng.sample(range(2, 17), 4)]
+    pairs.append((6, rng.randint(400, 500)))  # wider than all others, for every student
     return [Ask(at={"D": heads * width, "A": heads}) for heads, width in pairs]
 
 
@@ -35,7 +36,7 @@ EXERCISE = Exercise(
             "several heads",
             1.5,
             "How many numbers does the query of ONE head have, when A heads share a width of D?",
-            [Ask(at={"D": 24, "A": 4}), Ask(at={"D": 512, "A": 8})],
+            [Ask(at={"D": 24, "A": 4}), Ask(at={"D": 512, "A": 8}), Ask(at={"D": 1536, "A": 12})],
             _draw_widths,
             sealed=True,
             decisive=True,

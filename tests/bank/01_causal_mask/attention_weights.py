@@ -181,3 +181,8 @@ def attention_weights(scores, mask):
 # %% wrong: scaled once more ->
 def attention_weights(scores, mask):
     return torch.softmax(scores / scores.shape[-1] ** 0.5 + mask, dim=-1)
+
+
+# %% wrong: minus a billion where blocked ->
+def attention_weights(scores: Tensor, mask: Tensor) -> Tensor:
+    return torch.softmax(scores + mask.clamp(min=-1e9), dim=-1)

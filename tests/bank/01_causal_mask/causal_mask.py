@@ -166,3 +166,10 @@ def causal_mask(size):
 # %% wrong: tril in place of triu -> allowed and blocked are exchanged
 def causal_mask(size):
     return torch.tril(torch.full((size, size), float("-inf")))
+
+
+# %% wrong: a window of 32 places ->
+def causal_mask(size: int) -> Tensor:
+    ones = torch.ones(size, size)
+    visible = ones.tril() * ones.triu(-32)
+    return torch.where(visible == 1, 0.0, -torch.inf)

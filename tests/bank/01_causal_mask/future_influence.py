@@ -503,3 +503,15 @@ def future_influence(model, tokens, vocab_size):
         changed[j] = (int(tokens[j]) + vocab_size // 2) % vocab_size
         columns.append(torch.linalg.vector_norm(model(changed[None])[0] - before, dim=-1) > 1e-5)
     return torch.stack(columns, dim=1)
+
+
+# %% wrong: isclose with its default tolerance ->
+@torch.no_grad()
+def future_influence(model: LanguageModel, tokens: Tensor, vocab_size: int) -> Tensor:
+    base = model(tokens[None])[0]
+    columns = []
+    for j in range(len(tokens)):
+        changed = tokens.clone()
+        changed[j] = (changed[j] + 1) % vocab_size
+        columns.append(~torch.isclose(model(changed[None])[0], base).all(dim=-1))
+    return torch.stack(columns, dim=1)

@@ -568,3 +568,19 @@ class LearnedPositions(nn.Module):
         if x.shape[1] > len(self.table):
             raise ValueError("longer than the table")
         return x + self.table[: x.shape[1]]
+
+
+# %% wrong: dropout on the learned table ->
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
+        super().__init__()
+        self.dropout = nn.Dropout(0.1 if fixed is None else 0.0)
+        if fixed is None:
+            self.table = nn.Parameter(0.02 * torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.size(1) > len(self.table):
+            raise ValueError(f"{x.size(1)} words but {len(self.table)} places")
+        return x + self.dropout(self.table[: x.size(1)])

@@ -760,3 +760,70 @@ class MultiHeadAttention(nn.Module):
         value = split_heads(self.value(source), self.n_heads)
         mixed, _ = scaled_dot_product_attention(query, key, value, mask)
         return x
+
+
+# %% wrong: one token that asks sees all ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def cut(self, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+
+    def forward(self, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+        q, k, v = self.cut(self.query(x)), self.cut(self.key(source)), self.cut(self.value(source))
+        scores = q @ k.mT / math.sqrt(q.shape[-1])
+        if mask is not None and x.shape[1] > 1:
+            scores = scores + mask
+        return self.output((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
+
+
+# %% wrong: the last mask is kept ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+        self.mask = None
+
+    def cut(self, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+
+    def forward(self, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+        q, k, v = self.cut(self.query(x)), self.cut(self.key(source)), self.cut(self.value(source))
+        scores = q @ k.mT / math.sqrt(q.shape[-1])
+        if mask is not None:
+            self.mask = mask
+        if self.mask is not None and self.mask.shape[-1] == source.shape[1]:
+            if self.mask.dim() == 4 or self.mask.shape[0] == x.shape[1]:
+                scores = scores + self.mask
+        return self.output((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
+
+
+# %% wrong: padding only blocks ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def cut(self, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+
+    def forward(self, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+        q, k, v = self.cut(self.query(x)), self.cut(self.key(source)), self.cut(self.value(source))
+        scores = q @ k.mT / math.sqrt(q.shape[-1])
+        if mask is not None:
+            scores = scores + mask if mask.dim() == 2 else scores.masked_fill(mask == -math.inf, -math.inf)
+        return self.output((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))

@@ -88,3 +88,10 @@ def merge_heads(x):
 # %% wrong: detached ->
 def merge_heads(x):
     return torch.cat(list(x.detach().unbind(1)), dim=-1)
+
+
+# %% wrong: heads of width 1 are squeezed ->
+def merge_heads(x: Tensor) -> Tensor:
+    if x.shape[-1] == 1:
+        return x.squeeze(-1)
+    return x.transpose(1, 2).flatten(2)

@@ -83,3 +83,8 @@ def score_variance():
 # %% wrong: whole division by eight heads ->
 def score_variance():
     return D / 8
+
+
+# %% wrong: the width cut at 512 ->
+def score_variance() -> sympy.Expr:
+    return sympy.Piecewise((D / A, D <= 512), (512 / A, True))
