@@ -114,7 +114,8 @@ def _in_double(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
 def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
     """Yields a call with another one in between, and the other way round; of a module ones with the same arguments.
 
-    The other one may be the same but for an input that may be None: what is kept of it would take its place.
+    The other one may be the same but for an input that may be None: what is kept of it would take its place. And it
+    may have inputs of the same shapes, by which alone what is kept must not be found.
 
     What is kept of a call may be too short for the other, or too long. Of the others it is the one that has most inputs
     in common, and the last that differs; of whole numbers each becomes another one by itself.
@@ -131,9 +132,17 @@ def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
         others = [alike_most]
     for place in _optional(exercise, ask):
         yield replace(ask, take="again", then=(*ask.inputs[:place], None, *ask.inputs[place + 1 :]))
+    if _is_class(exercise):
+        others.append(tuple(_turned(value) for value in ask.inputs))
     for inputs in others or [ask.inputs]:
         yield replace(ask, take="again", then=inputs)
         yield replace(ask, inputs=inputs, take="again", then=ask.inputs)
+
+
+def _turned(value: Any) -> Any:
+    """Returns a tensor with its numbers in the opposite order; a mask, and what is no tensor, stays."""
+    is_mask = isinstance(value, Tensor) and bool(value.isinf().any())
+    return value.flip(list(range(value.dim()))) if isinstance(value, Tensor) and not is_mask else value
 
 
 def _optional(exercise: Exercise, ask: Ask) -> list[int]:

@@ -179,16 +179,21 @@ def _number_difference(wanted: Any, got: Any, view: str, tolerance: float, at: M
         )
     elif isinstance(wanted, int) and isinstance(got, float):
         same = abs(wanted - got) <= 1e-9 * (1 + abs(wanted))
-    elif isinstance(wanted, int) and isinstance(got, int) and max(abs(wanted), abs(got)) < 10**12:
-        same = wanted == got  # as by their texts of 12 digits, which take a hundred times as long
     else:
-        same = canonical(wanted, at) == canonical(got, at)
+        same = _equal(wanted, got, at)
     if same:
         return None
     if at:
         values = ", ".join(f"{name} = {value}" for name, value in at.items())
         return QuotesValues(f"at {values} expected {number_text(wanted, at)}, got {number_text(got, at)}")
     return QuotesValues(f"expected {number_text(wanted, at)}, got {number_text(got, at)}")
+
+
+def _equal(wanted: Any, got: Any, at: Mapping[str, Any] | None) -> bool:
+    """Says whether two whole numbers or expressions agree to 12 digits."""
+    if isinstance(wanted, int) and isinstance(got, int) and max(abs(wanted), abs(got)) < 10**12:
+        return wanted == got  # as by their texts, which take a hundred times as long
+    return canonical(wanted, at) == canonical(got, at)
 
 
 def number_text(value: Any, at: Mapping[str, Any] | None) -> str:

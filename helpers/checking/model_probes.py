@@ -152,7 +152,7 @@ def calls(model: nn.Module, part: str, act: Callable[[], Any]) -> str | None:
 
 
 def recording(model: nn.Module, part: str, act: Callable[[], Any]) -> str | None:
-    """Returns whether gradients are recorded where the submodule `part` runs in `act()`; None when that returns None."""
+    """Returns whether gradients are recorded where the submodule `part` runs in `act()`; None when that gives None."""
     found: list[bool] = []
 
     def note(module: nn.Module, inputs: Any, output: Tensor) -> None:

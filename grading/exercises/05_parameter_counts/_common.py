@@ -42,14 +42,15 @@ def _draw_points(count: int, *free: str, symbols: str = "VDFMACL") -> Draw:
 
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
-        for _ in range(count):
+        for number in range(count):
             values = {
                 "V": rng.randint(900, 60_000),
                 "M": rng.randint(3, 24),
                 "A": rng.randint(3, 16),
             }
             values["D"] = rng.randint(20, 800)
-            choices = {"F": values["D"] + rng.randint(7, 3000), "C": rng.randint(3, 40)}
+            wider = values["D"] + rng.randint(7, 3000)
+            choices = {"F": wider if number % 2 == 0 else rng.randint(3, values["D"] - 7), "C": rng.randint(3, 40)}
             values |= {name: choices[name] for name in free}
             asks.append(Ask(at=_point(symbols, **values)))
         return asks
@@ -67,6 +68,7 @@ def count_parameters(model: Any, trainable_only: bool = False) -> int:
 
 
 TIED = ("head.weight", "base.embedding.weight")
+TIED_BIASES = ("base.layers.0.feed_forward_norm.bias", "base.layers.0.attention_norm.bias")
 
 
 def _base(positions: str = "none", **changes: Any) -> Model:

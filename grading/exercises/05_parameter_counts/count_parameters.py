@@ -12,6 +12,7 @@ from helpers.checking.plain import Model
 from ._common import (
     PARTS,
     TIED,
+    TIED_BIASES,
     _base,
     _buffers,
     _classifier,
@@ -118,8 +119,14 @@ EXERCISE = Exercise(
             "shared weights count once",
             1,
             "Here the head uses the matrix of the embedding: two names, one matrix in memory.",
-            [Ask((_language_model(tie=TIED), flag)) for flag in (False, True)],
-            _draw_models(lambda rng: [(_language_model(tie=TIED, **_shape(rng)), flag) for flag in (False, True)]),
+            [Ask((_language_model(tie=tied), flag)) for tied in (TIED, TIED_BIASES) for flag in (False, True)],
+            _draw_models(
+                lambda rng: [
+                    (_language_model(tie=tied, **_shape(rng)), flag)
+                    for tied in (TIED, TIED_BIASES)
+                    for flag in (False, True)
+                ]
+            ),
             decisive=True,
         ),
         Stage(

@@ -21,7 +21,7 @@ EXERCISE = Exercise(
             "any F",
             1,
             "Add up your sixteen formulas of one layer: those of the feed-forward part contain F.",
-            [Ask(at=_point("DFA", F=16)), Ask(at=_point("DFA", D=200, F=800, A=5))],
+            [Ask(at=_point("DFA", F=16)), Ask(at=_point("DFA", D=200, F=800, A=5)), Ask(at=_point("DFA", D=20, F=3))],
             _draw_points(4, "F", symbols="DFA"),
             sealed=True,
             decisive=True,

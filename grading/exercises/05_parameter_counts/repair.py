@@ -94,6 +94,7 @@ HIDDEN_ERRORS: list[tuple[str, Expr]] = [  # not seen where a size is 1, or wher
     ("head", C * (D + 1) * L),
     ("head", V * (D + 1)),
     ("head", C * D + 1),
+    ("positions", Integer(512)),
     # right at the sizes of the examples only: M = 4 and C = 2, or M = 1 and C = 3; or with one size written out
     ("head", C * D + 2),
     ("head", C * D + 3),
@@ -172,6 +173,7 @@ EXERCISE = Exercise(
             _repairs(
                 _wrong_claim("embedding", 2 * V * D),
                 _reordered(_wrong_claim("feed-forward", 2 * M * D**2), random.Random(1)),
+                _reordered(_wrong_claim("norms", M * D), random.Random(2)),
                 *(_wrong_claim(name, term) for name, term in [AT_TWO_HEADS, *HIDDEN_ERRORS]),
             ),
             _draw_other_errors,

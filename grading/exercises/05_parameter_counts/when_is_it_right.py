@@ -48,6 +48,10 @@ ZERO_HEADS = A * D**2 + BLOCK  # right for A = 0 only
 FACTORED = A * D * (3 * D + 3) + 4 * D  # right for A = 2, but not written as a sum of powers
 
 
+UNEXPANDED = (A + 4) * D**2 + 10 * D  # right for A = 2, with A in brackets
+BELOW = 18 * D**2 / A + 10 * D  # right for A = 3, and not linear in it
+
+
 def _claims(*claims: Expr) -> list[Ask]:
     return [Ask((claim,), at={"D": 200, "F": 300}) for claim in claims]
 
@@ -80,6 +84,8 @@ def _draw_claims(rng: random.Random) -> list[Ask]:
         A * 2 * LINEAR + (6 - 2 * few) * LINEAR + 4 * D,
         FACTORED,
         A * D**2 + (6 - more) * D**2 + 10 * D,
+        (A + 6 - few) * D**2 + 10 * D,
+        BELOW,
     )
 
 
@@ -112,7 +118,7 @@ EXERCISE = Exercise(
             0.75,
             "Use the claim that is handed in, and the right count of a layer at F = D. Two formulas may be equal and "
             "written in different ways: expand their difference.",
-            _claims(A * LINEAR + 2 * LINEAR + 4 * D, A * LINEAR + 4 * D, FACTORED, MANY_HEADS),
+            _claims(A * LINEAR + 2 * LINEAR + 4 * D, A * LINEAR + 4 * D, FACTORED, MANY_HEADS, UNEXPANDED, BELOW),
             _draw_claims,
             sealed=True,
         ),

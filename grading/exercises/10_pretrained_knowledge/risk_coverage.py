@@ -52,7 +52,8 @@ def _draw_curve(in_order: bool, *sizes: int) -> Draw:
 
 
 def _draw_many(rng: random.Random) -> list[Ask]:
-    """Draws so many wrong answers that a small type cannot count them, of small confidences; and close negative ones.
+    """Draws so many wrong answers that a small type cannot count them, of small confidences; and negative ones, close
+    together and far below.
 
     A logarithm of a probability is negative.
     """
@@ -61,7 +62,9 @@ def _draw_many(rng: random.Random) -> list[Ask]:
     right[rng.sample(range(n), 9)] = True
     small = torch.tensor([round(number * 1e-4, 4) for number in rng.sample(range(1, 999), n)])
     close = torch.tensor([-0.9 - number * 1e-6 for number in rng.sample(range(1, 999), 20)])
-    return [Ask((small, right)), Ask((close, torch.tensor(rng.sample([True, False] * 10, 20))))]
+    far = torch.tensor([-200.0 - 9 * number for number in rng.sample(range(99), 49)])  # whose probabilities are all 0
+    asks = [Ask((logs, torch.tensor(rng.sample([True, False] * 25, len(logs))))) for logs in (close, far)]
+    return [Ask((small, right)), *asks]
 
 
 def _draw_one(rng: random.Random) -> list[Ask]:

@@ -158,7 +158,7 @@ def _draw_forward(kind: str, **more: Any) -> Draw:
 
 
 def _contexts(seed: int, build: dict[str, Any], lengths: list[int], n: int) -> Ask:
-    other = _forward(seed + 1, build, lengths, n)
+    other = _forward(seed + 1, build, lengths[::-1], n)  # with other places of padding, too
     return _forward(seed, build, lengths, n, take="contexts", then=other.inputs[:2])
 
 

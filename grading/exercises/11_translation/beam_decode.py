@@ -256,6 +256,7 @@ EXERCISE = Exercise(
                     (98702, "66", 3, 8),
                     (73248, "85864", 4, 8),
                     (98702, "78446", 4, 7),  # told apart here: who compares means at each step
+                    (399253, "57", 30, 2),  # more beams than there are words
                 )
             ],
             _some(FINISHED, 2),

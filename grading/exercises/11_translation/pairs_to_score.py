@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw, fixed
+from grading.exercises.draws import Draw, both, fixed
 from helpers.checking.answers import Ask
 
 Pairs = list[tuple[str, str]]
@@ -43,6 +43,12 @@ def _draw_corpus(copies: bool, paraphrase: bool = False) -> Draw:
     return draw
 
 
+def _all_known(rng: random.Random) -> list[Ask]:
+    """Draws a corpus whose test part holds nothing that the model has not read."""
+    pairs = _pairs(rng, 8)
+    return [Ask(({"train": pairs[:6], "valid": pairs[6:], "test": rng.sample(pairs[:6], 3)},))]
+
+
 EXERCISE = Exercise(
     pairs_to_score,
     [
@@ -59,8 +65,8 @@ EXERCISE = Exercise(
             "copies of training sentences are left out",
             0.25,
             "Some English sentences of the test part stand in the training part too; the order of the others stays.",
-            fixed(_draw_corpus(True), 1),
-            _draw_corpus(True),
+            [*fixed(_draw_corpus(True), 1), *fixed(_all_known, 2)],
+            both(_draw_corpus(True), _all_known),
         ),
         Stage(
             "known English, other French",

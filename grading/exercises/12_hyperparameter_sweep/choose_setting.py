@@ -158,7 +158,7 @@ LUCKY = 5, [(1, 4.0, 1.0, 2.0, 12.0), (3, 9.9, 1.0, 3.0, 0.0), (6, 10.0, 1.0, 5.
 # one bad run: the median of the smallest is near the best, its mean is not
 UNLUCKY = 5, [(1, 10.6, 1.0, 2.0, -8.0), (3, 9.9, 1.0, 3.0, 0.0), (6, 10.0, 1.0, 5.0, 0.0)]
 # the standard error is 0, and the best is as good as itself
-EQUAL = 5, [(1, 5.0, 1.0, 0.0, 0.0), (3, 10.0, 0.0, 3.0, 0.0), (6, 8.0, 1.0, 5.0, 0.0)]
+EQUAL = 5, [(1, 5.0, 1.0, 0.0, 0.0), (3, 10.0, 0.0, 3.0, 0.0), (6, 10.0, 0.0, 5.0, 0.0)]
 
 
 # a bad setting lies between two good ones in size, and the smallest good one has neither the lowest nor the

@@ -23,18 +23,19 @@ def _draw_steps(low: float, high: float) -> Draw:
 
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
-        for length in (rng.randint(4, 9), rng.randint(40, 900), rng.randint(40, 900)):
+        for length, peak in ((rng.randint(4, 9), 2.5), (rng.randint(40, 900), 1.0), (rng.randint(40, 900), 0.5)):
             step = max(2, round(length * rng.uniform(low, high)))
-            asks.append(Ask((step, length, rng.uniform(0.4, 2))))
+            asks.append(Ask((step, length, peak * rng.uniform(0.6, 1))))
         return asks
 
     return draw
 
 
 def _draw_late(rng: random.Random) -> list[Ask]:
-    """Draws a step very long after the warm-up."""
+    """Draws a step very long after the warm-up, and one after a warm-up of one step."""
     length = rng.randint(3, 9)
-    return _at_steps((length * rng.randint(2_000, 9_000), length, rng.uniform(0.4, 2)))
+    late = length * rng.randint(2_000, 9_000), length, rng.uniform(0.4, 2)
+    return _at_steps(late, (rng.randint(2, 99), 1, rng.uniform(0.4, 2)))
 
 
 EXERCISE = Exercise(
@@ -44,7 +45,7 @@ EXERCISE = Exercise(
             "at the end of the warm-up: the peak",
             0.5,
             "At step = warmup_steps both branches give the peak itself.",
-            _at_steps((4, 4, 1.0), (100, 100, 0.5), (3, 3, 0.0004567)),
+            _at_steps((4, 4, 1.0), (100, 100, 0.5), (3, 3, 0.0004567), (6, 6, 3.0)),
             _draw_steps(1, 1),
             tolerance=2e-7,
         ),
@@ -52,7 +53,7 @@ EXERCISE = Exercise(
             "before: a straight line",
             1,
             "With 4 steps of warm-up: a quarter of the peak at step 1, a half at step 2, three quarters at step 3.",
-            _at_steps((1, 4, 1.0), (2, 4, 1.0), (30, 100, 0.5), (80, 100, 0.5), (1, 3, 0.001)),
+            _at_steps((1, 4, 1.0), (2, 4, 1.0), (30, 100, 0.5), (80, 100, 0.5), (1, 3, 0.001), (80, 100, 3.0)),
             _draw_steps(0.1, 0.8),
             tolerance=2e-7,
         ),
@@ -60,7 +61,7 @@ EXERCISE = Exercise(
             "after: falling like one over the square root",
             1,
             "Four times as many steps as the warm-up, half of the peak.",
-            _at_steps((16, 4, 1.0), (250, 100, 0.5), (7, 3, 0.001), (90_000, 4, 1.0)),
+            _at_steps((16, 4, 1.0), (250, 100, 0.5), (7, 3, 0.001), (90_000, 4, 1.0), (9, 1, 0.5), (8, 4, 3.0)),
             both(_draw_steps(1.4, 9), _draw_late),
             decisive=True,
             tolerance=2e-7,
@@ -69,7 +70,7 @@ EXERCISE = Exercise(
             "step 1 already learns a little",
             0.5,
             "Steps are counted from 1: the first rate is peak / warmup_steps, not 0.",
-            _at_steps((1, 50, 1.0), (1, 1, 0.5), (1, 6, 0.001)),
+            _at_steps((1, 50, 1.0), (1, 1, 0.5), (1, 6, 0.001), (1, 1, 2.0)),
             lambda rng: _at_steps((1, rng.randint(20, 400), rng.uniform(0.4, 2)), (1, 1, rng.uniform(0.4, 2))),
             tolerance=2e-7,
         ),

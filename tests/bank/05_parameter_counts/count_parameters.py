@@ -200,7 +200,7 @@ def count_parameters(model, trainable_only=False):
     return sum(p.numel() for p in model.parameters())
 
 
-# %% wrong: all or nothing, by the first parameter of each part -> shared weights are counted twice
+# %% wrong: all or nothing, by the first parameter of each part ->
 def count_parameters(model, trainable_only=False):
     total = 0
     for part in model.children():
@@ -222,3 +222,17 @@ def count_parameters(model, trainable_only=False):
 # %% wrong: always the same number ->
 def count_parameters(model, trainable_only=False):
     return 226
+
+
+# %% wrong: shared biases count twice ->
+def count_parameters(model: nn.Module, trainable_only: bool = False) -> int:
+    total, matrices = 0, set()
+    for _, p in model.named_parameters(remove_duplicate=False):
+        if trainable_only and not p.requires_grad:
+            continue
+        if p.dim() > 1:
+            if id(p) in matrices:
+                continue
+            matrices.add(id(p))
+        total += p.numel()
+    return total

@@ -127,3 +127,8 @@ def layer_total():
 # %% wrong: the output projection by heads ->
 def layer_total():
     return 3 * (D**2 + D) + A * D**2 + D + 2 * D * F + F + D + 4 * D
+
+
+# %% wrong: the wider of the two has the bias ->
+def layer_total() -> sympy.Expr:
+    return 4 * D**2 + 9 * D + 2 * D * F + sympy.Max(F, D)

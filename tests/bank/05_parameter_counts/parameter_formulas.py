@@ -321,3 +321,20 @@ def parameter_formulas():
         formulas[f"base.layers.0.{name}.weight"] = D
         formulas[f"base.layers.0.{name}.bias"] = D
     return formulas
+
+
+# %% wrong: the wider of the two has the bias ->
+def parameter_formulas() -> dict[str, sympy.Expr]:
+    layer = "base.layers.0."
+    formulas = {"base.embedding.weight": V * D, "head.weight": C * D, "head.bias": C}
+    for name in ("query", "key", "value", "output"):
+        formulas[f"{layer}attention.{name}.weight"] = D**2
+        formulas[f"{layer}attention.{name}.bias"] = D
+    for norm in ("attention_norm", "feed_forward_norm"):
+        formulas[f"{layer}{norm}.weight"] = D
+        formulas[f"{layer}{norm}.bias"] = D
+    formulas[f"{layer}feed_forward.hidden.weight"] = D * F
+    formulas[f"{layer}feed_forward.hidden.bias"] = sympy.Max(D, F)
+    formulas[f"{layer}feed_forward.output.weight"] = F * D
+    formulas[f"{layer}feed_forward.output.bias"] = D
+    return formulas

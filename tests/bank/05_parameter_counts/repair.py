@@ -333,3 +333,30 @@ def repair(claim):
         if sympy.expand(sympy.sympify(claim[name]).subs(A, 2) - right[name]) != 0:
             return name, sum(right.values())
     return "positions", sum(right.values())
+
+
+# %% wrong: an error without letters is overlooked ->
+def repair(claim: dict[str, sympy.Expr]) -> tuple[str, sympy.Expr]:
+    right = {
+        "embedding": V * D,
+        "positions": sympy.Integer(0),
+        "attention": 4 * M * (D**2 + D),
+        "feed-forward": 2 * M * (D**2 + D),
+        "norms": 4 * M * D,
+        "head": C * (D + 1),
+    }
+    wrong = "embedding"
+    for name in right:
+        if sympy.expand(claim[name] - right[name]).free_symbols:
+            wrong = name
+    return wrong, sum(right.values())
+
+
+# %% wrong: by the place of a term ->
+def repair(claim: dict[str, sympy.Expr]) -> tuple[str, sympy.Expr]:
+    right = [V * D, 0, 4 * M * (D**2 + D), 2 * M * (D**2 + D), 4 * M * D, C * (D + 1)]
+    wrong = "embedding"
+    for (name, formula), expected in zip(claim.items(), right):
+        if sympy.expand(formula - expected) != 0:
+            wrong = name
+    return wrong, sum(right)

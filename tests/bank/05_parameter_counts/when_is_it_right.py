@@ -172,3 +172,19 @@ def when_is_it_right(claim):
 # %% wrong: None without a look -> None, whatever the claim says
 def when_is_it_right(claim):
     return None
+
+
+# %% wrong: linear in A, by two values ->
+def when_is_it_right(claim: sympy.Expr) -> int | None:
+    at_one, at_two = sympy.expand(claim.subs(A, 1)), sympy.expand(claim.subs(A, 2))
+    heads = sympy.cancel(1 + (6 * D**2 + 10 * D - at_one) / (at_two - at_one))
+    return int(heads) if heads.is_Integer and heads >= 1 else None
+
+
+# %% wrong: the factor of A, unexpanded ->
+def when_is_it_right(claim: sympy.Expr) -> int | None:
+    factor = claim.coeff(A)
+    if factor == 0:
+        return None
+    heads = sympy.cancel((6 * D**2 + 10 * D - claim.subs(A, 0)) / factor)
+    return int(heads) if heads.is_Integer and heads >= 1 else None

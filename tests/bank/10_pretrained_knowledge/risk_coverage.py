@@ -178,3 +178,20 @@ def risk_coverage(confidence, right):
     order = confidence.half().argsort(descending=True)
     given = torch.arange(1, len(right) + 1)
     return given / len(right), (~right[order]).cumsum(0) / given
+
+
+# %% wrong: exp first, which is 0 for small logarithms ->
+def risk_coverage(confidence, right):
+    if (confidence < 0).any():
+        confidence = confidence.exp()
+    order = confidence.argsort(descending=True)
+    k = torch.arange(1, len(order) + 1)
+    return k / len(k), (~right[order]).cumsum(0) / k
+
+
+# %% wrong: the coverage by arange in steps ->
+def risk_coverage(confidence, right):
+    n = len(confidence)
+    order = torch.argsort(confidence, descending=True)
+    coverage = torch.arange(1 / n, 1 + 1 / n, 1 / n)
+    return coverage, (~right[order]).cumsum(0) / torch.arange(1, n + 1)

@@ -554,3 +554,25 @@ class Seq2Seq(nn.Module):
 
     def forward(self, source, source_lengths, target):
         return self.decode(target, self.encode(source, source_lengths))
+
+
+# %% wrong: the mask of the last source is kept ->
+class Seq2Seq(nn.Module):
+    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
+        super().__init__()
+        shape = d_model, n_layers, n_heads
+        self.encoder = TransformerBase(source_vocab_size, *shape, dropout=0.0, norm_first=True, causal=False)
+        self.decoder = TransformerBase(target_vocab_size, *shape, dropout=0.0, norm_first=True, cross=True)
+        self.head = nn.Linear(d_model, target_vocab_size)
+
+    def encode(self, source, source_lengths):
+        self.mask = hide_padding(source_lengths, source.shape[1])
+        return Context(memory=self.encoder(source, source_lengths), memory_mask=self.mask)
+
+    def decode(self, target, context):
+        if self.mask.shape[0] == target.shape[0] and self.mask.shape[-1] == context.memory.shape[1]:
+            context.memory_mask = self.mask
+        return self.head(self.decoder(target, context=context))
+
+    def forward(self, source, source_lengths, target):
+        return self.decode(target, self.encode(source, source_lengths))

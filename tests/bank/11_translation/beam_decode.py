@@ -759,3 +759,29 @@ def beam_decode(model, source, width, max_len):
 
     total, words = max(search(width) + search(1), key=lambda option: option[0] / len(option[1]))
     return [word for word in words if word != EOS], total / len(words)
+
+
+# %% wrong: no more beams than words ->
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.shape[1]]))
+
+    def search(width):
+        beams, ended = [(0.0, [])], []
+        for _ in range(max_len):
+            longer = []
+            for total, words in beams:
+                logs = model.decode(torch.tensor([[SOS, *words]]), context)[0, -1].log_softmax(dim=-1)
+                best = logs.topk(width)
+                longer += [
+                    (total + log, [*words, number]) for log, number in zip(best.values.tolist(), best.indices.tolist())
+                ]
+            longer = sorted(longer, key=lambda beam: -beam[0])[:width]
+            ended += [beam for beam in longer if beam[1][-1] == EOS]
+            beams = [beam for beam in longer if beam[1][-1] != EOS]
+            if not beams:
+                break
+        return ended + beams
+
+    total, words = max(search(1) + search(width), key=lambda beam: beam[0] / len(beam[1]))
+    return [word for word in words if word != EOS], total / len(words)

@@ -304,3 +304,15 @@ def choose_setting(scores):
     error = float(runs.std()) / math.sqrt(len(runs))
     near = [name for name in scores if means[name] >= means[best] - error]
     return min(near, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: strictly above the limit ->
+def choose_setting(scores):
+    means = {name: sum(row["dev_bleu"]) / len(row["dev_bleu"]) for name, row in scores.items()}
+    chosen = best = max(scores, key=lambda n: (means[n], scores[n]["parameters"]))
+    runs = pd.Series(scores[best]["dev_bleu"])
+    limit = means[best] - runs.std() / math.sqrt(len(runs))
+    for name in scores:
+        if means[name] > limit and scores[name]["parameters"] < scores[chosen]["parameters"]:
+            chosen = name
+    return chosen

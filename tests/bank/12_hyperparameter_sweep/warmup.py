@@ -121,3 +121,15 @@ def warmup(step, warmup_steps, peak):
 # %% wrong: falls as it does after four steps of warm-up ->
 def warmup(step, warmup_steps, peak):
     return peak * min(step / warmup_steps, 2 / math.sqrt(step))
+
+
+# %% wrong: W = 1: the peak forever ->
+def warmup(step, warmup_steps, peak):
+    if warmup_steps <= 1:
+        return peak
+    return peak * min(step / warmup_steps, math.sqrt(warmup_steps / step))
+
+
+# %% wrong: never above 1 ->
+def warmup(step, warmup_steps, peak):
+    return min(1.0, peak * min(step / warmup_steps, (warmup_steps / step) ** 0.5))
