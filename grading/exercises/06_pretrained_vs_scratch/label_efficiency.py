@@ -108,7 +108,13 @@ def _several_seeds(rng: random.Random) -> list[Ask]:
 
 
 def _several_ways(rng: random.Random) -> list[Ask]:
-    return _label_records(rng, rng.sample([*WAYS, "half", "distilled"], 3), 3, mixed=True)
+    """Asks with three ways, in each of which one run of the most labels is not there."""
+    (ask,) = _label_records(rng, rng.sample([*WAYS, "half", "distilled"], 3), 3, mixed=True)
+    records, wanted = ask.inputs
+    for way in {record["way"]: None for record in records}:
+        most = max(record["labels"] for record in records if record["way"] == way)
+        records.remove(next(one for one in records if (one["way"], one["labels"]) == (way, most)))
+    return [Ask((records, wanted))]
 
 
 EXERCISE = Exercise(
@@ -141,7 +147,8 @@ EXERCISE = Exercise(
         Stage(
             "several ways, records in any order",
             0.5,
-            "Group by way, then by number of labels, and sort the numbers. Not all ways have the same ones.",
+            "Group by way, then by number of labels, and sort the numbers. Not all ways have the same ones, nor all numbers as "
+            "many seeds.",
             fixed(_several_ways, 4),
             _several_ways,
         ),

@@ -81,6 +81,11 @@ def _no_layers(n: int, place: int, seed: int) -> Ask:
     return _two_sentences(n, place, seed, n - 2, n_layers=0)
 
 
+def _other_rows(n: int, seed: int) -> Ask:
+    """Returns sentences for a base without a layer: rows before the place differ, the one at the place does not."""
+    return _two_sentences(n, 5, seed, 2, n_layers=0)
+
+
 def _one_sign(seed: int) -> list[Ask]:
     """Returns sentences for a base of width 2, both orders: in one of them both numbers of the state are smaller."""
     return _both_orders(_two_sentences(9, 4, seed, 7, d_model=2, n_heads=1, n_layers=1, spread=1.0))
@@ -153,6 +158,7 @@ EXERCISE = Exercise(
             [
                 _two_sentences(10, 5, 4, 7),
                 _no_layers(9, 4, 12),
+                _other_rows(9, 14),
                 *_both_orders(_two_sentences(9, 4, 3, 7)),
                 *_one_sign(ONE_SIGN[0]),
             ],
@@ -161,6 +167,7 @@ EXERCISE = Exercise(
                     *_both_orders(_two_sentences(10, 4, rng.choice(FOLLOWS_MUCH), 8)),
                     _two_sentences(10, 4, rng.choice(FOLLOWS_MUCH), 5),
                     _no_layers(rng.randint(8, 11), rng.randint(2, 4), seed_from(rng)),
+                    _other_rows(rng.randint(8, 11), seed_from(rng)),
                     *_one_sign(rng.choice(ONE_SIGN)),
                 ]
             ),

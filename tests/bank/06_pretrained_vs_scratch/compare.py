@@ -573,3 +573,26 @@ def compare(records):
             "test": sum(tests) / len(tests),
         }
     return found
+
+
+# %% wrong: the best begins at 0 ->
+def compare(records: list[dict]) -> dict[str, dict]:
+    results = {}
+    ordered = sorted(records, key=lambda r: r["epoch"])
+    for way in {r["way"] for r in records}:
+        curve, best, chosen = {}, {}, {}
+        for r in ordered:
+            if r["way"] != way:
+                continue
+            curve.setdefault(r["epoch"], []).append(r["valid"])
+            chosen.setdefault(r["seed"], 0.0)
+            if r["valid"] > best.get(r["seed"], 0.0):
+                best[r["seed"]] = r["valid"]
+                chosen[r["seed"]] = r["test"]
+        results[way] = {
+            "mean": [sum(v) / len(v) for v in curve.values()],
+            "low": [min(v) for v in curve.values()],
+            "high": [max(v) for v in curve.values()],
+            "test": sum(chosen.values()) / len(chosen),
+        }
+    return results

@@ -339,3 +339,22 @@ def label_efficiency(records, wanted):
         enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
         found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
     return found
+
+
+# %% wrong: divided by the seeds of all records ->
+def label_efficiency(records: list[dict], wanted: float) -> dict[str, dict]:
+    seeds = len({r["seed"] for r in records})
+    result = {}
+    for way in {r["way"] for r in records}:
+        sums = {}
+        for r in records:
+            if r["way"] == way:
+                sums[r["labels"]] = sums.get(r["labels"], 0.0) + r["accuracy"]
+        labels = sorted(sums)
+        accuracy = [sums[count] / seeds for count in labels]
+        result[way] = {
+            "labels": labels,
+            "accuracy": accuracy,
+            "needed": next((c for c, mean in zip(labels, accuracy) if mean >= wanted), None),
+        }
+    return result
