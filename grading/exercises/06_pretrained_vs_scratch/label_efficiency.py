@@ -147,8 +147,8 @@ EXERCISE = Exercise(
         Stage(
             "several ways, records in any order",
             0.5,
-            "Group by way, then by number of labels, and sort the numbers. Not all ways have the same ones, nor all numbers as "
-            "many seeds.",
+            "Group by way, then by number of labels, and sort the numbers. Not all ways have the same ones, nor all "
+            "numbers as many seeds.",
             fixed(_several_ways, 4),
             _several_ways,
         ),
