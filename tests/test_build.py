@@ -9,11 +9,11 @@ import nbformat
 import pytest
 import torch
 
-from grading import exercise, files
+from grading import examiner, exercise, files
 from grading.__main__ import main
 from grading.authoring import build, source, syllabus
 from grading.authoring.source import BuildError
-from grading.cells import BEGIN_HIDDEN, is_experiment
+from grading.cells import is_experiment
 from helpers import progress
 from helpers.checking.verdict import Verdict
 
@@ -350,12 +350,15 @@ def test_every_check_passes_without_the_experiments(stem: str, monkeypatch: pyte
     verdicts: list[Verdict] = []
     monkeypatch.setattr(progress, "note", verdicts.append)
     monkeypatch.setattr(progress, "show", lambda verdict: None)
+    marks: list[float] = []
+    monkeypatch.setattr(examiner, "mark", lambda *asked, mark=examiner.mark: marks.append(mark(*asked)))
     world: dict[str, object] = {"__name__": "__main__"}
     with torch.random.fork_rng(devices=[]), matplotlib.rc_context():
         for code in run:
-            exec(code.partition(BEGIN_HIDDEN)[0], world)
+            exec(code, world)
     assert [verdict.name for verdict in verdicts] == list(exercise.load(stem))
     assert [str(verdict) for verdict in verdicts if verdict.outcome != "right" or verdict.notes] == []
+    assert marks == [one.points for one in exercise.load(stem).values()]
 
 
 def test_a_cell_that_fails_is_named(tmp_path: Path) -> None:
