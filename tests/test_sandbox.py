@@ -15,8 +15,10 @@ import torch
 
 from grading import exercise
 from grading.authoring import bank
+from grading.autograder.pool import prepare
 from grading.examiner import examine
 from grading.sandbox import kernel, namespaces, student_process
+from grading.sandbox.fork_server import ForkServer
 from grading.sandbox.student_process import ForkServerClient, Pace, Patience
 from helpers.checking.answers import Ask
 from helpers.checking.serve import ChannelError
@@ -207,6 +209,24 @@ def marks(students: ForkServerClient, sources: dict[str, str]) -> dict[str, floa
     found = {name: examine(one, student.answer(name), "ada").earned for name, one in defined.items()}
     student.close()
     return found
+
+
+COUNT_MODELS = "from helpers.checking import building\nraise RuntimeError(len(building._models))"
+
+
+def test_the_models_of_public_questions_are_made_before_the_students_processes() -> None:
+    with ForkServer() as fork_server:
+        prepare(fork_server, [NOTEBOOK])
+        with ForkServerClient(fork_server) as client:
+            told = client.student().run(COUNT_MODELS, 20)
+    assert int(told.removeprefix("RuntimeError: ")) > 5
+
+
+def test_the_public_models_of_every_notebook_can_be_made() -> None:
+    with ForkServer() as fork_server:
+        prepare(fork_server, exercise.notebooks())
+        with ForkServerClient(fork_server) as client:  # it would say that the fork server has ended
+            assert client.student().run("1 + 1", 20) == ""
 
 
 def test_the_solution_gets_full_marks_in_the_sandbox(students: ForkServerClient) -> None:

@@ -50,16 +50,11 @@ def main(connection: Connection, workers: int) -> None:
     if refused:
         return
     with ForkServer() as fork_server:  # both import PyTorch meanwhile
-        import torch
-
-        from grading import exercise as exercises
-        from grading.autograder.pool import Context, Job, Pool
+        from grading.autograder.pool import Context, Job, Pool, prepare
         from grading.sandbox.student_process import Pace
 
-        torch.set_num_threads(1)  # a fork of a process that has used two threads would hang
         masters, budget = pickle.loads(connection.recv_bytes())
-        for name in masters:
-            exercises.load(name)  # takes seconds: once here, and not in each worker
+        prepare(fork_server, masters)
         connection.send("")
 
         def heard(job: Job, pace: Pace) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
-
 from grading import exercise as exercises
 from grading.autograder import pool
 from grading.autograder.fingerprint import submission_key
@@ -25,7 +23,6 @@ class OneByOne:
     def __init__(self, course: Course, fork_server: ForkServer) -> None:
         self._course, self._fork_server = course, fork_server
         self._masters: dict[str, Master] = {}
-        torch.set_num_threads(1)  # a fork of a process that has used two threads would hang
 
     def answer(self, step: str, assignment: str, student: str) -> dict[str, Any]:
         """Returns a `notebook` for the step, "rebuild" or "grade", or why it is `refused`; never raises."""
@@ -47,7 +44,7 @@ class OneByOne:
             CourseError: when the gradebook does not have the assignment as `solutions/` has it now.
             UnreadableError: when no answers can be taken from the submission.
         """
-        master = self._masters[assignment] = load_master(self._course, assignment)
+        master = self._master(assignment, anew=True)
         if not knows(self._course, master):
             raise CourseError(
                 f"the gradebook does not have {assignment} as solutions/ has it now; run `nbgrader generate_assignment "
@@ -55,11 +52,17 @@ class OneByOne:
             )
         return dict(rebuilt(master, read(self._course.submitted(student, assignment), master)))
 
+    def _master(self, assignment: str, *, anew: bool = False) -> Master:
+        """Returns the notebook that nbgrader knows; has what grading it needs made when it is the first time."""
+        if assignment not in self._masters:
+            pool.prepare(self._fork_server, [assignment])
+        if anew or assignment not in self._masters:
+            self._masters[assignment] = load_master(self._course, assignment)
+        return self._masters[assignment]
+
     def _grade(self, assignment: str, student: str) -> dict[str, Any]:
         """Returns that notebook with the verdicts as outputs of its checks."""
-        if assignment not in self._masters:
-            self._masters[assignment] = load_master(self._course, assignment)
-        master = self._masters[assignment]
+        master = self._master(assignment)
         work = read(self._course.submitted(student, assignment), master)
         seed = seed_of(secret_of(self._course), student, work.digest())
         for exercise in exercises.load(assignment).values():

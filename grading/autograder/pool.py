@@ -21,6 +21,8 @@ from grading.autograder.grade_submission import Budget, Graded, grade
 from grading.autograder.submission import Master, Work
 from grading.sandbox.fork_server import ForkServer
 from grading.sandbox.student_process import ForkServerClient, Pace
+from helpers.checking import plain
+from helpers.checking.recipes import models_in
 from helpers.checking.serve import ChannelError
 
 TRIES = 3  # a submission whose worker dies this often could not be graded
@@ -65,6 +67,14 @@ class Context:
     fork_server: ForkServer
     masters: Mapping[str, Master]
     budget: Budget
+
+
+def prepare(fork_server: ForkServer, assignments: Iterable[str]) -> None:
+    """Makes what takes seconds once here, and not in each worker: exercises, public examples, and their models."""
+    torch.set_num_threads(1)  # a fork of a process that has used two threads would hang
+    known = [exercise for name in assignments for exercise in exercises.load(name).values()]
+    asks = [case.ask for one in known for stage in one.public_examples().stages for case in stage.cases]
+    fork_server.make_models([plain.encode(recipe) for recipe in models_in([vars(ask) for ask in asks])])
 
 
 class _Queue:

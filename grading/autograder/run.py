@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-import torch
 from tqdm import tqdm
 
-from grading import exercise as exercises
 from grading.autograder import pool
 from grading.autograder.fingerprint import submission_key
 from grading.autograder.grade_submission import Budget, Graded
@@ -94,9 +92,7 @@ def run(
             plugin = GradingPlugin(definitions(masters, settings.budget))
             grade_all: Grader = stack.enter_context(Cluster(settings.cluster, plugin)).grade_all
         else:
-            torch.set_num_threads(1)  # a fork of a process that has used two threads would hang
-            for name in masters:
-                exercises.load(name)  # takes seconds: once here, and not in each worker
+            pool.prepare(fork_server, masters)
             context = pool.Context(fork_server, masters, settings.budget)
             grade_all = partial(pool.grade_all, workers=settings.workers or available_cores(), context=context)
         outcomes = list[Outcome]()

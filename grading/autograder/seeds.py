@@ -19,7 +19,7 @@ from grading.errors import CourseError
 FILE = ".course_secret"  # in the course's folder; git ignores it, and only its owner can read it
 VARIABLE = "COURSE_SECRET"  # of the environment: in place of the file, where several machines grade one class
 LEAST = 16  # signs
-VARIANTS = 32  # sets of questions in a course
+VARIANTS = 12  # sets of questions in a course
 
 
 def secret_of(course: Course) -> bytes:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from enum import Enum
+from typing import Any
 
 from grading.course import ROOT
 from grading.sandbox.limits import Limits
@@ -22,8 +25,9 @@ _START = (
 
 
 class Message(bytes, Enum):
-    """What is said on the sockets of a fork server, one byte each; the first two come with a socket of their own."""
+    """What is said on the sockets of a fork server, one byte each; all but the last come with a socket of their own."""
 
+    MODELS = b"m"
     NEW_SERVER = b"s"
     NEW_STUDENT = b"f"
     READY = b"r"
@@ -68,6 +72,17 @@ class ForkServer:
         self._control.close()
         self._process.kill()
         self._process.wait()
+
+    def make_models(self, recipes: Sequence[Any]) -> None:
+        """Has models made, told by their recipes as `plain.encode` gives them: students' processes then copy them.
+
+        Only for what students may know. What is asked for later waits until they are made.
+        """
+        ours, theirs = socket.socketpair()
+        with ours, contextlib.suppress(OSError):  # when it has ended, who asks for a server is told
+            with theirs:
+                socket.send_fds(self._control, [Message.MODELS], [theirs.fileno()])
+            ours.sendall(json.dumps(recipes).encode())
 
     def server(self) -> socket.socket:
         """Returns a socket on which a server of its own says `READY` when it is so. For forked processes too.

@@ -2,7 +2,8 @@
 
 Started by `grading.sandbox.fork_server`. For each socket that arrives with NEW_SERVER it forks a server, which says
 READY on that socket; for each that arrives there with NEW_STUDENT the server forks a student's process, which locks
-itself into the sandbox and serves that socket. These processes hold no exercise, no solution and no gradebook, so
+itself into the sandbox and serves that socket. On a socket that arrives with MODELS it is told the models of public
+questions, which it makes for its children to copy. These processes hold no exercise, no solution and no gradebook, so
 nothing of the kind can be found in their children's memory.
 """
 
@@ -84,19 +85,30 @@ def _debug() -> bool:
 
 
 def serve_servers(control: socket.socket, warm: Warm) -> None:
-    """Forks a server for each socket that arrives, until the other side ends."""
-    for channel in _arriving(control, Message.NEW_SERVER):
-        if os.fork() == 0:
+    """Forks a server for each socket that arrives, or makes the models it tells of, until the other side ends."""
+    for message, channel in _arriving(control, Message.NEW_SERVER, Message.MODELS):
+        if message is Message.MODELS:
+            make_models(channel)
+        elif os.fork() == 0:
             control.close()
             serve_students(channel, warm)
         channel.close()
+
+
+def make_models(channel: socket.socket) -> None:
+    """Makes the models whose recipes arrive, which the students' processes then have to copy only."""
+    from helpers.checking import building, plain
+
+    with channel.makefile("rb") as file:
+        for recipe in json.load(file):
+            building.build(plain.decode(recipe))
 
 
 def serve_students(control: socket.socket, warm: Warm) -> NoReturn:
     """Forks a student's process for each socket that arrives and tells its id, until the other side ends."""
     server = os.getpid()
     control.sendall(Message.READY)
-    for channel in _arriving(control, Message.NEW_STUDENT):
+    for _, channel in _arriving(control, Message.NEW_STUDENT):
         pid = os.fork()
         if pid == 0:
             _become_student(channel, warm, server)
@@ -105,11 +117,11 @@ def serve_students(control: socket.socket, warm: Warm) -> NoReturn:
     os._exit(0)
 
 
-def _arriving(control: socket.socket, expected: Message) -> Iterator[socket.socket]:
-    """Yields the sockets that arrive, until the other side ends.
+def _arriving(control: socket.socket, *expected: Message) -> Iterator[tuple[Message, socket.socket]]:
+    """Yields the sockets that arrive, with the message, until the other side ends.
 
     Raises:
-        ValueError: when one comes with another message than the expected one.
+        ValueError: when one comes with another message than those expected.
     """
     while True:
         try:
@@ -118,9 +130,10 @@ def _arriving(control: socket.socket, expected: Message) -> Iterator[socket.sock
             return
         if not message:
             return
-        if Message(message) is not expected:
-            raise ValueError(f"the fork server was sent {Message(message).name}; expected {expected.name}")
-        yield socket.socket(fileno=handles[0])
+        if Message(message) not in expected:
+            wanted = " or ".join(one.name for one in expected)
+            raise ValueError(f"the fork server was sent {Message(message).name}; expected {wanted}")
+        yield Message(message), socket.socket(fileno=handles[0])
 
 
 def _become_student(channel: socket.socket, warm: Warm, server: int) -> NoReturn:

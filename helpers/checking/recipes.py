@@ -6,6 +6,7 @@ fields after `KW_ONLY` are written only where they differ from their default.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
@@ -105,6 +106,19 @@ class Recorded:
 DATA = ("Batch", "Vocabulary")  # told as a `Model` is, and no models
 
 Recipe = Model | Optimizer | Generator | Recorded
+
+
+def models_in(value: Any) -> Iterator[Model]:
+    """Yields the models among plain values, however deep, and not those that are parts of another."""
+    if isinstance(value, Model):
+        if value.name not in DATA:
+            yield value
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from models_in(part)
+    elif isinstance(value, dict):
+        yield from models_in(list(value.values()))
+
 
 # How the encoded form of each begins: its first field stands under this name.
 RECIPES: dict[str, type[Recipe]] = {

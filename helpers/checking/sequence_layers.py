@@ -1,10 +1,11 @@
-"""Layers that recipes may name beside the classes of `helpers.models`: functions of `(b, n, d)` that give as much."""
+"""What recipes may name beside the classes of `helpers.models`: layers, and a model made for one kind of question."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from helpers.models import Attention, Context
@@ -30,4 +31,28 @@ class SelfAttention(Attention):
         return super().forward(x, Context())
 
 
-LAYERS: dict[str, Any] = {"GRUCell": nn.GRUCell, "Recurrent": Recurrent, "SelfAttention": SelfAttention}
+class SumOfSomeWords(nn.Module):
+    """A model whose outputs add up what some of the words say; it is called as those of `helpers.models`.
+
+    Args:
+        strengths: `(n, n)`; output i is the sum over all tokens j of `strengths[i, j]` times what token j says.
+        says: `(V, k)`, what each word of the vocabulary says.
+    """
+
+    def __init__(self, strengths: Tensor, says: Tensor) -> None:
+        super().__init__()
+        self.strengths, self.says = nn.Parameter(strengths), nn.Parameter(says)
+
+    def forward(self, tokens: Tensor, padding: Tensor | None = None, context: Context | None = None) -> Tensor:
+        """Returns `(b, n, k)` for `tokens` `(b, n)`."""
+        size = tokens.shape[1]
+        outputs: Tensor = self.strengths[:size, :size] @ F.embedding(tokens, self.says)  # (n, n) @ (b, n, k)
+        return outputs
+
+
+LAYERS: dict[str, Any] = {
+    "GRUCell": nn.GRUCell,
+    "Recurrent": Recurrent,
+    "SelfAttention": SelfAttention,
+    "SumOfSomeWords": SumOfSomeWords,
+}
