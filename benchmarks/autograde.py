@@ -3,6 +3,7 @@
     python benchmarks/autograde.py                                # notebook 01, 40 submissions
     python benchmarks/autograde.py 06_pretrained_vs_scratch --experiments
     python benchmarks/autograde.py --growth 50 500 2000           # the safe way alone: does the cost grow linearly?
+    python benchmarks/autograde.py --parts                        # the safe way alone, all notebooks: where time goes
 
 Run it on a quiet machine: processor time is that of the whole machine, since the sandboxed processes are killed when
 they are no longer needed, and a killed process takes its times with it. Memory is the highest sum, over all processes
@@ -28,7 +29,7 @@ from pathlib import Path
 
 import nbformat
 
-from grading import sandbox
+from grading import exercise, sandbox
 from grading.authoring import bank
 from grading.autograder import run as autograde
 from grading.autograder.outcome import Outcome
@@ -163,11 +164,7 @@ def compare(assignment: str, count: int, plain_count: int, workers: list[int], e
         found = marks(course, assignment)
         different = {s: (mark, found.get(s)) for s, mark in marks_plain.items() if found.get(s) != mark}
         print(f"The same marks in {len(marks_plain) - len(different)} of {len(marks_plain)}.", *different.items())
-        parts = defaultdict(list)
-        for outcome in outcomes:
-            for part, seconds in outcome.seconds.items():
-                parts[part].append(seconds)
-        told = ", ".join(f"{part} {1000 * statistics.mean(seconds):.0f}" for part, seconds in parts.items())
+        told = ", ".join(f"{part} {spent:.0f}" for part, spent in parts(outcomes).items())
         print(f"Where the time of one submission goes (ms, mean): {told}.")
         shutil.rmtree(course)
         make_class(course, assignment, count)
@@ -176,6 +173,27 @@ def compare(assignment: str, count: int, plain_count: int, workers: list[int], e
               f"plain {spent_plain.memory / 2**20:.0f} MB. The safe way ends a worker that takes "
               f"{WORKER_BYTES >> 20} MB more, and a student's processes at "
               f"{sandbox.Limits().memory >> 20} MB.")  # fmt: skip
+
+
+def parts(outcomes: list[Outcome]) -> dict[str, float]:
+    """Returns the milliseconds by the clock that each part of grading took, the mean over all submissions."""
+    names = dict.fromkeys(part for outcome in outcomes for part in outcome.seconds)
+    return {part: 1000 * statistics.mean(outcome.seconds.get(part, 0.0) for outcome in outcomes) for part in names}
+
+
+def each_notebook(count: int, workers: int) -> None:
+    """Prints for each notebook where the time of one submission goes, the safe way."""
+    header: tuple[str, ...] = ()
+    for assignment in exercise.notebooks():
+        with tempfile.TemporaryDirectory(prefix="benchmark-") as name:
+            make_class(Path(name), assignment, count)
+            spent, outcomes = safe(Path(name), assignment, workers)
+            found = parts(outcomes)
+            if not header:
+                header = ("notebook", "submissions/min", "CPU s per submission", *(f"{part}, ms" for part in found))
+                print(f"| {' | '.join(header)} |\n|{'---|' * len(header)}")
+            told = " | ".join(f"{spent:.0f}" for spent in found.values())
+            print(f"| {assignment} | {60 * count / spent.wall:.0f} | {spent.cpu / count:.2f} | {told} |", flush=True)
 
 
 def growth(assignment: str, counts: list[int], workers: int) -> None:
@@ -200,13 +218,16 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="+", default=[1, os.cpu_count() or 1])
     parser.add_argument("--experiments", action="store_true", help="plain nbgrader runs the experiments too")
     parser.add_argument("--growth", type=int, nargs="+", help="only the safe way, on classes of these sizes")
+    parser.add_argument("--parts", action="store_true", help="only the safe way, on a class for each notebook")
     options = parser.parse_args()
     missing = sandbox.probe()
     if missing:
         parser.error(missing)
     revision = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)
     print(f"revision {revision.stdout.strip()}, {os.cpu_count()} cores")
-    if options.growth:
+    if options.parts:
+        each_notebook(options.submissions, max(options.workers))
+    elif options.growth:
         growth(options.assignment, options.growth, max(options.workers))
     else:
         count = options.submissions

@@ -74,7 +74,7 @@ def _digits(value: Any) -> Any:
 
 
 def same(first: Any, second: Any) -> bool:
-    """Compares two examples; numbers may differ as they do from one processor to another, gradients in the fourth digit.
+    """Compares two examples; numbers may differ as they do between processors, gradients in the fourth digit.
 
     A check lets as much pass: see the tolerance of `grading.exercise.Stage`.
     """

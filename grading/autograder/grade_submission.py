@@ -141,10 +141,15 @@ class _Grading:
         for check in self._master.cells("check"):
             exercise = self._exercises[exercise_of(check)]
             start = time.perf_counter()
+            exercise.variant(self._seed)  # drawn here, where its time is told by itself
+            self._add("drawing", start)
             if exercise.name not in self._work.answers:
                 graded.errors.setdefault(exercise.name, "its cell is missing")
+            start, left = time.perf_counter(), self._patience.wall
             graded.verdicts[exercise.name] = self._verdict(exercise)
-            self._add("examiner and answers", start)
+            waited = left - self._patience.wall
+            self._add("answers", time.perf_counter() - waited)
+            self._add("examiner", start + waited)
         graded.left -= self._process.close()
         return graded
 
