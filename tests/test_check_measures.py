@@ -730,3 +730,20 @@ def test_tokens_that_are_no_whole_numbers_get_one_sentence(wrong: Tensor, name: 
         reply = measured("whole numbers", Ask(), Reply("value", value))
         error = f"expected whole numbers, got {name}: tokens are looked up by their number"
         assert (reply.outcome, reply.error) == ("unreadable", error)
+
+
+def test_places_that_are_drawn_evenly_are_even_also_where_there_are_few() -> None:
+    even = [[[0] * start, [0] * (last - start), [1]] for last in (1, 2, 4, 5, 6, 8) for start in range(last + 1)]
+    assert measures._place(even) == "evenly"
+    middle = [[[0] * 3, [0] * 3, [1]], [[0] * 2, [0] * 4, [1]], [[0] * 4, [0] * 2, [1]]]
+    assert measures._place(middle) == "more often in the middle"
+    ends = [[[0] * start, [0] * (6 - start), [1]] for start in (0, 1, 5, 6)]
+    assert measures._place(ends) == "more often near both ends"
+
+
+def test_few_words_may_be_spread_less_evenly_than_many() -> None:
+    words = torch.arange(600) % 100
+    assert measures._spread(words, 0, 100)
+    assert not measures._spread(words.clamp(max=89), 0, 100)
+    few = torch.cat([torch.arange(117) % 90, torch.tensor([90, 91, 92])])  # 2.5 % are of the last tenth
+    assert measures._spread(few, 0, 100)

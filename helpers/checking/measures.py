@@ -245,11 +245,15 @@ def _traces(before: Tensor, put: Tensor) -> str:
 
 
 def _spread(words: Tensor, low: int, high: int) -> bool:
-    """Returns whether each tenth of the numbers from `low` to `high` - 1 holds about a tenth of the words."""
+    """Returns whether each tenth of the numbers from `low` to `high` - 1 holds about a tenth of the words.
+
+    Of few words it may hold less, or more: five standard errors.
+    """
     if not len(words) or bool((words < low).any()) or bool((words >= high).any()):
         return False
     tenths = ((words - low) * 10).div(high - low, rounding_mode="floor").bincount(minlength=10) / len(words)
-    return float(tenths.min()) > 0.03 and float(tenths.max()) < 0.22
+    chance: float = 5 * (0.1 * 0.9 / len(words)) ** 0.5
+    return float(tenths.min()) > 0.1 - max(0.07, chance) and float(tenths.max()) < 0.1 + max(0.12, chance)
 
 
 def _variety(ask: Ask, value: Any) -> bool:
@@ -334,15 +338,24 @@ def _spans(ask: Ask, value: Any) -> dict[str, Any]:
 
 
 def _place(thirds: list[list[list[int]]]) -> str:
-    """Returns whether contents stand near the end as often as near the beginning, with six standard errors."""
-    shares = [len(one[0]) / (len(one[0]) + len(one[1])) for one in thirds if one[0] or one[1]]
-    mean = sum(shares) / max(1, len(shares))
-    middle = sum(abs(share - 0.5) < 0.25 for share in shares) / max(1, len(shares))
+    """Returns whether contents stand near the end as often as near the beginning, with six standard errors.
+
+    Of few places less than half may lie in the middle, one of five for example: what counts is how many more are drawn.
+    """
+    places = [(len(one[0]), len(one[0]) + len(one[1])) for one in thirds if one[0] or one[1]]
+    mean = sum(start / last for start, last in places) / max(1, len(places))
     if abs(mean - 0.5) > 0.075:
         return "more often near the beginning" if mean < 0.5 else "more often near the end"
-    if abs(middle - 0.5) > 0.13:
-        return "more often in the middle" if middle > 0.5 else "more often near both ends"
+    expected = [sum(_in_the_middle(start, last) for start in range(last + 1)) / (last + 1) for _, last in places]
+    more = (sum(_in_the_middle(*place) for place in places) - sum(expected)) / max(1, len(places))
+    if abs(more) > 0.13:
+        return "more often in the middle" if more > 0 else "more often near both ends"
     return "evenly"
+
+
+def _in_the_middle(start: int, last: int) -> bool:
+    """Says whether a place from 0 to `last` is nearer to the middle than to both ends."""
+    return last < 4 * start < 3 * last
 
 
 def _together(thirds: list[list[list[int]]]) -> str:

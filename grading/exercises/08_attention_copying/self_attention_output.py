@@ -71,7 +71,7 @@ EXERCISE = Exercise(
             0.5,
             "Then c2 = x1/4 + x2/2 + x3/4. Put in what x1, x2 and x3 are made of, and collect u_a, u_b, u_c and u_d.",
             [Ask(at={"beta": math.sqrt(math.log(2))})],
-            lambda rng: [Ask(at={"beta": math.sqrt(math.log(rng.choice([2, 3, 4, 6])))})],
+            lambda rng: [Ask(at={"beta": math.sqrt(math.log(rng.choice([3, 4, 6])))})],
         ),
         Stage(
             "any beta",

@@ -38,10 +38,13 @@ def _ask_heads(
 
 def _draw_heads(which: str, low: float = 20, high: float = 25, length: float = 1.0) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
+        """Draws two questions; in the second one b stands before a, and neither is at an end."""
         asks = []
-        for _ in range(2):
+        for number in range(2):
             count, d = _sizes(rng)
             a, b = _two(rng, count)
+            if number:
+                b, a = sorted(rng.sample(range(1, count - 1), 2))
             varying = {"none": [], "a": [a], "b": [b], "all": range(count)}[which]
             means, scale = _orthonormal(count, d, _generator(rng)), round(rng.uniform(low, high), 1)
             asks.append(_ask_heads(means, a, b, scale, varying, _generator(rng), length))
