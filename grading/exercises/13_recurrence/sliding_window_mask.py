@@ -41,8 +41,10 @@ def _blocks(size: int, window: int) -> Tensor:
 
 
 def _draw(rng: random.Random) -> list[Ask]:
+    """Draws sizes, each with a window of its own, and one of them with another one: a mask is not that of its size."""
     sizes = [rng.randint(5, 6), rng.randint(7, 9), rng.randint(13, 17)]
-    return [Ask((size, window)) for size, window in zip(sizes, rng.sample([2, 3, 4], 3), strict=True)]
+    windows = rng.sample([2, 3, 4], 3)
+    return [Ask((size, window)) for size, window in zip([*sizes, sizes[1]], [*windows, windows[0]], strict=True)]
 
 
 def _draw_ends(rng: random.Random) -> list[Ask]:

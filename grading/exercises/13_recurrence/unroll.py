@@ -94,8 +94,9 @@ def _question(b: int, n: int, d_in: int, d: int, seed: int, kind: str = "") -> A
         b, n, d_in, d: the sizes, as in the text of the exercise.
         seed: of all that is drawn.
         kind: "empty": the first state is 0. "shorter": one sentence has all n tokens, another one, and the rest
-            between. "all shorter": none has n. "not finite": shorter, and padding holds NaN and infinity. "zeros":
-            shorter, and the last token of the longest sentence is all zeros.
+            between. "all shorter": none has n. "two lengths": none has n, and not all are equally long. "not finite":
+            shorter, and padding holds NaN and infinity. "zeros": shorter, and the last token of the longest sentence
+            is all zeros.
     """
     generator = torch.Generator().manual_seed(seed)
     lengths = torch.full((b,), n)
@@ -106,6 +107,8 @@ def _question(b: int, n: int, d_in: int, d: int, seed: int, kind: str = "") -> A
         lengths = lengths[torch.randperm(b, generator=generator)]
     if kind == "all shorter":
         lengths = torch.randint(1, n, (b,), generator=generator)
+    if kind == "two lengths":
+        lengths = torch.cat([torch.tensor([1, n - 1]), torch.randint(1, n, (b - 2,), generator=generator)])
     if kind == "not finite":
         odd = torch.tensor([torch.inf, torch.nan, -torch.inf]).repeat(n)[:n]
         x = torch.where((torch.arange(n) < lengths[:, None])[..., None], x, odd[:, None])
@@ -144,7 +147,7 @@ def _draw_ends(rng: random.Random) -> list[Ask]:
     return [
         _question(b, 1, d_in, d, seed_from(rng)),
         _question(1, b, d_in, d, seed_from(rng)),
-        _question(b, d_in + 1, d_in, d, seed_from(rng), "all shorter"),
+        _question(b, d_in + 1, d_in, d, seed_from(rng), "two lengths"),
     ]
 
 

@@ -125,3 +125,14 @@ def sliding_window_mask(size, window):
 def sliding_window_mask(size, window):
     i, j = torch.arange(size)[:, None], torch.arange(size)
     return torch.where((j <= i) & (j > i - window), 1.0, -torch.inf)
+
+
+# %% wrong: a mask is kept for each size ->
+KEPT = {}
+
+
+def sliding_window_mask(size, window):
+    if size not in KEPT:
+        i, j = torch.arange(size)[:, None], torch.arange(size)
+        KEPT[size] = torch.where((j <= i) & (j > i - window), 0.0, -torch.inf)
+    return KEPT[size]

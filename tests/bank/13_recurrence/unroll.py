@@ -324,3 +324,23 @@ def unroll(cell, x, lengths, state):
     states = torch.stack(states, dim=1)
     last = states[torch.arange(len(x)), lengths - 1]
     return torch.cat([states[:, :-1], last[:, None]], dim=1)
+
+
+# %% wrong: all sentences go on to the end of the longest ->
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.size(1)):
+        if t < lengths.max():
+            state = cell(x[:, t], state)
+        states.append(state)
+    return torch.stack(states, dim=1)
+
+
+# %% wrong: sorted by length, and not put back ->
+def unroll(cell, x, lengths, state):
+    order = lengths.argsort(descending=True)
+    x, lengths, state, states = x[order], lengths[order], state[order], []
+    for t in range(x.size(1)):
+        state = torch.where((t < lengths).unsqueeze(1), cell(x[:, t], state), state)
+        states.append(state)
+    return torch.stack(states, dim=1)
