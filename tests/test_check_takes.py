@@ -295,3 +295,68 @@ def test_a_merged_layer_is_looked_at_and_what_is_left_of_the_first() -> None:
     assert kept["the layer itself, afterwards"].item() == 4
     assert changed["the layer itself, afterwards"].item() == 7
     assert InProcess(nn.Linear).ask(ask).error_type == "AttributeError"
+
+
+class Table(nn.Module):
+    """Ten thousand rows, made in a way that a test names."""
+
+    def __init__(self, way: str) -> None:
+        super().__init__()
+        shape = 10_000, 4
+        made = {
+            "as is asked for": lambda: torch.randn(shape),
+            "small": lambda: 0.02 * torch.randn(shape),
+            "between 0 and 1": lambda: torch.rand(shape),
+            "one row": lambda: torch.randn(1, 1).expand(shape).clone(),
+            "the same again": lambda: torch.randn(shape, generator=torch.Generator().manual_seed(1)),
+        }
+        self.weight = nn.Parameter(made[way]())
+
+
+@pytest.mark.parametrize(
+    ("way", "said"),
+    [
+        ("as is asked for", {}),
+        ("small", {"standard deviation": 0.0}),
+        ("between 0 and 1", {"mean": 0.5, "standard deviation": 0.3}),
+        ("the same again", {"of two new modules": "the same numbers"}),
+    ],
+)
+def test_the_first_numbers_of_a_module_are_told(way: str, said: dict[str, Any]) -> None:
+    found = InProcess(Table).ask(Ask(build={"way": way}, take="first numbers")).value
+    usual = {"mean": 0.0, "standard deviation": 1.0, "rows": "different", "of two new modules": "other numbers"}
+    assert found == {f"weight: {name}": told for name, told in (usual | said).items()}
+
+
+def test_rows_that_begin_alike_are_told() -> None:
+    ask = Ask(build={"way": "one row"}, take="first numbers", entries=("*: rows",))
+    assert InProcess(Table).ask(ask).value == {"weight: rows": "all alike"}
+
+
+def test_a_model_that_comes_back_may_get_weights_before_it_is_asked() -> None:
+    def doubled(model: Any) -> Any:
+        return nn.Sequential(model, nn.Linear(2, 2, bias=False))
+
+    place = {"0.weight": torch.eye(2), "0.bias": torch.tensor([1.0, 0.0]), "1.weight": 2 * torch.eye(2)}
+    ask = Ask((1,), then=(torch.tensor([[3.0, 4.0]]),), weights=place)
+    assert InProcess(lambda _: doubled(nn.Linear(2, 2))).ask(ask).value.tolist() == [[8.0, 8.0]]
+
+
+class Thin(nn.Module):
+    """A layer whose second factor is always the same, which the first call does not show: the first is zero."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+        self.up = nn.Parameter(torch.zeros(3, 3))
+        generator = torch.Generator().manual_seed(seed) if seed else None
+        self.down = nn.Parameter(torch.randn(3, 3, generator=generator))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layer(x) + x @ self.down @ self.up  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(("seed", "said"), [(0, "begin with different numbers"), (1, "begin with the same numbers")])
+def test_a_weight_that_two_new_modules_have_in_common_is_told(seed: int, said: str) -> None:
+    ask = Ask((torch.ones(1, 3),), build={"seed": seed}, take="random numbers")
+    assert InProcess(Thin).ask(ask).value["two new modules"] == said

@@ -394,7 +394,7 @@ def _call(examples: Examples, ask: Ask) -> str:
     if ask.build is None:
         return f"{examples.name}({', '.join(parts)}){at}"
     made = f"{examples.name}({', '.join(f'{k}={_told(v)}' for k, v in ask.build.items())})"
-    return made if ask.take == "parameters" else f"{made}({', '.join(parts)})"
+    return made if ask.take in ("parameters", "first numbers") else f"{made}({', '.join(parts)})"
 
 
 def _told(value: Any) -> str:

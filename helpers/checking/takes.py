@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -32,6 +33,7 @@ class Ask:
         build: for a module answer, the arguments of its constructor; the call is then made on the module.
         weights: for a module answer, tensors for its parameters by name, or a `Model` that has them (with `state`);
             None keeps those of the seed. It is asked in evaluation mode, or with `training` of the `Model` in training.
+            For an answer that returns a model, of which `then` asks an output, tensors that the model gets before.
         take: what to take of the call, one of `TAKES`, which says of each what it gives.
         then: for an answer that returns a model, inputs with which that model is called; with the take "again", the
             inputs of the call in between.
@@ -113,6 +115,8 @@ class Call:
 
     def output(self, model: Any) -> Any:
         """Returns what a model, or its submodule `part`, gives for the inputs `then`."""
+        if self.module is None and self.question.weights is not None and isinstance(model, nn.Module):
+            _load(model, build(self.question.weights))
         return model_probes.output(model, self.question.part, build(self.question.then))
 
     def seen(self, look: Callable[[nn.Module], Any]) -> Any:
@@ -182,6 +186,24 @@ def _names(call: Call) -> Any:
 
 def _parameters(call: Call) -> Any:
     return call.seen(model_probes.parameters) if call.module is None else model_probes.parameters(call.module)
+
+
+def _first_numbers(call: Call) -> dict[str, Any]:
+    """Returns of each parameter, and buffer, of a new module what can be said of numbers drawn by chance.
+
+    Mean and standard deviation come with one decimal, so that the module must be large where they are compared.
+    """
+    first, second = (_built(call.question, call.answer).state_dict() for _ in range(2))
+    found = dict[str, Any]()
+    for name, numbers in first.items():
+        values = numbers.double()
+        found[f"{name}: mean"] = round(float(values.mean()), 1) + 0.0  # no -0.0
+        found[f"{name}: standard deviation"] = round(float(values.std(correction=0)), 1)
+        rows = values.flatten(1) if values.dim() > 1 else values[:, None] if values.dim() else values[None, None]
+        found[f"{name}: rows"] = "all alike" if torch.equal(rows, rows[:1].expand_as(rows)) else "different"
+        same = name in second and torch.equal(numbers, second[name])
+        found[f"{name}: of two new modules"] = "the same numbers" if same else "other numbers"
+    return found
 
 
 def _origins(call: Call) -> Any:
@@ -358,21 +380,30 @@ def _in_double(call: Call) -> str:
 def _random_numbers(call: Call) -> dict[str, str]:
     """Returns for each library whether the call leaves its random numbers to the caller, or seeds them itself.
 
-    Of a class it also tells whether two new modules, with the weights that each begins with, give the same.
+    Of a class it also tells whether two new modules, with the weights that each begins with, give the same, or have a
+    weight in common that is no constant.
     """
     states, inputs = list[dict[str, Any]](), copy.deepcopy(call.question.inputs)
-    results = []
+    results, drawn = [], list[set[str]]()
     for seed in (101, 202):
         random.seed(seed)
         np.random.seed(seed)
         seed_torch(seed)
         module = None if call.module is None else _built(replace(call.question, weights=None), call.answer)
+        drawn.append(set() if module is None else _drawn_weights(module))
         results.append(plain.encode(call.act_on(inputs, module)))
         states.append({"torch": torch.get_rng_state(), "random": random.getstate(), "numpy": np.random.get_state()})
     told = {name: "seeded anew" if _alike(states[0][name], states[1][name]) else "left" for name in states[0]}
     if call.module is None:
         return told
-    return told | {TWO_NEW: "begin with the same numbers" if results[0] == results[1] else DIFFER}
+    same = results[0] == results[1] or bool(drawn[0] & drawn[1])
+    return told | {TWO_NEW: "begin with the same numbers" if same else DIFFER}
+
+
+def _drawn_weights(module: nn.Module) -> set[str]:
+    """Returns the weights that train and do not begin all alike, with their names, as texts."""
+    named = {name: weight.detach() for name, weight in module.named_parameters() if weight.requires_grad}
+    return {json.dumps([name, plain.encode(weight)]) for name, weight in named.items() if len(weight.unique()) > 1}
 
 
 def _alike(first: Any, second: Any) -> bool:
@@ -388,6 +419,11 @@ TAKES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "result": ("the result; with `then`, what the returned model gives for these inputs, in evaluation mode", _result),
     "names": ("the keys of a dict that is the result", _names),
     "parameters": ("shapes and what trains, of a returned model or, without a call, of one that is built", _parameters),
+    "first numbers": (
+        "of a module that is built: mean, standard deviation and rows of each weight that it begins with, and whether "
+        "a second one begins with others",
+        _first_numbers,
+    ),
     "origins": ("of a returned model: which input has the same numbers under the same name, for each weight", _origins),
     "shared": ("of a returned model: the parameters that lie in the memory of an input that must stay", _shared),
     "learns": (

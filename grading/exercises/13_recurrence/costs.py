@@ -38,7 +38,7 @@ def _changed(**changed: Expr) -> Callable[[], dict[str, Expr]]:
 
 
 def _stage(name: str, points: float, look: str, *entries: str) -> Stage:
-    places = [{"D": 6, "A": 3, "L": 11, "W": 4}, {"D": 64, "A": 8, "L": 64, "W": 8}]
+    places = [{"D": 6, "A": 3, "L": 41, "W": 4}, {"D": 64, "A": 8, "L": 64, "W": 8}]
 
     def draw(rng: random.Random) -> list[Ask]:
         """Draws a window that divides the way and one that does not; no size is another one's multiple by chance."""

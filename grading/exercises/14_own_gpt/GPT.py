@@ -14,7 +14,7 @@ from grading.exercises.draws import Draw, seed_from
 from helpers.checking.answers import Ask
 from helpers.checking.plain import Model
 
-from ._common import Attention, FeedForward, _tokens, causal_mask
+from ._common import Attention, FeedForward, TokenEmbedding, _tokens, causal_mask
 
 
 class Layer(nn.Module):
@@ -69,7 +69,7 @@ class GPT(nn.Module):
 
     def __init__(self, vocab_size: int, d_model: int, n_layers: int, n_heads: int, max_len: int) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.embedding = TokenEmbedding(vocab_size, d_model)
         self.position = nn.Parameter(torch.randn(max_len, d_model))
         self.layers = nn.ModuleList(self.layer(d_model, n_heads) for _ in range(n_layers))
         self.norm = nn.LayerNorm(d_model)
@@ -206,9 +206,10 @@ def _drawn(b: int, n: int = 0) -> Draw:
     return draw
 
 
-def _new(build: dict[str, Any], n: int) -> Ask:
-    """Returns a question that shows a new model the same token at each place."""
-    return Ask((torch.full((1, n), 3),), build=build)
+def _new(width: int) -> Ask:
+    """Returns a question about the first numbers of a model so large that chance does not change what is said."""
+    build = dict(zip(SMALL, [300, width, 1, 1, 300], strict=True))
+    return Ask(build=build, take="first numbers", entries=("position: *", "embedding.weight: s*"))
 
 
 def _known(b: int, n: int) -> list[Ask]:
@@ -255,11 +256,11 @@ EXERCISE = Exercise(
         Stage(
             "a new model: positions begin as random numbers",
             0.25,
-            "A position is an nn.Parameter of torch.randn(max_len, d_model). Where all positions begin alike, the same "
-            "token looks the same everywhere.",
-            [_new(SMALL, 5)],
-            lambda rng: [_new(_build(rng), 6)],
-            measure="rows alike",
+            "A position is an nn.Parameter of torch.randn(max_len, d_model): mean 0, standard deviation 1. Where all "
+            "positions begin alike, the same token looks the same everywhere. And the embedding is a TokenEmbedding, "
+            "whose rows begin with a length of about 1.",
+            [_new(100)],
+            lambda rng: [_new(rng.choice([64, 81, 121]))],
         ),
         Stage(
             "several texts, as long as there are positions",

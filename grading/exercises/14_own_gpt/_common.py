@@ -132,6 +132,13 @@ class FeedForward(nn.Sequential):
         super().__init__(OrderedDict(hidden=hidden, activation=nn.ReLU(), output=output))
 
 
+class TokenEmbedding(nn.Embedding):
+    """The embedding that the notebook gives."""
+
+    def reset_parameters(self) -> None:
+        nn.init.normal_(self.weight, std=self.embedding_dim**-0.5)
+
+
 def _telling(
     rng: random.Random, draw: Callable[[random.Random], Any], tells: Callable[[Any], bool], tries: int = 3000
 ) -> Any:

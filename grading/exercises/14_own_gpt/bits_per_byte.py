@@ -57,14 +57,17 @@ def _model(seed: int, **options: Any) -> Model:
     return Model("LanguageModel", {"base": base}, seed, spread=0.5)
 
 
-def _asked(rng: random.Random, training: bool = False, **options: Any) -> Ask:
+def _asked(rng: random.Random, training: bool = False, learned: bool = False, **options: Any) -> Ask:
+    """Returns a question; with `learned` positions the model has no more of them than it is to read tokens."""
     b, n = rng.choice([(2, 6), (3, 5), (4, 7)])
+    if learned:
+        options |= {"positions": "learned", "max_len": n - 1}
     model = replace(_model(seed_from(rng), **options), training=training)
     return Ask((model, _tokens(rng, b, n, V), rng.randint(2 * b * n, 4 * b * n)))
 
 
 def _plain(rng: random.Random) -> list[Ask]:
-    return [_asked(rng), _asked(rng)]
+    return [_asked(rng), _asked(rng), _asked(rng, learned=True)]
 
 
 def _dropping(rng: random.Random) -> list[Ask]:

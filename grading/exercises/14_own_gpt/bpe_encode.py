@@ -128,6 +128,16 @@ def _unread(rng: random.Random) -> Inputs:
     return "".join(rng.sample(SIGNS, 3)) + " " + rng.choice("xyz"), merges
 
 
+def _capitals(rng: random.Random) -> Inputs:
+    return "".join(rng.choices("ABCDEFGH", k=4)), []
+
+
+def _capital_signs(rng: random.Random) -> Inputs:
+    return "".join(rng.sample("ŒÉÀÇ", 2)), []
+
+
+# More questions of a kind, whoever fails there.
+MORE = {"plain": [_capitals], "borders": [_white], "unread": [_capital_signs]}
 # kind of question -> (how it is drawn, the mistakes that fail there, the mistakes that do not)
 BYTES: Answers = [_characters, _ascii_only]
 ORDER: Answers = [_longest, _from_the_left, _one_each, _latest_first, _ranks]
@@ -142,11 +152,12 @@ WAYS: dict[str, tuple[Callable[[random.Random], Inputs], Answers, Answers]] = {
 def _drawn(kind: str, number: int = 1) -> Draw:
     draw, apart, same = WAYS[kind]
     tells = _differ(bpe_encode, apart, same)
-    more = [_white] if kind == "borders" else []
 
     def asked(rng: random.Random) -> list[Ask]:
+        """Draws questions; the last text comes once more, with one merge: a word is not cut the same way always."""
         found = _telling(rng, lambda rng: [draw(rng) for _ in range(number)], tells)
-        return [Ask(one) for one in (*found, *(one(rng) for one in more))]
+        text, merges = found[-1]
+        return [Ask(one) for one in (*found, (text, merges[:1]), *(one(rng) for one in MORE.get(kind, [])))]
 
     return asked
 

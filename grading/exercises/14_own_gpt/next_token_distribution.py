@@ -61,7 +61,7 @@ def _cut(
 
 
 CUTS: dict[str, list[Any]] = {
-    "k": [partial(_cut, extra=1)],
+    "k": [partial(_cut, extra=1), partial(_cut, extra=-1)],
     "p": [partial(_cut, crossing=False), partial(_cut, keep="each")],
     "all": [
         partial(_cut, late=True),
@@ -69,6 +69,7 @@ CUTS: dict[str, list[Any]] = {
         partial(_cut, order="pk"),
         partial(_cut, multiply=True),
         partial(_cut, extra=1),
+        partial(_cut, extra=-1),
     ],
     "tp": [partial(_cut, late=True), partial(_cut, crossing=False), partial(_cut, multiply=True)],
 }
@@ -115,6 +116,12 @@ def _edges(rng: random.Random) -> list[Ask]:
     return [Ask((logits, 1.0, 1, None)), Ask((logits, 1.0, None, 0.01)), Ask((logits, 1.0, len(logits), 0.9999))]
 
 
+def _temperatures(rng: random.Random) -> list[Ask]:
+    """Asks for no temperature, for any, for a low one, and of logits whose exponentials are too large or too small."""
+    found, logits = _drawn("", "t")(rng), _draw(rng, "")[0]
+    return [*found, Ask((logits, 0.2)), Ask((logits + 200,)), Ask((logits - 200,))]
+
+
 def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:
     return Stage(name, points, look, fixed(draw, 8), draw, **options)
 
@@ -125,8 +132,9 @@ EXERCISE = Exercise(
         _stage(
             "a temperature, and nothing cut",
             0.5,
-            "Divide the logits by the temperature, then take the softmax.",
-            _drawn("", "t"),
+            "Divide the logits by the temperature, then take the softmax: torch.softmax, as the exponential of a large "
+            "number is infinity.",
+            _temperatures,
         ),
         _stage(
             "the k most probable tokens",

@@ -114,7 +114,7 @@ def _one_more(rng: random.Random) -> list[Ask]:
 
 
 def _some_more(rng: random.Random) -> list[Ask]:
-    return [_asked(rng, 2, 3, rng.randint(2, 4)), _asked(rng, 1, 3, 3)]
+    return [_asked(rng, 2, 3, rng.randint(2, 4)), _asked(rng, 1, 3, 3), _asked(rng, 1, 2, LENGTHS - 2)]
 
 
 def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:

@@ -84,8 +84,43 @@ def _three_alike(rng: random.Random) -> Inputs:
     return [3 * rng.choice("abdefghklmnoprst")], rng.randint(3, 6)
 
 
-# One more question of a kind, whoever fails there.
-MORE = {"one": _overlapping, "ties": _tied_later, "end": _three_alike}
+def _tied_alike(rng: random.Random) -> Inputs:
+    """Returns pairs that occur once, of which the smallest has its first byte in common with one that is met before.
+
+    Compared as texts, by their sums or by their second bytes, another one is the smallest.
+    """
+    first, (least, middle, largest) = rng.choice("abc"), sorted(rng.sample("defghklmnoprst", 3))
+    return [least + first, first + largest, first + middle], 1
+
+
+def _several_texts(rng: random.Random) -> Inputs:
+    """Returns texts without spaces; the most frequent pair occurs three times in one word of the second.
+
+    Another pair is the most frequent for who counts a pair once in a word, reads the first text only, puts the texts
+    together, with or without spaces, or makes the capitals small.
+    """
+    first, second, third, fourth, alone = rng.sample("abdefghklmnoprst", 5)
+    word = third + fourth
+    return [word, 3 * (first.upper() + second.upper()), word, *[alone] * 5], 1
+
+
+def _no_merges(rng: random.Random) -> Inputs:
+    return [rng.choice(_words(rng, 3))], 0
+
+
+def _several_letters(rng: random.Random) -> Inputs:
+    """Returns texts of a single letter each, which have a space before them only for who joins them so."""
+    return [*[rng.choice("éèçà")] * 2, *[rng.choice("abdefgh")] * 4], 1
+
+
+# More questions of a kind, whoever fails there.
+MORE = {
+    "one": [_overlapping],
+    "few": [_several_texts],
+    "accents": [_several_letters],
+    "ties": [_tied_later, _tied_alike],
+    "end": [_three_alike, _no_merges],
+}
 # kind of question -> (how it is drawn, the mistakes that fail there, the mistakes that do not)
 ENDS: Answers = [_stops_early, _crashes]
 TIES: Answers = [_first, _last]
@@ -102,11 +137,10 @@ WAYS: dict[str, tuple[Callable[[random.Random], Inputs], Answers, Answers]] = {
 def _drawn(kind: str, number: int = 1) -> Draw:
     draw, apart, same = WAYS[kind]
     tells = _differ(train_bpe, apart, same)
-    more = [MORE[kind]] if kind in MORE else []
 
     def asked(rng: random.Random) -> list[Ask]:
         found = _telling(rng, lambda rng: [draw(rng) for _ in range(number)], tells)
-        return [Ask(one) for one in (*found, *(one(rng) for one in more))]
+        return [Ask(one) for one in (*found, *(one(rng) for one in MORE.get(kind, [])))]
 
     return asked
 

@@ -147,10 +147,11 @@ def _is_short(ask: Ask) -> bool:
 
 
 def _is_long(ask: Ask) -> bool:
-    """Says whether the first gradient is clipped, of several parameters each by itself too, and some numbers."""
+    """Says whether the first gradient is clipped, also of several parameters, groups and numbers by themselves."""
     first = _gradients(replace(ask, inputs=(*ask.inputs[:2], ask.inputs[2][:1], *ask.inputs[3:])))[0]
     norms = sorted(map(_norm, ([one] for one in first)))
-    return norms[-2] > 1.2 and max(float(one.abs().max()) for one in first) > 1.2
+    each = [_norm(first[group :: ask.inputs[1].groups]) for group in range(ask.inputs[1].groups)]
+    return norms[-2] > 1.2 and max(float(one.abs().max()) for one in first) > 1.2 and min(each) > 1.2
 
 
 def _asked(rng: random.Random, batches: int, passes: int, warmup_steps: int, **options: Any) -> Ask:
@@ -189,7 +190,7 @@ def _passes(rng: random.Random) -> list[Ask]:
 
 
 def _long(rng: random.Random) -> list[Ask]:
-    return [_asked(rng, 2, 1, 1, spread=LONG, peak=0.5)]
+    return [_asked(rng, 2, 1, 1, spread=LONG, peak=0.5, groups=groups) for groups in (1, 2)]
 
 
 def _left(rng: random.Random) -> list[Ask]:

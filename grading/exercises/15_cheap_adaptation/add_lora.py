@@ -14,7 +14,7 @@ from helpers.checking.answers import Ask
 from helpers.checking.plain import Model
 from helpers.models import Classifier
 
-from ._common import THEN, LoRALinear, _classifier, _few
+from ._common import THEN, LoRALinear, _classifier, _few, _numbers
 
 Names = tuple[str, ...]
 
@@ -77,8 +77,19 @@ def _same(seed: int) -> list[Ask]:
     ]
 
 
-def _mode(seed: int) -> Ask:
-    return _ask(replace(_classifier(seed, dropout=0.5), training=True), ("query", "value"), 2, take="mode")
+def _scale(seed: int, rank: int) -> Ask:
+    """Returns a question about the scale of a new layer, which gets factors that are not zero and nothing beside."""
+    place = "base.layers.1.attention.query"
+    silent = {f"{place}.weight": torch.zeros(4, 4), f"{place}.bias": torch.zeros(4)}
+    factors = {f"{place}.down": _numbers(rank, 4, seed=seed), f"{place}.up": _numbers(4, rank, seed=seed + 1)}
+    x = _numbers(1, 2, 4, seed=seed + 2)
+    return _ask(_classifier(10), ("query", "value"), rank, weights=silent | factors, then=(x,), part=place)
+
+
+def _modes(seed: int) -> list[Ask]:
+    """Returns questions about a model that comes in training mode, and about one that does not."""
+    model = _classifier(seed, dropout=0.5)
+    return [_ask(replace(model, training=way), ("query", "value"), 2, take="mode") for way in (True, False)]
 
 
 def _frozen(seed: int, *parts: str) -> Ask:
@@ -197,12 +208,12 @@ EXERCISE = Exercise(
             decisive=True,
         ),
         Stage(
-            "the count: rank times (d_in + d_out) for each of them",
+            "rank and alpha: rank times (d_in + d_out) numbers for each of them, scaled by 8 / rank",
             0.5,
             "A layer from d_in to d_out has rank * (d_in + d_out) new numbers. Hand `rank` on, and take d_in and d_out "
-            "from the old layer: those of the feed-forward part may differ.",
-            [_count(8)],
-            lambda rng: [_count(rng.choice([3, 5, 6, 7]))],
+            "from the old layer: those of the feed-forward part may differ. Leave alpha at its default.",
+            [_count(8), _scale(1, 2)],
+            lambda rng: [_count(rng.choice([3, 5, 6, 7])), _scale(rng.randrange(10**6), rng.choice([1, 3, 4]))],
         ),
         Stage(
             "the model answers as before",
@@ -231,9 +242,10 @@ EXERCISE = Exercise(
         Stage(
             "the mode stays",
             0.25,
-            "A model that comes in training mode, with its dropout, stays in it: do not call eval().",
-            [_mode(9)],
-            lambda rng: [_mode(_few(rng))],
+            "A model that comes in training mode, with its dropout, stays in it, and one in evaluation mode in that: "
+            "do not call eval() or train().",
+            _modes(9),
+            lambda rng: _modes(_few(rng)),
         ),
     ],
     [

@@ -59,8 +59,10 @@ def _numbers_kept(seed: int) -> Ask:
     return Ask((_classifier(seed, n_layers=3), 2), changes=(0,), take="origins")
 
 
-def _mode_kept(seed: int) -> Ask:
-    return Ask((replace(_classifier(seed, n_layers=3, dropout=0.5), training=True), 2), changes=(0,), take="modes")
+def _modes_kept(seed: int) -> list[Ask]:
+    """Returns questions about a model that comes in training mode, and about one that does not."""
+    model = _classifier(seed, n_layers=3, dropout=0.5)
+    return [Ask((replace(model, training=way), 2), changes=(0,), take="modes") for way in (True, False)]
 
 
 def _bottom_first(model: Any, step: int) -> Any:
@@ -173,7 +175,7 @@ EXERCISE = Exercise(
             0.5,
             "From step len(layers) + 1 on the embedding learns too, and learned positions where there are some.",
             _last(4),
-            lambda rng: _last(_few(rng)),
+            lambda rng: [*_last(_few(rng)), *_steps(_few(rng), (1, 2), n_layers=1)],
             view="parameters",
         ),
         Stage(
@@ -189,8 +191,8 @@ EXERCISE = Exercise(
             0.25,
             "Flags say what training may change later. Every weight stays as it is, and the model "
             "and all its parts in their mode: eval() freezes nothing.",
-            [_numbers_kept(7), _mode_kept(8)],
-            lambda rng: [_numbers_kept(_few(rng)), _mode_kept(_few(rng))],
+            [_numbers_kept(7), *_modes_kept(8)],
+            lambda rng: [_numbers_kept(_few(rng)), *_modes_kept(_few(rng))],
         ),
     ],
     [

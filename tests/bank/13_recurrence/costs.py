@@ -438,3 +438,35 @@ def costs():
         "window steps": 1,
         "window path": sympy.floor((L - 1) / (W - 1)),
     }
+
+
+# %% wrong: the path of the window is one look short ->
+def costs():
+    attention = 4 * L * D**2
+    return {
+        "recurrence products": 6 * L * D**2,
+        "recurrence steps": L,
+        "recurrence path": L - 1,
+        "attention products": attention + 2 * L**2 * D,
+        "attention steps": 1,
+        "attention path": 1,
+        "window products": attention + 2 * L * W * D,
+        "window steps": 1,
+        "window path": sympy.ceiling((L - 1) / (W - 1)) - 1,
+    }
+
+
+# %% wrong: the places to go divided by the window ->
+def costs():
+    attention = 4 * L * D**2
+    return {
+        "recurrence products": 6 * L * D**2,
+        "recurrence steps": L,
+        "recurrence path": L - 1,
+        "attention products": attention + 2 * L**2 * D,
+        "attention steps": 1,
+        "attention path": 1,
+        "window products": attention + 2 * L * W * D,
+        "window steps": 1,
+        "window path": sympy.ceiling((L - 1) / W),
+    }

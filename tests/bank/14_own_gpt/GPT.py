@@ -903,3 +903,127 @@ class GPT(nn.Module):
         for layer in self.layers:
             x = layer(x, causal_mask(n).to(x.device))
         return self.norm(x) @ self.embedding.weight.T
+
+
+# %% wrong: positions begin small ->
+class Layer(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.attention = Attention(d_model, n_heads)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, 4 * d_model)
+
+    def forward(self, x, mask):
+        x = x + self.attention(self.attention_norm(x), mask)
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+class GPT(nn.Module):
+    def __init__(self, vocab_size, d_model, n_layers, n_heads, max_len):
+        super().__init__()
+        self.embedding = TokenEmbedding(vocab_size, d_model)
+        self.position = nn.Parameter(0.02 * torch.randn(max_len, d_model))
+        self.layers = nn.ModuleList(Layer(d_model, n_heads) for _ in range(n_layers))
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, tokens):
+        n, d = tokens.shape[1], self.embedding.embedding_dim
+        x = self.embedding(tokens) * math.sqrt(d) + self.position[:n]
+        mask = causal_mask(n)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.norm(x) @ self.embedding.weight.T
+
+
+# %% wrong: positions between 0 and 1 ->
+class Layer(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.attention = Attention(d_model, n_heads)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, 4 * d_model)
+
+    def forward(self, x, mask):
+        x = x + self.attention(self.attention_norm(x), mask)
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+class GPT(nn.Module):
+    def __init__(self, vocab_size, d_model, n_layers, n_heads, max_len):
+        super().__init__()
+        self.embedding = TokenEmbedding(vocab_size, d_model)
+        self.position = nn.Parameter(torch.rand(max_len, d_model))
+        self.layers = nn.ModuleList(Layer(d_model, n_heads) for _ in range(n_layers))
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, tokens):
+        n, d = tokens.shape[1], self.embedding.embedding_dim
+        x = self.embedding(tokens) * math.sqrt(d) + self.position[:n]
+        mask = causal_mask(n)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.norm(x) @ self.embedding.weight.T
+
+
+# %% wrong: an nn.Embedding in place of a TokenEmbedding ->
+class Layer(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.attention = Attention(d_model, n_heads)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, 4 * d_model)
+
+    def forward(self, x, mask):
+        x = x + self.attention(self.attention_norm(x), mask)
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+class GPT(nn.Module):
+    def __init__(self, vocab_size, d_model, n_layers, n_heads, max_len):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.position = nn.Parameter(torch.randn(max_len, d_model))
+        self.layers = nn.ModuleList(Layer(d_model, n_heads) for _ in range(n_layers))
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, tokens):
+        n, d = tokens.shape[1], self.embedding.embedding_dim
+        x = self.embedding(tokens) * math.sqrt(d) + self.position[:n]
+        mask = causal_mask(n)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.norm(x) @ self.embedding.weight.T
+
+
+# %% wrong: one random row for all positions ->
+class Layer(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.attention = Attention(d_model, n_heads)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, 4 * d_model)
+
+    def forward(self, x, mask):
+        x = x + self.attention(self.attention_norm(x), mask)
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+class GPT(nn.Module):
+    def __init__(self, vocab_size, d_model, n_layers, n_heads, max_len):
+        super().__init__()
+        self.embedding = TokenEmbedding(vocab_size, d_model)
+        self.position = nn.Parameter(torch.randn(1, d_model).repeat(max_len, 1))
+        self.layers = nn.ModuleList(Layer(d_model, n_heads) for _ in range(n_layers))
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, tokens):
+        n, d = tokens.shape[1], self.embedding.embedding_dim
+        x = self.embedding(tokens) * math.sqrt(d) + self.position[:n]
+        mask = causal_mask(n)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.norm(x) @ self.embedding.weight.T

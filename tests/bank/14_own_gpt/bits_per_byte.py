@@ -210,3 +210,14 @@ def bits_per_byte(model, tokens, n_bytes):
     model.train(training)
     nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
     return nats.item() / math.log(2) / n_bytes
+
+
+# %% wrong: the model reads the last token too ->
+def bits_per_byte(model, tokens, n_bytes):
+    training = model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(tokens)[:, :-1]
+    model.train(training)
+    loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
+    return loss.item() / math.log(2) / n_bytes

@@ -218,3 +218,30 @@ def bpe_encode(text, merges):
             piece = replace_pair(piece, pair, 256 + n)
         numbers += piece
     return numbers
+
+
+# %% wrong: capitals become small ->
+def bpe_encode(text, merges):
+    numbers = []
+    for word in split_words(text.lower()):
+        part = list(word.encode())
+        for n, pair in enumerate(merges):
+            part = replace_pair(part, pair, 256 + n)
+        numbers += part
+    return numbers
+
+
+# %% wrong: words are kept, whatever the merges ->
+CACHE = {}
+
+
+def bpe_encode(text, merges):
+    numbers = []
+    for word in split_words(text):
+        if word not in CACHE:
+            part = list(word.encode())
+            for n, pair in enumerate(merges):
+                part = replace_pair(part, pair, 256 + n)
+            CACHE[word] = part
+        numbers += CACHE[word]
+    return numbers

@@ -266,3 +266,48 @@ def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
         chances = chances.where(before < top_p, torch.zeros_like(chances))
         chances = chances / chances.sum()
     return torch.zeros_like(chances).scatter(0, places, chances)
+
+
+# %% wrong: a softmax by hand, without taking off the largest ->
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    logits = logits / temperature
+    if top_k is not None:
+        logits = logits.masked_fill(logits < logits.topk(top_k).values[-1], -torch.inf)
+    chances = logits.exp() / logits.exp().sum()
+    if top_p is not None:
+        ordered, order = chances.sort(descending=True)
+        before = ordered.cumsum(-1) - ordered
+        chances = chances.clone()
+        chances[order[before >= top_p]] = 0
+        chances = chances / chances.sum()
+    return chances
+
+
+# %% wrong: the last of the k is dropped ->
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    logits = logits / temperature
+    if top_k is not None:
+        logits = logits.masked_fill(logits <= logits.topk(top_k).values[-1], -torch.inf)
+    chances = logits.softmax(-1)
+    if top_p is not None:
+        ordered, order = chances.sort(descending=True)
+        before = ordered.cumsum(-1) - ordered
+        chances = chances.clone()
+        chances[order[before >= top_p]] = 0
+        chances = chances / chances.sum()
+    return chances
+
+
+# %% wrong: no temperature below a half ->
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    logits = logits / max(temperature, 0.5)
+    if top_k is not None:
+        logits = logits.masked_fill(logits < logits.topk(top_k).values[-1], -torch.inf)
+    chances = logits.softmax(-1)
+    if top_p is not None:
+        ordered, order = chances.sort(descending=True)
+        before = ordered.cumsum(-1) - ordered
+        chances = chances.clone()
+        chances[order[before >= top_p]] = 0
+        chances = chances / chances.sum()
+    return chances

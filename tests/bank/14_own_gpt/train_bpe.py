@@ -432,3 +432,138 @@ def train_bpe(texts, merges):
         words = [replace_pair(word, best, 256 + n) for word in words]
         learned.append(best)
     return learned
+
+
+# %% wrong: ties are broken by the first number alone ->
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    words = {word: list(word.encode()) for word in counts}
+    learned = []
+    while len(learned) < merges:
+        pairs = Counter()
+        for word, numbers in words.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair[0]))
+        new = 256 + len(learned)
+        words = {word: replace_pair(numbers, best, new) for word, numbers in words.items()}
+        learned.append(best)
+    return learned
+
+
+# %% wrong: ties are broken by the numbers as texts ->
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    words = {word: list(word.encode()) for word in counts}
+    learned = []
+    while len(learned) < merges:
+        pairs = Counter()
+        for word, numbers in words.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], str(pair)))
+        new = 256 + len(learned)
+        words = {word: replace_pair(numbers, best, new) for word, numbers in words.items()}
+        learned.append(best)
+    return learned
+
+
+# %% wrong: a pair counts once in a word ->
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    words = {word: list(word.encode()) for word in counts}
+    learned = []
+    while len(learned) < merges:
+        pairs = Counter()
+        for word, numbers in words.items():
+            for pair in set(zip(numbers, numbers[1:])):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        new = 256 + len(learned)
+        words = {word: replace_pair(numbers, best, new) for word, numbers in words.items()}
+        learned.append(best)
+    return learned
+
+
+# %% wrong: the texts are joined by spaces ->
+def train_bpe(texts, merges):
+    counts = Counter(word for word in split_words(" ".join(texts)))
+    words = {word: list(word.encode()) for word in counts}
+    learned = []
+    while len(learned) < merges:
+        pairs = Counter()
+        for word, numbers in words.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        new = 256 + len(learned)
+        words = {word: replace_pair(numbers, best, new) for word, numbers in words.items()}
+        learned.append(best)
+    return learned
+
+
+# %% wrong: the first text only ->
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts[:1] for word in split_words(text))
+    words = {word: list(word.encode()) for word in counts}
+    learned = []
+    while len(learned) < merges:
+        pairs = Counter()
+        for word, numbers in words.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        new = 256 + len(learned)
+        words = {word: replace_pair(numbers, best, new) for word, numbers in words.items()}
+        learned.append(best)
+    return learned
+
+
+# %% wrong: capitals become small ->
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text.lower()))
+    words = {word: list(word.encode()) for word in counts}
+    learned = []
+    while len(learned) < merges:
+        pairs = Counter()
+        for word, numbers in words.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        new = 256 + len(learned)
+        words = {word: replace_pair(numbers, best, new) for word, numbers in words.items()}
+        learned.append(best)
+    return learned
+
+
+# %% wrong: one merge at least ->
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    words = {word: list(word.encode()) for word in counts}
+    learned = []
+    while True:
+        pairs = Counter()
+        for word, numbers in words.items():
+            for pair in zip(numbers, numbers[1:]):
+                pairs[pair] += counts[word]
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        new = 256 + len(learned)
+        words = {word: replace_pair(numbers, best, new) for word, numbers in words.items()}
+        learned.append(best)
+        if len(learned) >= merges:
+            break
+    return learned

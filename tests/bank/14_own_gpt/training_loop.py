@@ -563,3 +563,39 @@ def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
             optimizer.step()
             losses.append(loss.item())
     return losses
+
+
+# %% wrong: each group of the optimizer is clipped on its own ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    T, W, t, losses = len(batches) * passes, warmup_steps, 0, []
+    for _ in range(passes):
+        for tokens in batches:
+            t += 1
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(t / W, (T - t + 1) / (T - W + 1))
+            loss = F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            [nn.utils.clip_grad_norm_(g["params"], 1.0) for g in optimizer.param_groups]
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: the first group alone is clipped ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    T, W, t, losses = len(batches) * passes, warmup_steps, 0, []
+    for _ in range(passes):
+        for tokens in batches:
+            t += 1
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(t / W, (T - t + 1) / (T - W + 1))
+            loss = F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(optimizer.param_groups[0]["params"], 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses

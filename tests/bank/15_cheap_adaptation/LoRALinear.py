@@ -709,3 +709,43 @@ class LoRALinear(nn.Linear):
         plain.weight.copy_(self.weight + self.scale * self.up @ self.down)
         plain.bias.copy_(self.bias)
         return plain
+
+
+# %% wrong: down from a generator with a seed of its own ->
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.requires_grad_(False)
+        self.down = nn.Parameter(torch.randn(rank, d_in, generator=torch.Generator().manual_seed(1)) / math.sqrt(d_in))
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+        self.scale = alpha / rank
+
+    def forward(self, x):
+        return F.linear(x, self.weight, self.bias) + self.scale * (x @ self.down.T @ self.up.T)
+
+    @torch.no_grad()
+    def merged(self):
+        plain = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+        plain.weight.copy_(self.weight + self.scale * self.up @ self.down)
+        plain.bias.copy_(self.bias)
+        return plain
+
+
+# %% wrong: down starts as a unit matrix ->
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in, d_out, rank, alpha=8.0):
+        super().__init__(d_in, d_out)
+        self.requires_grad_(False)
+        self.down = nn.Parameter(torch.eye(rank, d_in))
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+        self.scale = alpha / rank
+
+    def forward(self, x):
+        return F.linear(x, self.weight, self.bias) + self.scale * (x @ self.down.T @ self.up.T)
+
+    @torch.no_grad()
+    def merged(self):
+        plain = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+        plain.weight.copy_(self.weight + self.scale * self.up @ self.down)
+        plain.bias.copy_(self.bias)
+        return plain

@@ -395,3 +395,48 @@ def add_lora(model, names, rank):
                 new.weight, new.bias = old.weight, old.bias
                 setattr(parent, name, new)
     return model
+
+
+# %% wrong: alpha is the rank ->
+def add_lora(model, names, rank):
+    model.requires_grad_(False)
+    for part in list(model.base.modules()):
+        for name, layer in list(part.named_children()):
+            if name in names and isinstance(layer, nn.Linear):
+                new = LoRALinear(layer.in_features, layer.out_features, rank, alpha=rank)
+                with torch.no_grad():
+                    new.weight.copy_(layer.weight)
+                    new.bias.copy_(layer.bias)
+                setattr(part, name, new)
+    model.head.requires_grad_(True)
+    return model
+
+
+# %% wrong: alpha grows with the rank ->
+def add_lora(model, names, rank):
+    model.requires_grad_(False)
+    for part in list(model.base.modules()):
+        for name, layer in list(part.named_children()):
+            if name in names and isinstance(layer, nn.Linear):
+                new = LoRALinear(layer.in_features, layer.out_features, rank, 8.0 * rank)
+                with torch.no_grad():
+                    new.weight.copy_(layer.weight)
+                    new.bias.copy_(layer.bias)
+                setattr(part, name, new)
+    model.head.requires_grad_(True)
+    return model
+
+
+# %% wrong: training mode at the end ->
+def add_lora(model, names, rank):
+    model.requires_grad_(False)
+    for part in list(model.base.modules()):
+        for name, layer in list(part.named_children()):
+            if name in names and isinstance(layer, nn.Linear):
+                new = LoRALinear(layer.in_features, layer.out_features, rank)
+                with torch.no_grad():
+                    new.weight.copy_(layer.weight)
+                    new.bias.copy_(layer.bias)
+                setattr(part, name, new)
+    model.head.requires_grad_(True)
+    return model.train()

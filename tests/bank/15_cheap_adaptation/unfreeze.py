@@ -318,3 +318,31 @@ def unfreeze(model, step):
     for place, layer in enumerate(model.base.layers):
         layer.requires_grad_(place >= count - step).train(place >= count - step)
     return model
+
+
+# %% wrong: training mode at the end ->
+def unfreeze(model, step):
+    model.requires_grad_(False)
+    model.head.requires_grad_(True)
+    n = len(model.base.layers)
+    if step > n:
+        model.requires_grad_(True)
+    elif step > 0:
+        model.base.norm.requires_grad_(True)
+        for layer in model.base.layers[n - step :]:
+            layer.requires_grad_(True)
+    return model.train()
+
+
+# %% wrong: a single layer takes everything with it ->
+def unfreeze(model, step):
+    model.requires_grad_(False)
+    model.head.requires_grad_(True)
+    n = len(model.base.layers)
+    if step > n or n == 1 and step:
+        model.requires_grad_(True)
+    elif step > 0:
+        model.base.norm.requires_grad_(True)
+        for layer in model.base.layers[n - step :]:
+            layer.requires_grad_(True)
+    return model
