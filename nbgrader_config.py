@@ -55,6 +55,8 @@ c.LateSubmissionPlugin.penalty_method = "none"  # "zero" takes everything off
 # Our own page: nbgrader's shows hidden tests, runs what students wrote as HTML, and needs a network for formulas.
 c.GenerateFeedback.exporter_class = "grading.pages.exporter.FeedbackExporter"
 c.GenerateFeedback.preprocessors = ["grading.pages.exporter.Grades"]
+# formgrader too would run what students wrote as HTML, with the rights of whoever is logged in: it is shown as typed.
+c.HTMLExporter.filters = {"markdown2html": "grading.pages.markup.markdown"}
 # A hub names the exchange that all its users share; without one it lies in the course.
 c.Exchange.root = os.environ.get("COURSE_EXCHANGE") or os.path.join(c.CourseDirectory.root, "gradebook", "exchange")
 if "COURSE_EXCHANGE" in os.environ:

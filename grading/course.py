@@ -133,15 +133,18 @@ def read_timestamp(folder: Path) -> datetime.datetime | None:
     try:
         told = read_bounded(folder / "timestamp.txt", 100).decode("utf-8-sig").strip()
         return _read_time(told).replace(tzinfo=datetime.timezone.utc)
-    except (OSError, ValueError, OverflowError):
+    except (OSError, ValueError):
         return None
 
 
 def _read_time(told: str) -> datetime.datetime:
-    """Returns a time in UTC, without its zone. Raises ValueError or OverflowError for what is no time."""
+    """Returns a time in UTC, without its zone. Raises ValueError for what is no time."""
     if STAMP.fullmatch(told):
         return datetime.datetime.fromisoformat(told.removesuffix(" UTC"))
     from nbgrader.utils import parse_utc  # takes seconds to import: for what a person has written only
 
-    found: datetime.datetime = parse_utc(told)
+    try:
+        found: datetime.datetime = parse_utc(told)
+    except Exception as problem:  # whatever a parser makes of what a stranger wrote: it is no time
+        raise ValueError(f"{told!r} is no time") from problem
     return found

@@ -11,13 +11,14 @@ import builtins
 import re
 import symtable
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 LONGEST = 200_000  # characters of a cell, or of all together; the longest cell of the course has 3,000
 LINES = 20_000  # of all cells together; a notebook of the course has 1,000
 STEPS = 200_000  # in which `needed` must find its statements; for a notebook of the course it takes a few hundred
+MANY = 20_000  # names that the gradients of a cell may reach, statements that may be gone through for several names
 TRAINS = re.compile("train|fit|sweep|learn(?!ing)")
 LOOKS_UP = {"globals", "vars", "locals", "eval", "exec", "getattr"}  # with these, a text may be the name of a variable
 
@@ -36,7 +37,7 @@ class Statement:
     defines: bool = False  # a function or a class
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)  # all cells of a notebook, and those that come with each submission
 def statements(source: str) -> Sequence[Statement]:
     """Returns the statements of a cell, without comments; none for one that is not Python, or too long to look into."""
     if len(source) > LONGEST:
@@ -50,8 +51,11 @@ def statements(source: str) -> Sequence[Statement]:
 
 def _with_gradients(cell: list[Statement]) -> list[Statement]:
     """Returns the statements, with `loss.backward()` as one that changes what the cell has made before."""
-    before, told = set[str](), list[Statement]()
+    before, told, reached = set[str](), list[Statement](), 0
     for one in cell:
+        reached += len(before) if ".backward(" in one.source else 0
+        if reached > MANY:  # each takes the names before it once more
+            return cell
         changed = before if ".backward(" in one.source and not one.defines else set()
         told.append(replace(one, changes=one.changes | changed, uses=one.uses | changed))
         before |= one.binds
@@ -127,6 +131,11 @@ def are_short(sources: Sequence[str]) -> bool:
     """Says whether cells are together short enough to be looked into: who writes them chooses what that costs."""
     lines = sum(source.count("\n") + source.count("\r") + source.count(";") + 1 for source in sources)
     return sum(map(len, sources)) <= LONGEST and lines <= LINES
+
+
+def are_few(cells: Sequence[str], wanted: Collection[str]) -> bool:
+    """Says whether what each of these variables needs by itself can be looked for in cells, one after the other."""
+    return len(wanted) * sum(len(statements(source)) for source in cells) <= MANY
 
 
 def needed(cells: Sequence[str], wanted: Iterable[str]) -> list[str]:

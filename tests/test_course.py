@@ -39,7 +39,9 @@ def test_a_timestamp_is_read_as_nbgrader_reads_it(tmp_path: Path, told: str) -> 
     assert Course(tmp_path).received("ada", "01_causal_mask") == wanted
 
 
-@pytest.mark.parametrize("told", ["", "no time", "9" * 30, "2026-13-01 18:00:00 UTC", "\0", "2026-01-12 99:00:00 UTC"])
+@pytest.mark.parametrize(
+    "told", ["", "no time", "9" * 30, "9" * 30 + "h", "2026-13-01 18:00:00 UTC", "\0", "2026-01-12 99:00:00 UTC"]
+)
 def test_what_is_no_time_gives_none(tmp_path: Path, told: str) -> None:
     (tmp_path / "timestamp.txt").write_text(told)
     assert read_timestamp(tmp_path) is None

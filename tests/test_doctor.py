@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import random
+import time
 from pathlib import Path
 
 import nbformat
@@ -15,6 +16,7 @@ from grading.__main__ import main
 from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import Master, Work, read
 from grading.classroom import doctor
+from grading.classroom.rescue import BeyondMendingError
 from grading.course import Course
 from tests.submissions import ASSIGNMENT, cell, perfect
 from tests.submissions import released as released_notebook
@@ -226,6 +228,14 @@ def test_merge_conflicts_keep_both_versions(tmp_path: Path) -> None:
     cell(inside, "causal_mask").source = "<<<<<<< HEAD\nx = 1\n=======\nx = 2\n>>>>>>> branch"
     found, _ = examined(tmp_path / "inside", nbformat.writes(inside))
     assert "the cell of causal_mask holds merge-conflict markers; choose one version" in found.advice
+
+
+@pytest.mark.parametrize("line", ["<<<<<<<", "<<<<<<< a\n=======", "<<<<<<< a\n||||||| b", "=======", ">>>>>>> a"])
+def test_conflicts_that_do_not_end_cost_little(tmp_path: Path, line: str) -> None:
+    start = time.process_time()
+    with pytest.raises(BeyondMendingError):
+        examined(tmp_path, f"{line}\n" * 20_000)
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize("how", ["crlf", "bom", "utf16", "latin"])

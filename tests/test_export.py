@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import shutil
 from pathlib import Path
 
@@ -194,6 +195,12 @@ def test_formulas_are_text(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "Ada", "O'Neill", "3.75", "a=b", "    Points Possible", "Anne-Marie"])
 def test_other_text_stays_as_it_is(text: str) -> None:
     assert harmless(text) == text
+
+
+def test_a_folder_whose_name_is_not_text_is_exported(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (course / "gradebook" / "submitted" / os.fsdecode(b"eve\xff") / A).mkdir(parents=True)
+    assert main(["export", "--course", str(course)]) == 0
+    assert b"eve?" in (course / "gradebook" / "marks_csv.csv").read_bytes()
 
 
 @pytest.mark.parametrize("kind", export.FORMATS)

@@ -3,6 +3,7 @@
 import base64
 import html.parser
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from grading.course import ROOT, Course
 from grading.errors import CourseError
 from grading.pages import feedback
 from grading.pages.exporter import make_page
+from grading.pages.markup import markdown
 from grading.pages.mathml import mathml
 from helpers.checking.verdict import MIME, Verdict
 from tests.submissions import ASSIGNMENT, cell, perfect
@@ -225,6 +227,12 @@ def test_large_outputs_are_cut() -> None:
     text = make_page(graded(shown), {})
     assert len(text) < 30_000
     assert "(990000 signs more)" in text
+
+
+def test_blocks_of_latex_that_do_not_end_cost_little() -> None:
+    start = time.process_time()
+    assert "&lt;b&gt;" not in markdown("<b>" + "\\begin{a}" * 20_000).replace("&lt;b&gt;", "", 1)
+    assert time.process_time() - start < 5
 
 
 def test_unread_essays_late_work_and_comments_are_told() -> None:

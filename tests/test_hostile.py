@@ -36,6 +36,7 @@ from grading.autograder.submission import read
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
 from grading.course import ROOT, Course
+from grading.database import nbgrader_settings
 from grading.verdicts import read_verdict
 from helpers.checking import plain
 from helpers.checking.answers import Ask, Reply
@@ -228,6 +229,12 @@ def test_the_mark_is_at_most_what_the_honest_part_earns(case: Case, request: pyt
 
 
 @pytest.mark.sandbox
+def test_names_of_files_do_not_speak_for_the_examiner(quick: Ran) -> None:
+    told = quick.outcomes["name_that_says_a_mark"]["reason"]
+    assert "(found: 'nothing); graded by hand, 14 of 14 points (x.txt'); ask for the file again." in told
+
+
+@pytest.mark.sandbox
 def test_every_other_mark_is_unchanged(ran: Ran) -> None:
     assert (ran.scores["victim"], ran.scores["half"]) == (AUTOMATIC, 6)
     assert len(ran.outcomes) == len(list((ran.world.course / "gradebook" / "submitted").iterdir()))
@@ -338,6 +345,24 @@ def test_feedback_does_not_show_hidden_lines(pages: dict[str, str], quick: Ran) 
         assert "grading.examiner" not in page
         for kind in ("secret", "environment", "master"):
             assert quick.canaries[kind] not in page
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("student", PAGES)
+def test_markup_of_a_student_is_never_part_of_formgraders_page(quick: Ran, student: str) -> None:
+    """formgrader's page has scripts of its own; it is made here with what `nbgrader_config.py` says of it."""
+    from nbconvert.exporters import HTMLExporter
+    from nbgrader.server_extensions.formgrader import handlers
+
+    config = nbgrader_settings(quick.world.course)
+    config.HTMLExporter.template_name = "formgrade"
+    config.HTMLExporter.extra_template_basedirs = [handlers.template_path]
+    path = Course(quick.world.course).autograded(student, ASSIGNMENT)
+    page, _ = HTMLExporter(config=config).from_filename(str(path), resources={"base_url": "", "index": 0, "total": 1})
+    assert "<script>document.title" not in page
+    assert not re.search(r"<[^>]*\son(error|load|focus)\s*=", page)
+    assert not re.search(r"<(iframe|object|embed|base|form|meta http-equiv)\b", page.partition("</head>")[2])
+    assert not re.search(r"<[^>]*(javascript:|127\.0\.0\.1)", page, re.IGNORECASE)
 
 
 # --- replies ----------------------------------------------------------------------------------------------------------

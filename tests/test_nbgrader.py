@@ -58,6 +58,8 @@ def odd_class(course: Path) -> None:
     folder = submit(course, "looking", looking)
     (course / "secret.txt").write_text("for the instructor only")
     (folder / "notes.txt").symlink_to(course / "secret.txt")
+    (submit(course, "half_written", perfect()) / f".{ASSIGNMENT}.ipynb.half").write_text("x")
+    (submit(course, "too_deep", perfect()) / f"{ASSIGNMENT}.ipynb").write_text('{"a": ' * 100_000)
     for name in FORGED:
         (case,) = (case for case in cells.CASES if case.name == name)
         forged = released()
@@ -116,6 +118,17 @@ def test_mistakes_are_named_and_marks_are_partial(rows: dict[str, Row]) -> None:
 def test_a_broken_file_costs_that_student_only(rows: dict[str, Row]) -> None:
     assert rows["emile_broken_file"].mark is None
     assert "is damaged: it is not a notebook" in rows["emile_broken_file"].why
+
+
+def test_a_file_that_is_nested_too_deeply_costs_that_student_only(rows: dict[str, Row]) -> None:
+    assert rows["too_deep"].mark is None
+    assert "is damaged: it is not a notebook" in rows["too_deep"].why
+
+
+def test_no_submission_can_say_that_it_is_being_graded(rows: dict[str, Row]) -> None:
+    assert rows["half_written"].mark == AUTOMATIC
+    graded = Course(course_of(rows)).autograded("half_written", ASSIGNMENT)
+    assert sorted(path.name for path in graded.parent.iterdir()) == [graded.name]
 
 
 def test_a_missing_notebook_is_told(rows: dict[str, Row]) -> None:

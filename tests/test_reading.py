@@ -8,8 +8,12 @@ import time
 from typing import Any
 
 import pytest
+from nbformat import NotebookNode
 
-from grading import exercise
+from grading import exercise, names
+from grading.answers import read_cells
+from grading.autograder import submission
+from grading.autograder.submission import Master
 from grading.examiner import examine
 from grading.reading_time import Allowance, TooDear, paused
 from helpers.checking import plain
@@ -115,6 +119,34 @@ def test_a_message_of_many_small_parts_is_refused(count: int) -> None:
 def test_a_long_text_is_refused() -> None:
     with pytest.raises(NotPlain, match="too large"):
         decode_reply({"outcome": "value", "value": "x" * 60_000_000})
+
+
+# --- what cells need of each other ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lines", ["a{n} = 1\n", "a{n} = 1\nz.backward()\n"])
+def test_the_names_that_gradients_reach_are_bounded(lines: str) -> None:
+    source = "".join(lines.format(n=n) for n in range(6_000)) + "z.backward()\n" * 3_000
+    assert names.are_short([source])
+    found = names.statements(source)
+    assert len(found) >= 9_000
+    assert sum(len(one.changes) + len(one.uses) for one in found) < 100_000
+
+
+def test_a_cell_of_the_course_keeps_what_its_gradients_reach() -> None:
+    (_, last) = names.statements("model = Linear()\n" + "loss.backward()")
+    assert "model" in last.changes
+
+
+def test_names_of_which_each_needs_all_before_are_not_followed_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    chain = "a0 = 1\n" + "\n".join(f"a{n} = a{n - 1}" for n in range(1, 300))
+    experiment = {"cell_type": "code", "source": chain, "metadata": {"tags": ["experiment"]}}
+    use = {"cell_type": "code", "source": ", ".join(f"a{n}" for n in range(300)), "metadata": {}}
+    monkeypatch.setattr(submission, "needed", lambda *told: pytest.fail("looked for"))
+    work = submission.Work()
+    code = submission._with_experiments(read_cells([experiment, use], []), Master("x", NotebookNode(cells=[])), work)
+    assert code == [("", use["source"])]
+    assert "too long" in work.put_right[0]
 
 
 # --- the clock --------------------------------------------------------------------------------------------------------

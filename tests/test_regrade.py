@@ -48,6 +48,14 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+def test_a_name_cannot_steer_a_terminal(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(autograde, "run", lambda *told: [Outcome("eve\x1b[2J\u202e", ASSIGNMENT, FAILED)])
+    regrade.run(Course(course), ASSIGNMENT)
+    assert "eve\\x1b[2J\\u202e" in capsys.readouterr().out
+
+
 @pytest.mark.sandbox
 def test_one_exercise_changes_its_own_mark_only(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = marks(course, "ada_perfect")

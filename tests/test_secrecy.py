@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nbgrader.exchange.default import Exchange
+from traitlets.config import Config
 
 from grading import exercise
 from grading.autograder import seeds
@@ -27,6 +29,7 @@ from grading.errors import CourseError
 from grading.examiner import examine
 from grading.exercise import KEPT
 from grading.pages.anonymise import EXAMPLE_LINES, anonymise
+from grading.sandbox import Limits, forking
 from grading.sandbox.student_process import ForkServerClient
 from helpers.checking.answers import Ask, Reply
 from helpers.checking.serve import decode_reply, encode_reply, in_own_words, in_the_words_of_the_course
@@ -291,6 +294,15 @@ def test_no_examples_are_in_the_sandbox(students: ForkServerClient) -> None:
     folder = str(ROOT / "helpers" / "check_examples")
     assert _value(students, f"return sorted(os.listdir({folder!r}))") == []
     assert "FileNotFoundError" in _value(students, f"return len(Path({folder!r}, 'experiments.json').read_text())")
+
+
+def test_neither_installed_examples_nor_what_others_hand_in_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    hidden = forking.policy(Limits()).hidden
+    assert {tmp_path / "grading", tmp_path / "helpers" / "check_examples"} <= {*hidden}
+    assert any(folder in Path(Exchange(config=Config()).root).parents for folder in hidden)  # nbgrader's own default
 
 
 @pytest.mark.sandbox

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import random
 import shutil
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -122,6 +123,13 @@ def test_names_comments_and_layout_are_taken_off() -> None:
 @pytest.mark.parametrize("source", ["def f(:\n  x = 1  # mine", "(" * 20_000, "-" * 20_000 + "1", "x = 'a\0'", '"\\d"'])
 def test_nothing_that_a_file_can_hold_stops_it(source: str) -> None:
     assert "mine" not in similar.tokens(source, is_code=True)
+
+
+@pytest.mark.parametrize("sign", ["'", '"'])
+def test_a_text_that_does_not_end_costs_little(sign: str) -> None:
+    start = time.process_time()
+    assert similar.tokens(f"{sign}{(chr(92) + sign) * 200_000}", is_code=True)
+    assert time.process_time() - start < 5
 
 
 def test_what_was_given_counts_for_nothing() -> None:

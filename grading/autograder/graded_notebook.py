@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ from grading.autograder.submission import Master, Work, rebuilt
 from grading.cells import exercise_of, grade_id, kind
 from grading.course import Course
 from helpers.checking.verdict import MIME
+
+MARKDOWN, ESCAPED = re.compile(r"([\\`*_\[\]{}<>&$~|#!])"), r"\\\1"  # signs that Markdown may obey, each as itself
 
 
 def load_master(course: Course, assignment: str) -> Master:
@@ -47,8 +49,8 @@ def graded_notebook(master: Master, work: Work, graded: Graded, key: str) -> Not
                 _output(mark, output_type="execute_result", execution_count=1),
             ]
     if graded.put_right:
-        lines = "".join(f"<li>{html.escape(line)}</li>" for line in graded.put_right)
-        note = nbformat.v4.new_markdown_cell(f"**Put right before grading**\n<ul>{lines}</ul>")
+        lines = "\n".join(f"- {MARKDOWN.sub(ESCAPED, line)}" for line in graded.put_right)  # a file may have any name
+        note = nbformat.v4.new_markdown_cell(f"**Put right before grading**\n\n{lines}")
         note.id = "put-right"
         notebook.cells.insert(0, note)
     verdicts = {name: _recorded(graded, name) for name in graded.verdicts}

@@ -99,12 +99,17 @@ class TakeAnswers(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has n
         """
         if SandboxedExecute(config=self.config).unprotected:
             return nb, resources
-        self._remove_copies_of_links(resources["nbgrader"])
+        self._remove_copies(resources["nbgrader"])
         return _asked("rebuild", resources), resources
 
-    def _remove_copies_of_links(self, told: dict[str, str]) -> None:
-        """Removes what nbgrader has copied through links: a link can lead to any file that the instructor may read."""
+    def _remove_copies(self, told: dict[str, str]) -> None:
+        """Removes what nbgrader has copied through links: a link can lead to any file that the instructor may read.
+
+        Also what is called as our own unfinished file: it would say that this submission is being graded.
+        """
         course = Course(Path.cwd())
+        graded = course.autograded(told["student"], told["assignment"])
+        graded.with_name(f".{graded.name}.half").unlink(missing_ok=True)
         submitted = course.submitted(told["student"], told["assignment"])
         copies = course.autograded(told["student"], told["assignment"]).parent
         for link in [path for path in submitted.rglob("*") if path.is_symlink()]:

@@ -43,7 +43,7 @@ def run(
         before = _scores(course, assignment)
         settings = autograde.Settings(course, [assignment], students, exercise, force=True, unsafe=unsafe)
         outcomes = autograde.run(settings, fork_server, log.outcome, log.tell)
-    wide = max([7, *(len(one.student) for one in outcomes)])
+    wide = max([7, *(len(printable(one.student)) for one in outcomes)])
     outcomes.sort(key=lambda one: one.student)
     title, *column = reporting.name_column([one.student for one in outcomes], reporting.names(course))
     print(f"{'student':<{wide}}  {title}{'before':>6}  {'now':>6}")
@@ -51,7 +51,7 @@ def run(
         old = f"{before[one.student]:g}" if one.student in before else ""
         now = "" if one.score is None else f"{one.score:g}"
         notes = printable("; ".join(one.notes), reporting.LONGEST)
-        print(f"{one.student:<{wide}}  {name}{old:>6}  {now:>6}  {notes}".rstrip())
+        print(f"{printable(one.student):<{wide}}  {name}{old:>6}  {now:>6}  {notes}".rstrip())
     changed = sum(one.score is not None and before.get(one.student) != one.score for one in outcomes)
     print(f"\n{changed} of {len(outcomes)} marks changed. Write the feedback again:", end=" ")
     print(f"python -m grading feedback {assignment}")

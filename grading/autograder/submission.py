@@ -18,7 +18,7 @@ from nbformat import NotebookNode
 from grading.answers import Reading, read_cells
 from grading.cells import cells_of, exercise_of, grade_id, is_experiment, kind, text
 from grading.files import read_bounded
-from grading.names import are_short, bound, needed, trained, used
+from grading.names import are_few, are_short, bound, needed, trained, used
 from grading.text import printable
 
 MAX_BYTES = 50 << 20  # a notebook with many pictures has 5 MB
@@ -109,14 +109,18 @@ def _with_experiments(reading: Reading, master: Master, work: Work) -> list[tupl
     ]
     ours = [(0, cell.source, "") for cell in master.notebook.cells if is_experiment(cell)]
     sources = [source for _, source in code]
+    too_long = "its cells are too long to see what they need of experiments; nothing of these was run"
     if not are_short([*sources, *(source for _, source, _ in theirs)]):
-        work.put_right.append("its cells are too long to see what they need of experiments; nothing of these was run")
+        work.put_right.append(too_long)
         return code
     missing = used(sources) - bound([*sources, *setups.values()])
     wanted = missing & bound(source for _, source, _ in [*theirs, *ours])
     lost = bound(source for _, source, _ in ours) - bound(source for _, source, _ in theirs)
     cells = [*(ours if wanted & lost else []), *theirs]
     experiments = [source for _, source, _ in cells]
+    if not are_few(experiments, wanted):
+        work.put_right.append(too_long)
+        return code
     slow = {name for name in wanted if trained("\n".join(needed(experiments, [name])))}
     if slow:  # `check` calls no answer right that needs one of them
         work.put_right.append(f"{_told(slow)} of an experiment would need a training, which was not repeated")
@@ -140,8 +144,10 @@ def _told(names: set[str]) -> str:
 
 def _notebook_file(folder: Path, assignment: str, work: Work) -> Path:
     expected = folder / f"{assignment}.ipynb"
-    if folder.is_symlink():
+    if folder.is_symlink() or folder.parent.is_symlink():
         raise UnreadableError("its folder is a link, not a folder; put the files themselves there.")
+    if not folder.parent.name.isprintable():
+        raise UnreadableError("its folder's name has signs that nobody can see; name it by the student's id.")
     found = sorted(
         path
         for path in folder.iterdir()
@@ -153,7 +159,7 @@ def _notebook_file(folder: Path, assignment: str, work: Work) -> Path:
         work.put_right.append(f"the file is called {printable(found[0].name)!r} in place of {expected.name!r}")
         return found[0]
     others = sorted(path.name for path in folder.iterdir() if path.name != "timestamp.txt")
-    names = ", ".join(printable(name) for name in others)[:200]
+    names = ", ".join(repr(printable(name)) for name in others)[:200]
     raise UnreadableError(
         f"no {expected.name} in the submission (found: {names or 'nothing'}); ask for the file again."
     )

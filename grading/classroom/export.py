@@ -41,7 +41,8 @@ class Mark:
 
 
 def harmless(value: str) -> str:
-    """Returns a text that no spreadsheet takes for a formula: an apostrophe comes before what could be one."""
+    """Returns a text that any file can hold and no spreadsheet takes for a formula: those get an apostrophe before."""
+    value = value.encode("utf-8", "replace").decode()  # a folder may have a name that is not text
     bare = value.lstrip(" \t\r\n\ufeff'")
     return f"'{value}" if bare[:1] in tuple("=+-@|%＝＋－＠") or value[:1] in ("\t", "\r", "\n") else value
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import glob
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,9 +12,10 @@ from typing import Any
 
 from grading import cells
 from grading.autograder.nbgrader_commands import nbgrader
-from grading.autograder.reporting import name_column, names
+from grading.autograder.reporting import LONGEST, name_column, names
 from grading.course import ROOT, Course
 from grading.errors import CourseError
+from grading.text import printable
 from grading.verdicts import read_verdict
 
 
@@ -83,7 +83,7 @@ def row(course: Course, assignment: str, student: str, reported: str = "") -> Ro
     with course.gradebook() as gradebook:
         points = float(gradebook.find_assignment(assignment).max_score)
         if not graded.exists():
-            reason = _why_not(course.submitted(student, assignment), assignment, reported)
+            reason = _why_not(course, student, assignment, reported)
             return Row(student, None, points, f"could not be graded: {reason}")
         try:
             submission = gradebook.find_submission(assignment, student)
@@ -94,20 +94,15 @@ def row(course: Course, assignment: str, student: str, reported: str = "") -> Ro
     return Row(student, max(0.0, score - penalty), points, "; ".join([*late, *reasons(graded)]) or "all checks passed")
 
 
-def _why_not(folder: Path, assignment: str, reported: str) -> str:
+def _why_not(course: Course, student: str, assignment: str, reported: str) -> str:
     """Returns why a submission has no graded notebook, from its folder and from what nbgrader said of it."""
-    import nbformat
+    from grading.autograder.graded_notebook import load_master
+    from grading.autograder.submission import UnreadableError, read
 
-    expected = folder / f"{assignment}.ipynb"
-    if not expected.exists():
-        others = sorted(path.name for path in folder.iterdir() if path.name != "timestamp.txt")
-        return f"no {expected.name} in the submission (found: {', '.join(others) or 'nothing'})"
     try:
-        nbformat.validate(nbformat.read(expected, as_version=4))
-    except (json.JSONDecodeError, nbformat.reader.NotJSONError):
-        return f"{expected.name} is damaged: it is not a notebook (not valid JSON)"
-    except (nbformat.ValidationError, AttributeError, KeyError, UnicodeDecodeError) as problem:
-        return f"{expected.name} is damaged: {' '.join(str(problem).split())[:120]}"
+        read(course.submitted(student, assignment), load_master(course, assignment))
+    except UnreadableError as problem:
+        return str(problem)
     if "DeadKernelError" in reported or "Kernel died" in reported:
         return "its code ended the kernel"
     return f"nbgrader says: {_told(reported)}"
@@ -159,13 +154,13 @@ def _reason(check: Mapping[str, Any]) -> str:
 
 def print_table(rows: Sequence[Row]) -> None:
     """Prints student, name where one is known, mark, and why, with long reasons on lines of their own."""
-    width = max([7, *(len(row.student) for row in rows)])
+    width = max([7, *(len(printable(row.student)) for row in rows)])
     title, *column = name_column([row.student for row in rows], {row.student: row.name for row in rows})
     print(f"\n{'student':<{width}}  {title}{'mark':>7}  why")
     for entry, name in zip(rows, column, strict=True):
         mark = "none" if entry.mark is None else f"{entry.mark:g}/{entry.points:g}"
-        first, *rest = entry.why.split("; ")
-        print(f"{entry.student:<{width}}  {name}{mark:>7}  {first}")
+        first, *rest = printable(entry.why, LONGEST).split("; ")
+        print(f"{printable(entry.student):<{width}}  {name}{mark:>7}  {first}")
         for line in rest:
             print(f"{'':<{width}}  {'':<{len(name)}}{'':>7}  {line}")
 

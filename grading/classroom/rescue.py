@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,10 @@ from grading.cells import cells_of, grade_id, settings, text
 from grading.errors import CourseError
 
 MAX_BYTES = 200 << 20
-CONFLICT = re.compile(
-    r"^<{7}(?: [^\n]*)?\n(.*?)(?:^\|{7}[^\n]*\n.*?)?^={7}\r?\n(.*?)^>{7}(?: [^\n]*)?(?:\n|\Z)", re.MULTILINE | re.DOTALL
-)
+# The lines of a merge conflict by what follows them: the first version, the common one (not always), the second one.
+CONFLICT = (re.compile(r"<{7}(?: .*)?"), re.compile(r"\|{7}.*"), re.compile(r"={7}\r?"), re.compile(r">{7}(?: .*)?"))
+END = 3
+FOLLOWING = {-1: (0,), 0: (1, 2), 1: (2,), 2: (END,)}  # which of them may come next
 CELL_START = re.compile(r'\{\s*"(?:cell_type|attachments|execution_count|id|metadata|outputs|source)"\s*:')
 
 Cell = dict[str, Any]
@@ -108,7 +110,7 @@ def _save_damaged(content: str, problem: Exception, found: Rescued) -> Any:
     if re.match(r"\s*<(!doctype|html)", content, re.IGNORECASE):
         raise BeyondMendingError("it is a web page, not a notebook: in the browser, download the file, not its page.")
     if re.search(r"^(<{7}|>{7})", content, re.MULTILINE):
-        ours, theirs = (CONFLICT.sub(rf"\{side}", content) for side in (1, 2))
+        ours, theirs = (_one_side(content, side) for side in (0, 2))
         found.problems.append("it holds merge-conflict markers of Git; the first version is taken")
         try:
             notebook = json.loads(ours)
@@ -120,6 +122,25 @@ def _save_damaged(content: str, problem: Exception, found: Rescued) -> Any:
             found.advice.append("the second version of the merge cannot be read; compare with the original file")
         return notebook
     return _save_cells(content, problem, found)
+
+
+def _one_side(content: str, side: int) -> str:
+    """Returns text with this part of each merge conflict in its place, 0 or 2; one that does not end stays as it is."""
+    kept, conflict, parts, part = list[str](), list[str](), defaultdict[int, list[str]](list), -1
+    for line in content.split("\n"):
+        found = next((number for number in FOLLOWING[part] if CONFLICT[number].fullmatch(line)), None)
+        if part < 0 and found is None:
+            kept.append(line)
+            continue
+        conflict.append(line)
+        if found is None:
+            parts[part].append(line)
+        elif found == END:
+            kept += parts[side]
+            conflict, parts, part = [], defaultdict(list), -1
+        else:
+            part = found
+    return "\n".join([*kept, *conflict])
 
 
 def _keep_other_side(notebook: Any, other: Any, found: Rescued) -> None:

@@ -32,7 +32,8 @@ RUN = 5  # tokens of a fingerprint
 FEWEST = 30  # answers; among fewer, chance cannot be judged
 DOUBT = 0.05  # a page of a class in which nobody copied names a pair in so many cases
 MAX_SIGNS = 20_000  # of an answer that are looked at
-TOKEN = re.compile(r"""\d[\w.]*|\w+|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|\S""")
+# A text without its second quote ends with its line: to look for that quote from each sign on would take far too long.
+TOKEN = re.compile(r"""\d[\w.]*|\w+|'(?:\\.|[^'\\\n])*'?|"(?:\\.|[^"\\\n])*"?|\S""")
 FEW = f"too few answers to tell: at least {FEWEST} are needed"
 SHORT = "too short to tell"
 NAME, COMMENT = "_", re.compile(r"#.*")

@@ -27,6 +27,7 @@ from grading.sandbox.fork_server import Message
 from grading.sandbox.namespaces import PACKAGES
 
 SHOWN = ("helpers", "data")  # what students have too
+EXCHANGE = Path("/usr/local/share/nbgrader")  # what students hand in lies there where nbgrader's settings say nothing
 CHANNEL, LOG = 3, 4  # file descriptors of a student's process, until it is locked in
 
 
@@ -40,9 +41,10 @@ def policy(limits: sandbox.Limits) -> sandbox.Policy:
     mine = [ROOT / name for name in SHOWN if (ROOT / name).is_dir()]
     within = any(folder in ROOT.parents for folder in system) and ROOT.name not in PACKAGES
     course = [ROOT] if within else []
-    installed = [Path(folder) / "grading" for folder in sys.path if folder]
-    examples = [ROOT / "helpers" / "check_examples"]  # `check` does not look at them here
-    return sandbox.Policy([*system, *mine], [*course, *installed, *examples], limits=limits)
+    # `check` does not look at its examples here; what is installed beside the libraries has them, too.
+    parts = ("grading", "helpers/check_examples")
+    hidden = [Path(folder) / part for folder in [str(ROOT), *sys.path] if folder for part in parts]
+    return sandbox.Policy([*system, *mine], list(dict.fromkeys([*course, *hidden, EXCHANGE])), limits=limits)
 
 
 @dataclass(frozen=True)

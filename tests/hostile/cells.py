@@ -152,5 +152,7 @@ CASES = [
     Case("json_too_deep", text=lambda t: '{"a": ' * 100_000 + t, most=0, gradable=False),
     Case("json_cut_off", text=lambda t: t[: len(t) // 2], most=0, gradable=False),
     Case("json_with_nan_and_double_keys", text=lambda t: t[:-1] + ', "metadata": NaN, "nbformat": Infinity}'),
+    Case("json_with_cells_twice", text=lambda t: '{"cells": [], ' + t[1:], least=3.0),
+    Case("json_of_numbers_beyond_numbers", text=lambda t: t[:-1] + ', "metadata": {"a": 1e99999, "b": ' + "9" * 4000 + "}}", least=3.0),
     Case("not_utf_8", text=lambda t: "\udcff" + t, most=0, gradable=False),
 ]  # fmt: skip

@@ -51,6 +51,18 @@ def _copies(count: int) -> Callable[[NotebookNode], None]:
     return change
 
 
+def _experiments(lines: int) -> Callable[[NotebookNode], None]:
+    """Returns what adds an experiment in which each name needs all before it, and a cell that uses all of them."""
+    chain = "\n".join(f"a{n} = a{n - 1}" for n in range(1, lines))
+
+    def change(notebook: NotebookNode) -> None:
+        experiment = nbformat.v4.new_code_cell(f"a0 = 1\n{chain}", metadata={"tags": ["experiment"]})
+        use = nbformat.v4.new_code_cell(", ".join(f"a{n}" for n in range(lines)))
+        notebook.cells[-1:-1] = [experiment, use]
+
+    return change
+
+
 DEAR = {
     "60_tiny_numbers": f"{{'expression': ['Add', *[{_float(repr('9' * 390))}] * 60]}}",
     "490_tiny_numbers": f"{{'expression': ['Add', *[{_float(repr('9' * 390))}] * 490]}}",
@@ -125,6 +137,7 @@ CASES = [
     _lazy("cell_that_works_a_little", cell="_hardly(0.4, 0.04)"),
     _lazy("answer_in_a_child_by_vfork", answer="import ctypes\nif ctypes.CDLL(None).vfork() == 0:\n    time.sleep(600)\n    os._exit(0)"),
     _lazy("answer_that_stops_its_children", answer="import signal\nfor _ in range(5):\n    if os.fork() == 0: signal.pause()\nos.kill(0, signal.SIGSTOP)"),
+    _lazy("answer_that_is_stopped_again_and_again", answer="import signal\np = os.getpid()\nif os.fork() == 0:\n    while True:\n        os.kill(p, signal.SIGSTOP); time.sleep(0.3); os.kill(p, signal.SIGCONT); time.sleep(0.05)\nwhile True: pass"),
     _lazy("answer_in_an_idle_class", answer="os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\nwhile True: pass"),
     # Who works counts what it has used, whatever it says of it.
     Case("lies_of_its_time", {"causal_mask": "from helpers.checking import serve\nimport time\ntime.process_time = lambda: 0.0\ndef causal_mask(size):\n    import signal\n    signal.setitimer(signal.ITIMER_PROF, 0)\n    end = time.monotonic() + 9\n    while time.monotonic() < end: pass\n    return 1"}, least=3.0, costly=True),
@@ -139,6 +152,8 @@ CASES = [
     Case("dear_long_further_cells", change=_further("x = [" + "1," * 30_000 + "]", 60), costly=True),
     Case("dear_chains_of_names", change=_further("\n".join(f"a{n} = a{n + 1}" for n in range(8_000)) + "\na8000 = lost", 1), costly=True),
     Case("dear_functions_of_functions", change=_further("\n".join(f"def f{n}(): f{n + 1}; g{n}\ng{n} = f0" for n in range(3_000)), 1), costly=True),
+    Case("dear_chains_of_experiments", change=_experiments(7_000), costly=True),
+    Case("dear_gradients_of_many_names", change=_further("\n".join(f"a{n} = 1" for n in range(8_000)) + "\nz.backward()" * 8_000, 1), costly=True),
     Case("dear_text_in_cells", change=_further("#" * 2_000_000, 4), costly=True, gradable=False, most=0),
     Case("lazy_everywhere", {name: f"{_LAZY}\ndef {name}(*given): _hardly()\n" for name in ("causal_mask", "padding_mask", "future_influence", "wasted_scores")}, costly=True),
     Case("lazy_cells_everywhere", dict.fromkeys(("causal_mask", "padding_mask", "future_influence", "wasted_scores"), f"{_LAZY}\n_hardly()\n"), costly=True),

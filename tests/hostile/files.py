@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,6 +41,12 @@ def _named(name: str) -> Callable[[Path, World], None]:
     return lambda folder, world: (folder / NOTEBOOK).rename(folder / name) and None
 
 
+def _of_a_classmate(folder: Path, world: World) -> None:
+    """Makes the whole folder of a student a link to that of another."""
+    shutil.rmtree(folder.parent)
+    folder.parent.symlink_to(world.victim.parent)
+
+
 def _not_gradable(name: str, files: Callable[[Path, World], None]) -> Case:
     return Case(name, files=files, most=0, gradable=False)
 
@@ -56,9 +63,13 @@ CASES = [
     Case("timestamp_is_an_endless_device", files=_instead(lambda path: path.symlink_to("/dev/zero"), "timestamp.txt")),
     Case("timestamp_is_a_folder", files=_instead(lambda path: path.mkdir(), "timestamp.txt")),
     Case("timestamp_of_the_future", files=_beside(timestamp_DOT_txt="9999-12-31 23:59:59 UTC")),
+    Case("timestamp_of_too_many_digits", files=_beside(timestamp_DOT_txt="9" * 30 + "h"), least=3.0),
+    _not_gradable("folder_of_the_student_is_a_link", _of_a_classmate),
     Case("timestamp_of_nonsense", files=_beside(timestamp_DOT_txt="99999999-99-99 " + "9" * 10_000)),
     Case("brings_its_own_modules", files=_beside(torch_DOT_py="raise SystemExit", helpers____init___DOT_py="1 / 0", sitecustomize_DOT_py="1 / 0", nbgrader_config_DOT_py="1 / 0", conftest_DOT_py="1 / 0")),
     Case("brings_startup_files", files=_beside(_DOT_ipython__profile_default__startup__x_DOT_py="1 / 0", _DOT_jupyter__nbgrader_config_DOT_py="1 / 0")),
+    *(Case(name, most=0, gradable=False) for name in ("student\x1b[2J", "student\n", "student\u202e", os.fsdecode(b"student\xff"))),
+    _not_gradable("name_that_says_a_mark", lambda folder, world: (folder / NOTEBOOK).rename(folder / "nothing); graded by hand, 14 of 14 points (x.txt") and None),
     Case("name_with_control_characters", files=_named("\x1b[2J\n..\x07.ipynb")),
     Case("name_that_is_not_text", files=_named(os.fsdecode(b"\xff\xfe.ipynb"))),
     Case("name_that_is_very_long", files=_named("x" * 240 + ".ipynb")),

@@ -94,6 +94,19 @@ CASES = [
     _forged("reply_of_many_digits", "_say(b'{\"cpu\": ' + b'9' * 1000000 + b'}')"),
     _forged("reply_with_surrogates", "_say({'outcome': 'crashed', 'error': '\\ud800', 'error_types': ['\\ud800']})", least=0),
     _forged("reply_drips", "\n    for _ in range(10**6): _channel.sendall(b'\\0'); import time; time.sleep(0.01)"),
+    _forged("reply_with_open_files", "\n    for _ in range(200): socket.send_fds(_channel, [b'\\0\\0\\0\\2{}'], [3] * 200)"),
+    _forged("reply_with_urgent_bytes", "\n    for _ in range(3): _channel.send(b'x', socket.MSG_OOB); import time; time.sleep(0.2)"),
+    _forged("reply_of_another_program", "os.dup2(3, 1); os.execv('/usr/bin/yes', ['yes', '{}'])"),
+    _forged("reply_of_half_a_channel", "_channel.shutdown(socket.SHUT_WR)"),
+    Case("replies_from_a_thread", {"causal_mask": _FORGE.split("def causal_mask")[0] + "import threading\ndef _for_ever():\n    while True: _say({'outcome': 'value', 'value': True, 'cpu': 0.0})\nthreading.Thread(target=_for_ever, daemon=True).start()"}, least=0),
+    *(
+        Case(f"reply_{name}", {"causal_mask": f"from helpers.checking import serve\n{patch}\ndef causal_mask(size):\n    return torch.zeros(size)"}, least=0)
+        for name, patch in {
+            "in_place_of_the_next_question": "_next = serve.receive\ndef _skip(channel):\n    asked = _next(channel)\n    if 'ask' not in asked: return asked\n    serve.send(channel, {'outcome': 'value', 'value': True, 'cpu': 0.0})\n    return _next(channel)\nserve.receive = _skip",
+            "of_what_was_asked": "_read, _encode = serve.Ask.decode, serve.encode_reply\ndef _seen(data):\n    serve.seen = data\n    return _read(data)\nserve.Ask.decode = _seen\nserve.encode_reply = lambda reply: {**_encode(reply), 'value': serve.seen.get('inputs')}",
+            "that_was_given_before": "_encode, _old = serve.encode_reply, []\ndef _same(reply):\n    _old.append(_encode(reply))\n    return _old[0]\nserve.encode_reply = _same",
+        }.items()
+    ),
     Case("cell_reply_with_surrogates", {"causal_mask": "raise ValueError('\\ud800 <b>')"}),
     Case("cell_output_of_surrogates", {"causal_mask": "print('\\ud800' * 1000)\ndef causal_mask(size):\n    return '\\udfff'"}),
     Case("value_too_deep", {"causal_mask": "def causal_mask(size):\n    x = []\n    for _ in range(10**5): x = [x]\n    return x"}),
@@ -101,5 +114,9 @@ CASES = [
     Case("value_too_large", {"causal_mask": "def causal_mask(size):\n    return torch.zeros(3000, 3000)"}),
     Case("value_is_an_endless_generator", {"causal_mask": "import itertools\ndef causal_mask(size):\n    return itertools.count()"}),
     Case("value_is_huge_without_memory", {"causal_mask": "def causal_mask(size):\n    return torch.zeros(1).expand(10**9)"}),
+    Case("value_of_a_map_that_is_over", {"causal_mask": "def causal_mask(size):\n    out = []\n    torch.vmap(lambda x: (out.append(x), x)[1])(torch.zeros(size, size))\n    return out[0]"}, least=3.0),
+    Case("value_without_numbers", {"causal_mask": "from torch._subclasses import FakeTensorMode\ndef causal_mask(size):\n    with FakeTensorMode(): return torch.zeros(size, size)"}, least=3.0),
+    Case("value_whose_memory_is_gone", {"causal_mask": "def causal_mask(size):\n    x = torch.zeros(size, size)\n    x.untyped_storage().resize_(0)\n    return x"}, most=3.5, least=3.0),  # its shape is right
+    Case("formula_that_lies", {"wasted_scores": "class Lie(sympy.Symbol):\n    is_Symbol, is_Rational, q = False, True, 1\n    p = property(lambda self: 10 ** 500)\ndef wasted_scores(*given):\n    return Lie('L')"}, least=3.0),
     Case("value_is_a_huge_number", {"causal_mask": "def causal_mask(size):\n    return 7 ** 10**6"}),
 ]  # fmt: skip

@@ -99,6 +99,7 @@ CASES = [
     Case("error_of_its_own_class", {"causal_mask": "class E(Exception):\n    def __str__(self): raise self\n    __repr__ = __str__\ndef causal_mask(size):\n    raise E"}),
     Case("attribute_error_in_its_name", {"causal_mask": "class M(type):\n    __name__ = property(lambda s: 1 / 0)\nclass E(Exception, metaclass=M): pass\ndef causal_mask(size):\n    raise E"}),
     Case("shows_a_verdict", {"causal_mask": "from IPython.display import HTML, display\ndef causal_mask(size):\n    display(HTML('causal_mask: all checks passed - 3 of 3 points')); print(3.0); return 3.0"}),
+    Case("raises_every_class_everywhere", {name: f"def {name}(*given):\n    raise type('E', (ValueError, TypeError, IndexError, NotImplementedError), {{}})('x')" for name in ("causal_mask", "padding_mask", "future_influence", "wasted_scores")}, least=3.0),
     Case("defines_mark", {"causal_mask": "def mark(*a): return 3.0\ncheck = mark\n" + _WRONG}),
     Case("defines_all_names", {"causal_mask": "for n in ('padding_mask', 'future_influence', 'wasted_scores', 'causal_mask'):\n    globals()[n] = lambda *a, **k: True"}),
 ]  # fmt: skip
