@@ -235,7 +235,7 @@ def _lead(ask: Ask) -> float:
 def _is_cold(ask: Ask) -> bool:
     """Says whether chance plays no part, either, for who divides by 0.01, the root of the temperature."""
     warm = Ask((*ask.inputs[:4], 0.0))
-    if _lead(ask) < 0.18:
+    if _lead(ask) < 0.18 or _writes(warm, window=8) != _writes(warm):  # how far back one reads is asked elsewhere
         return False
     unscaled = _writes(ask, scale=lambda logits, temperature: logits)
     same: bool = _writes(ask) == _writes(warm) != unscaled
@@ -366,7 +366,7 @@ SEARCHED: dict[str, tuple[Callable[[int], Ask], Callable[[Ask], bool], list[int]
         _goes_on,
         [21, 28, 40, 43, 45, 48, 55, 58, 107, 115, 116, 122, 124, 140, 153, 179, 183, 186, 187, 191],
     ),
-    "cold": (_cold, _is_cold, [37, 122, 159, 166, 239, 264, 294, 306, 330, 339, 361, 378, 396, 413, 421]),
+    "cold": (_cold, _is_cold, [37, 159, 166, 239, 264, 294, 339, 361, 378, 413]),
     "repeats": (_repeating, _repeats, [1, 2, 4, 6, 7, 8, 9, 10, 11, 13, 14, 15]),
     "alike": (_alike, _repeats, [11, 35, 43, 44, 47, 70, 74, 84, 90, 116, 144, 148]),
     "far apart": (_far_apart, _is_fair, [3, 6, 7, 12, 14, 17, 18, 19, 21, 25, 26, 29]),
