@@ -18,7 +18,7 @@ from functools import lru_cache
 LONGEST = 200_000  # characters of a cell, or of all together; the longest cell of the course has 3,000
 LINES = 20_000  # of all cells together; a notebook of the course has 1,000
 STEPS = 200_000  # in which `needed` must find its statements; for a notebook of the course it takes a few hundred
-MANY = 20_000  # names that the gradients of a cell may reach, statements that may be gone through for several names
+MANY = 20_000  # names that the gradients of a cell may reach, each time anew
 TRAINS = re.compile("train|fit|sweep|learn(?!ing)")
 LOOKS_UP = {"globals", "vars", "locals", "eval", "exec", "getattr"}  # with these, a text may be the name of a variable
 
@@ -135,7 +135,7 @@ def are_short(sources: Sequence[str]) -> bool:
 
 def are_few(cells: Sequence[str], wanted: Collection[str]) -> bool:
     """Says whether what each of these variables needs by itself can be looked for in cells, one after the other."""
-    return len(wanted) * sum(len(statements(source)) for source in cells) <= MANY
+    return len(wanted) * sum(len(statements(source)) for source in cells) <= STEPS
 
 
 def needed(cells: Sequence[str], wanted: Iterable[str]) -> list[str]:

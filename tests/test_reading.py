@@ -139,9 +139,9 @@ def test_a_cell_of_the_course_keeps_what_its_gradients_reach() -> None:
 
 
 def test_names_of_which_each_needs_all_before_are_not_followed_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    chain = "a0 = 1\n" + "\n".join(f"a{n} = a{n - 1}" for n in range(1, 300))
+    chain = "a0 = 1\n" + "\n".join(f"a{n} = a{n - 1}" for n in range(1, 600))
     experiment = {"cell_type": "code", "source": chain, "metadata": {"tags": ["experiment"]}}
-    use = {"cell_type": "code", "source": ", ".join(f"a{n}" for n in range(300)), "metadata": {}}
+    use = {"cell_type": "code", "source": ", ".join(f"a{n}" for n in range(600)), "metadata": {}}
     monkeypatch.setattr(submission, "needed", lambda *told: pytest.fail("looked for"))
     work = submission.Work()
     code = submission._with_experiments(read_cells([experiment, use], []), Master("x", NotebookNode(cells=[])), work)

@@ -19,11 +19,15 @@ from grading.answers import Reading, read_cells
 from grading.cells import cells_of, exercise_of, grade_id, is_experiment, kind, text
 from grading.files import read_bounded
 from grading.names import are_few, are_short, bound, needed, trained, used
+from grading.reading_time import Allowance, TooDear
 from grading.text import printable
 
 MAX_BYTES = 50 << 20  # a notebook with many pictures has 5 MB
 MAX_TEXT = 5_000_000  # characters of all cells; the longest notebook of the course has 50,000
 MAX_PARTS = 2_000_000  # commas and brackets; the longest notebook of the course has 30 000
+SECONDS = (
+    4.0  # of a processor, to find out what the cells need of experiments; for a notebook of the course a part of one
+)
 
 
 class UnreadableError(ValueError):
@@ -118,10 +122,12 @@ def _with_experiments(reading: Reading, master: Master, work: Work) -> list[tupl
     lost = bound(source for _, source, _ in ours) - bound(source for _, source, _ in theirs)
     cells = [*(ours if wanted & lost else []), *theirs]
     experiments = [source for _, source, _ in cells]
-    if not are_few(experiments, wanted):
+    try:
+        with Allowance(SECONDS).limited(SECONDS):
+            slow = _trained(experiments, wanted)
+    except TooDear:
         work.put_right.append(too_long)
         return code
-    slow = {name for name in wanted if trained("\n".join(needed(experiments, [name])))}
     if slow:  # `check` calls no answer right that needs one of them
         work.put_right.append(f"{_told(slow)} of an experiment would need a training, which was not repeated")
     if not (wanted := wanted - slow):
@@ -136,6 +142,17 @@ def _with_experiments(reading: Reading, master: Master, work: Work) -> list[tupl
         made += [("", part) for (before, _, _), part in zip(cells, parts, strict=True) if before == place and part]
         made += code[place : place + 1]
     return made
+
+
+def _trained(experiments: Sequence[str], wanted: set[str]) -> set[str]:
+    """Returns the variables of experiments that need a training.
+
+    Raises:
+        TooDear: when there are too many of them, or too much to go through for each.
+    """
+    if not are_few(experiments, wanted):
+        raise TooDear
+    return {name for name in wanted if trained("\n".join(needed(experiments, [name])))}
 
 
 def _told(names: set[str]) -> str:
