@@ -1,6 +1,7 @@
 """What a verdict shows: text, HTML with pictures, and data in a graded notebook."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import torch
 from torch import Tensor
 
 from helpers.checking.answers import InProcess
-from helpers.checking.verdict import MIME
+from helpers.checking.verdict import MIME, Verdict
 from tests.checking import right_mask, verdict
 
 
@@ -31,6 +32,15 @@ def test_html_escapes_what_a_student_wrote() -> None:
     page = verdict(hostile)._repr_html_()
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
+
+
+def test_code_in_sentences_is_code_in_html_and_stays_text_elsewhere() -> None:
+    notes = ("`hint(causal_mask)` shows a hint; `<b>` & ` alone",)
+    said = Verdict("causal_mask", "wrong", 0, 3, (("the mask is `(n, n)`", False),), notes=notes)
+    page = said._repr_html_()
+    assert re.findall(r"<code[^>]*>(.*?)</code>", page) == ["(n, n)", "hint(causal_mask)", "&lt;b&gt;"]
+    assert "</code> &amp; ` alone</div>" in page
+    assert f"Note: {notes[0]}" in str(said)
 
 
 def shown(verdict: Any, **options: Any) -> dict[str, Any]:

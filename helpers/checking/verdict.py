@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,7 +124,7 @@ class Verdict:
         signs = {"passed": "&#10003; ", "failed": "&#10007; ", "note": "Note: "}
         rows = "".join(
             f'<div style="margin-top:2px;{"font-weight:600" if kind == "mistake" else ""}">'
-            f"{signs.get(kind, '')}{html.escape(text)}</div>"
+            f"{signs.get(kind, '')}{_with_code(text)}</div>"
             for kind, text in self._lines()
         )
         tables = "".join(
@@ -137,6 +138,13 @@ class Verdict:
             f'padding:8px 12px;font-family:sans-serif;font-size:14px;line-height:1.45">'
             f'<div style="font-weight:700;color:{edge}">{html.escape(self.headline)}</div>{rows}{tables}</div>'
         )
+
+
+def _with_code(text: str) -> str:
+    """Returns a sentence as HTML, with what stands between two backticks as code."""
+    # JupyterLab's own background of code is not made for a box with a colour of its own.
+    style = "font-size:13px;color:inherit;background:none;padding:0"
+    return re.sub(r"`([^`\n]+)`", rf'<code style="{style}">\1</code>', html.escape(text))
 
 
 def _tint(value: float, shade: float) -> str:
