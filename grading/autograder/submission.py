@@ -25,9 +25,7 @@ from grading.text import printable
 MAX_BYTES = 50 << 20  # a notebook with many pictures has 5 MB
 MAX_TEXT = 5_000_000  # characters of all cells; the longest notebook of the course has 50,000
 MAX_PARTS = 2_000_000  # commas and brackets; the longest notebook of the course has 30 000
-SECONDS = (
-    4.0  # of a processor, to find out what the cells need of experiments; for a notebook of the course a part of one
-)
+SECONDS = 4.0  # of a processor, to find out what cells need of experiments; for those of the course a part of one
 
 
 class UnreadableError(ValueError):
