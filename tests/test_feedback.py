@@ -231,7 +231,7 @@ def test_large_outputs_are_cut() -> None:
 
 def test_blocks_of_latex_that_do_not_end_cost_little() -> None:
     start = time.process_time()
-    assert "&lt;b&gt;" not in markdown("<b>" + "\\begin{a}" * 20_000).replace("&lt;b&gt;", "", 1)
+    assert "signs more" in markdown("\\begin{a}" * 20_000)
     assert time.process_time() - start < 5
 
 
