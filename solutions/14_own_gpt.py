@@ -585,7 +585,7 @@ ways = {
     "12, 2, 1, 1 windows, by their share": gradient(uneven, [len(part) / 16 for part in uneven]),
 }
 for way, found in ways.items():
-    print(f"{way:36} relative difference {(found - whole).norm() / whole.norm():7.1e}")
+    print(f"{way:36} relative difference {(found - whole).norm() / whole.norm():7.2f}")
 
 # %% [markdown]
 # Equal parts give the same gradient up to rounding: the loss of the batch is the mean of the four losses, and the gradient of a mean is the mean of the gradients. Uneven ones do not, unless each loss counts with its share: a mean of means is no mean. This mistake is easily made with padded texts, whose batches have different numbers of real tokens.
