@@ -70,6 +70,17 @@ def test_every_command_is_known() -> None:
     assert re.search(r"^release:.*\n.* --run grading release$", makefile, re.MULTILINE)
 
 
+def test_files_of_students_in_the_clone_are_not_committed(tmp_path: Path) -> None:
+    files = {word for line in commands() for word in line.split() if re.fullmatch(r"[\w.]+\.(zip|ipynb)", word)}
+    assert files == {"submissions.zip", "broken.ipynb", "broken_mended.ipynb", "bob_01_causal_mask.ipynb"}
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    shutil.copy(ROOT / ".gitignore", tmp_path)
+    asked = ["git", "-C", str(tmp_path), "check-ignore", *files, "gradebook/", ".course_secret", "notebooks/01/01.ipynb"]
+    ignored = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.split()
+    assert set(ignored) == files | {"gradebook/", ".course_secret"}
+    assert {"*.zip", "*.ipynb"} <= set((ROOT / ".dockerignore").read_text(encoding="utf-8").split())
+
+
 @pytest.mark.sandbox
 def test_a_term(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     course = tmp_path / "course"
