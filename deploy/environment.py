@@ -8,6 +8,7 @@ JupyterLab say themselves when something is wrong is left to them.
 """
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
@@ -238,6 +239,16 @@ def config_path(student: bool, others: str | None = None) -> str:
     return os.pathsep.join([*folders, str(SETTINGS / "everyone"), *([others] if others else [])])
 
 
+def make_exchange(course: Path, environ: Mapping[str, str]) -> None:
+    """Makes the folder of nbgrader's exchange where `nbgrader_config.py` has it: without it formgrader's pages warn.
+
+    A hub has its own; where the folder cannot be made, formgrader says so.
+    """
+    if not environ.get("COURSE_EXCHANGE"):
+        with contextlib.suppress(OSError):
+            (course / "gradebook" / "exchange").mkdir(parents=True, exist_ok=True)
+
+
 def lab_options(folder: Path, environ: Mapping[str, str]) -> list[str]:
     """Returns the options with which JupyterLab opens a folder; it passes over ports that are taken by itself."""
     options = [f"--ServerApp.root_dir={folder}", "--Application.log_level=WARN"]  # the address still comes
@@ -257,6 +268,21 @@ def start(module: Sequence[str], variables: Mapping[str, str], folder: Path) -> 
     if os.name != "nt":
         os.execve(command[0], command, dict(variables))
     return subprocess.call(command, env=dict(variables))
+
+
+def open_lab(course: Path, rest: Sequence[str], variables: dict[str, str], *, student: bool) -> int:
+    """Opens JupyterLab, for a student on work/, else on a course folder; returns its exit status."""
+    tell_kernels()
+    # The copy in which students work; it is made here, or brought up to what notebooks/ holds now.
+    if student and subprocess.call([PYTHON, "-m", "helpers", "work"], cwd=ROOT, env=variables):
+        return 1
+    folder = ROOT / "work" if student else course
+    if not student:
+        make_exchange(course, variables)
+    print(f"JupyterLab opens {folder}; if no browser comes up, copy the address with `token=` that appears below.")
+    print("Ctrl-C stops it." if student else "Formgrader is in JupyterLab's menu Nbgrader. Ctrl-C stops it.")
+    variables["JUPYTER_CONFIG_PATH"] = config_path(student, variables.get("JUPYTER_CONFIG_PATH"))
+    return start(["jupyterlab", *lab_options(folder, variables), *rest], variables, course)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -307,12 +333,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not (chosen.lab or chosen.formgrader):
         print(f"The environment {VENV} is ready.")
         return 0
-    tell_kernels()
-    # The copy in which students work; it is made here, or brought up to what notebooks/ holds now.
-    if chosen.lab and subprocess.call([PYTHON, "-m", "helpers", "work"], cwd=ROOT, env=variables):
-        return 1
-    folder = ROOT / "work" if chosen.lab else course
-    print(f"JupyterLab opens {folder}; if no browser comes up, copy the address with `token=` that appears below.")
-    print("Ctrl-C stops it." if chosen.lab else "Formgrader is in JupyterLab's menu Nbgrader. Ctrl-C stops it.")
-    variables["JUPYTER_CONFIG_PATH"] = config_path(chosen.lab, variables.get("JUPYTER_CONFIG_PATH"))
-    return start(["jupyterlab", *lab_options(folder, variables), *chosen.rest], variables, course)
+    return open_lab(course, chosen.rest, variables, student=chosen.lab)

@@ -31,9 +31,9 @@ PURPOSES = {
     "test": ("the tests", "make test"),
     "browser": ("the browser tests", "make test-browser"),
     "book": ("the pages of the book", "make book"),
-    "postgresql": ("gradebooks in PostgreSQL", "pip install -e .[postgresql]"),
-    "cluster": ("graders on a cluster", "pip install -e .[cluster]"),
-    "hub": ("a hub for a school", "pip install -e .[hub]"),
+    "postgresql": ("gradebooks in PostgreSQL", "pip install -e '.[postgresql]'"),
+    "cluster": ("graders on a cluster", "pip install -e '.[cluster]'"),
+    "hub": ("hubs for a school", "pip install -e '.[hub]'"),
 }
 
 
@@ -121,7 +121,7 @@ def remedy(item: Requirement) -> str:
         state = f"{item.name} is missing"
     else:
         state = f"{item.name} {item.found} does not fit"
-    purpose, command = PURPOSES.get(item.extra, (item.extra, f"pip install -e .[{item.extra}]"))
+    purpose, command = PURPOSES.get(item.extra, (item.extra, f"pip install -e '.[{item.extra}]'"))
     need = f"{purpose} needs" if purpose == "the course" else f"only {purpose} need"
     return (
         f"{state}, {need} {item.name}{item.wanted}: run `{command}`, "

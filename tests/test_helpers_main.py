@@ -21,7 +21,7 @@ def test_every_extra_has_a_command_that_installs_it(repository: Path, project: P
     makefile = (repository / "Makefile").read_text("utf-8")
     for extra, (_, command) in report.PURPOSES.items():
         made = re.search(rf"^{command.removeprefix('make ')}: ##", makefile, re.M)
-        assert made or command == f"pip install -e .[{extra}]", command
+        assert made or command == f"pip install -e '.[{extra}]'", command
 
 
 @pytest.fixture

@@ -28,7 +28,8 @@ PYTHON = ".venv/bin/python -m grading "
 DEMO = {"make demo", "make formgrader COURSE=demo", f"{PYTHON}report {ASSIGNMENT} --course demo"}
 READING = f"{PYTHON}essays {ASSIGNMENT}"  # a server, which tests/test_essay_page.py asks
 # Other tests run what make starts.
-ELSEWHERE = {"make release", READING, "git pull", "make build CHECK=1"} | DEMO
+RENEWING = {"git restore 'notebooks/*.ipynb' 'solutions/*.ipynb'", "git pull --autostash", "git pull"}
+ELSEWHERE = {"make release", READING, "make build", "make build CHECK=1"} | RENEWING | DEMO
 HELPERS = ".venv/bin/python -m helpers "
 NOT_FROM_THERE = {"--format canvas", "--format exchange"}  # the class is Moodle's: nobody came from these
 WORKSHEET = """Identifier,"Full name","ID number","Email address",Status,Grade,"Maximum Grade","Last modified (grade)",\
@@ -68,6 +69,18 @@ def test_every_command_is_known() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert re.search(r"^grade:.*\n.* --run grading autograde \|\|", makefile, re.MULTILINE)
     assert re.search(r"^release:.*\n.* --run grading release$", makefile, re.MULTILINE)
+
+
+def test_files_of_students_in_the_clone_are_not_committed(tmp_path: Path) -> None:
+    files = {word for line in commands() for word in line.split() if re.fullmatch(r"[\w.]+\.(zip|ipynb)", word)}
+    assert files == {"submissions.zip", "broken.ipynb", "broken_mended.ipynb", "bob_01_causal_mask.ipynb"}
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    shutil.copy(ROOT / ".gitignore", tmp_path)
+    asked = [*files, "gradebook/", ".course_secret", "notebooks/01/01.ipynb"]
+    command = ["git", "-C", str(tmp_path), "check-ignore", *asked]
+    ignored = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
+    assert set(ignored) == files | {"gradebook/", ".course_secret"}
+    assert {"*.zip", "*.ipynb"} <= set((ROOT / ".dockerignore").read_text(encoding="utf-8").split())
 
 
 @pytest.mark.sandbox

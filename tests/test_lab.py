@@ -139,11 +139,21 @@ def test_formgrader_opens_the_course_that_is_named(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(environment, "ensure", lambda *wanted: None)
     monkeypatch.setattr(environment, "tell_kernels", lambda: None)
     monkeypatch.setattr(environment, "start", lambda module, variables, folder: opened.append((module[1], folder)) or 0)
+    monkeypatch.setattr(environment, "ROOT", tmp_path / "root")
+    monkeypatch.delenv("COURSE_EXCHANGE", raising=False)
     (tmp_path / "nbgrader_config.py").touch()
     assert environment.main(["--formgrader", "--course", str(tmp_path)]) == 0
     assert environment.main(["--formgrader"]) == 0
     roots = [tmp_path, environment.ROOT]
     assert opened == [(f"--ServerApp.root_dir={folder}", folder) for folder in roots]
+    assert all((folder / "gradebook" / "exchange").is_dir() for folder in roots)  # else each page of it warns
+
+
+def test_a_hubs_exchange_is_the_hubs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    environment.make_exchange(tmp_path, {"COURSE_EXCHANGE": "/srv/course/exchange"})
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "gradebook").touch()
+    environment.make_exchange(tmp_path, {})  # where it cannot be made, formgrader says so
 
 
 def test_the_command_line_passes_arguments_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -199,6 +199,14 @@ def test_the_address_is_set_in_one_place(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert ("pip" in setup and address in setup) if address else ("https:" not in setup and "make lab" in setup)
 
 
+def test_notebooks_without_the_address_are_not_released(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    settings = {"install": "https://files.example.org/course.whl", "repository": ""}
+    monkeypatch.setattr(release, "course_setting", settings.__getitem__)
+    with pytest.raises(build.BuildError, match=r"00_start_here\.ipynb does not begin .*; run `make build` first"):
+        release.release(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_without_helpers_and_without_an_address_the_cell_says_what_to_do(tmp_path: Path) -> None:
     program = "import importlib.util\nimportlib.util.find_spec = lambda name: None\n" + build.set_up("")
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)

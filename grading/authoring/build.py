@@ -115,6 +115,7 @@ def execute(notebook: NotebookNode, folder: Path, *, experiments: bool = True) -
         kernel_name="python3",
         record_timing=False,
         coalesce_streams=True,
+        extra_arguments=["--log-level=ERROR"],  # a kernel warns of how it is connected, each time
         resources={"metadata": {"path": str(folder)}},
     )
     try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -17,7 +18,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from grading.authoring.build import course_setting
+from grading.authoring.build import course_setting, set_up
 from grading.authoring.source import BuildError
 from grading.course import ROOT, Course
 
@@ -129,14 +130,18 @@ def release(folder: Path) -> list[Path]:
     """Writes the wheel and the students' zip into a folder and returns them; older ones of them are removed.
 
     Raises:
-        BuildError: when a notebook is missing, or pip makes no wheel.
+        BuildError: when a notebook is missing or has another address, or pip makes no wheel.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     course, version = Course(ROOT), _version()
     notebooks = [course.released(name) for name in course.assignments]
     missing = [path for path in notebooks if not path.is_file()]
     if not notebooks or missing:
         raise BuildError(f"{missing[0] if missing else ROOT / 'notebooks'} is not there; run `make build` first.")
+    if other := next((path for path in notebooks if not _installs_from(path, course_setting("install"))), None):
+        raise BuildError(
+            f"{other} does not begin as `install` in [tool.course] of pyproject.toml has it; run `make build` first."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
     for old in (*folder.glob("transformers_course-*.whl"), *folder.glob(f"{NAME}-students-*.zip")):
         old.unlink()
     wheel = _wheel(folder)
@@ -152,6 +157,13 @@ def release(folder: Path) -> list[Path]:
         for path in notebooks:
             _add(archive, f"{top}/{path.relative_to(ROOT).as_posix()}", path.read_bytes())
     return [wheel, packed]
+
+
+def _installs_from(notebook: Path, address: str) -> bool:
+    """Says whether a notebook's first code cell installs the helpers from this address, or from none."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    first = next((cell for cell in cells if cell.get("id") == "setup"), {"source": ""})
+    return "".join(first["source"]).startswith(set_up(address))
 
 
 def online(names: Sequence[str], repository: str) -> str:
