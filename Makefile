@@ -37,7 +37,7 @@ test: ## Run all tests, and replay every solution notebook; it says how far it i
 	    --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=60 \
 	    -n 2 --no-loadscope-reorder -o console_output_style=count --ignore=tests/browser $(PYTEST_ARGS) tests solutions
 
-test-quick: ## Run what is quick, and the proof of the exercises in changed notebooks on one seed (two minutes)
+test-quick: ## Run what is quick, and the proof of the exercises in changed notebooks on one seed (a few minutes)
 	@$(environment) --extra test --extra postgresql --run pytest \
 	    --quick -n 2 --no-loadscope-reorder -o console_output_style=count --ignore=tests/browser $(PYTEST_ARGS) tests
 
