@@ -148,8 +148,8 @@ class _Grading:
             start, left = time.perf_counter(), self._patience.wall
             graded.verdicts[exercise.name] = self._verdict(exercise)
             waited = left - self._patience.wall
-            self._add("answers", time.perf_counter() - waited)
-            self._add("examiner", start + waited)
+            self._add("answers", seconds=waited)
+            self._add("examiner", seconds=time.perf_counter() - start - waited)
         graded.left -= self._process.close()
         return graded
 
@@ -218,6 +218,7 @@ class _Grading:
             graded.left -= process.close()
             self._add("cells", start)
 
-    def _add(self, part: str, start: float) -> None:
-        seconds = self._graded.seconds
-        seconds[part] = seconds.get(part, 0.0) + time.perf_counter() - start
+    def _add(self, part: str, start: float = 0.0, seconds: float | None = None) -> None:
+        """Adds the seconds that a part took, or those since its `start`."""
+        spent = time.perf_counter() - start if seconds is None else seconds
+        self._graded.seconds[part] = self._graded.seconds.get(part, 0.0) + spent

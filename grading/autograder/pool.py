@@ -74,7 +74,8 @@ def prepare(fork_server: ForkServer, assignments: Iterable[str]) -> None:
     torch.set_num_threads(1)  # a fork of a process that has used two threads would hang
     known = [exercise for name in assignments for exercise in exercises.load(name).values()]
     asks = [case.ask for one in known for stage in one.public_examples().stages for case in stage.cases]
-    fork_server.make_models([plain.encode(recipe) for recipe in models_in([vars(ask) for ask in asks])])
+    given = [[ask.inputs, ask.keywords, ask.build, ask.weights, ask.then] for ask in asks]
+    fork_server.make_models([plain.encode(recipe) for recipe in models_in(given)])
 
 
 class _Queue:
