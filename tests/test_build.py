@@ -190,9 +190,10 @@ def test_a_drift_is_named(copy: Path, capsys: pytest.CaptureFixture[str]) -> Non
     ]
 
 
-def test_a_check_that_shows_the_stages_of_before_is_named(copy: Path) -> None:
+@pytest.mark.parametrize("sign", ["[passed] ", "&#10003; "], ids=["as text", "as a page"])
+def test_a_check_that_shows_the_stages_of_before_is_named(copy: Path, sign: str) -> None:
     solved = copy / "solutions/01_causal_mask/01_causal_mask.ipynb"
-    solved.write_text(solved.read_text("utf-8").replace("[passed] one token alone", "[passed] the name of before"))
+    solved.write_text(solved.read_text("utf-8").replace(f"{sign}one token alone", f"{sign}the name of before"))
     (told,) = build.check(["01"])
     assert told.endswith("01_causal_mask.ipynb: stale, causal_mask's check shows stages that are no longer its own")
 

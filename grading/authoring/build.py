@@ -391,8 +391,9 @@ def _stages(examples: dict[str, Any]) -> list[str]:
 
 
 def _shown_otherwise(solved: NotebookNode, stages: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yields the exercises whose checks show other stages, in a notebook that has been run, than they have today."""
+    """Yields the exercises whose checks show other stages, as text or page, than they have today, in a run notebook."""
     from helpers.checking.judging import KEEPS
+    from helpers.checking.verdict import sentence_as_html
 
     for cell in solved.cells:
         name = cell.id.removesuffix("_check")
@@ -401,7 +402,9 @@ def _shown_otherwise(solved: NotebookNode, stages: Mapping[str, Sequence[str]]) 
         for output in cell.get("outputs", ()):
             lines = output.get("data", {}).get("text/plain", "").splitlines()
             shown = [line.removeprefix(PASSED) for line in lines if line.startswith(PASSED)]
-            if shown and [stage for stage in shown if stage != KEEPS] != stages[name]:
+            page = output.get("data", {}).get("text/html", "")
+            as_page = all(f"&#10003; {sentence_as_html(stage)}</div>" in page for stage in shown)
+            if shown and ([stage for stage in shown if stage != KEEPS] != stages[name] or not as_page):
                 yield name
                 break
 

@@ -124,7 +124,7 @@ class Verdict:
         signs = {"passed": "&#10003; ", "failed": "&#10007; ", "note": "Note: "}
         rows = "".join(
             f'<div style="margin-top:2px;{"font-weight:600" if kind == "mistake" else ""}">'
-            f"{signs.get(kind, '')}{_with_code(text)}</div>"
+            f"{signs.get(kind, '')}{sentence_as_html(text)}</div>"
             for kind, text in self._lines()
         )
         tables = "".join(
@@ -140,7 +140,7 @@ class Verdict:
         )
 
 
-def _with_code(text: str) -> str:
+def sentence_as_html(text: str) -> str:
     """Returns a sentence as HTML, with what stands between two backticks as code."""
     # JupyterLab's own background of code is not made for a box with a colour of its own.
     style = "font-size:13px;color:inherit;background:none;padding:0"
