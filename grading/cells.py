@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
+BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
 def cells_of(notebook: Any) -> list[Any] | None:

@@ -165,6 +165,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     hand_back.add_argument("--out", type=Path, default=None, help="the folder (default: gradebook/hand_back)")
 
+    solutions = add(
+        "solutions",
+        "grading.pages.solutions:command",
+        "write a page of worked solutions for students, when the time of everybody is over",
+        "01_causal_mask",
+        "01_causal_mask --early",
+    )
+    solutions.add_argument("assignment", help="its full name: 01_causal_mask")
+    solutions.add_argument("--early", action="store_true", help="write it though somebody may still hand in")
+
     report = add(
         "report",
         "grading.pages.report:command",
@@ -199,7 +209,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--student", action="append", default=[], help="only this student; may be repeated")
     for command in (demo, grade, autograde, regrade):
         command.add_argument("--unsafe", action="store_true", help="grade even where no sandbox can be made")
-    with_a_class = (collect, grade, autograde, regrade, essays, similar, feedback, hand_back, report, export)
+    with_a_class = (collect, grade, autograde, regrade, essays, similar, feedback, hand_back, solutions, report, export)
     for command in (book, *with_a_class):
         command.add_argument("--course", type=Path, default=None, help="course folder (default: this one)")
     return parser

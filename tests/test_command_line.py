@@ -47,7 +47,7 @@ def test_a_folder_without_a_course_is_named(tmp_path: Path, capsys: pytest.Captu
 
 
 COMMANDS = ["autograde", "build", "collect", "demo", "doctor", "essays", "export", "feedback", "grade", "hand-back"]
-COMMANDS += ["regrade", "report", "similar"]
+COMMANDS += ["regrade", "report", "similar", "solutions"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -63,8 +63,8 @@ def test_each_commands_help_has_an_example(command: str, capsys: pytest.CaptureF
 def test_every_command_is_known(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
-    known = "build,release,book,demo,collect,grade,autograde,regrade,essays,similar,feedback,hand-back,report,export"
-    assert f"{{{known},doctor}}" in capsys.readouterr().out
+    known = "build,release,book,demo,collect,grade,autograde,regrade,essays,similar,feedback,hand-back,solutions"
+    assert f"{{{known},report,export,doctor}}" in capsys.readouterr().out
 
 
 class Undecided(CourseError):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import torch
 from nbformat import NotebookNode
 
 from grading import sandbox
@@ -23,6 +24,7 @@ from grading.pages import feedback
 from grading.pages.exporter import make_page
 from grading.pages.markup import markdown
 from grading.pages.mathml import mathml
+from helpers import plots
 from helpers.checking.verdict import MIME, Verdict
 from tests.submissions import ASSIGNMENT, cell, perfect
 
@@ -41,7 +43,7 @@ _ATTRIBUTES = (
     "lang charset http-equiv content name class id href alt src style start type checked disabled display scope "
     "mathvariant stretchy fence form separator lspace rspace largeop movablelimits minsize maxsize "
     "linethickness columnalign columnspacing rowspacing width height depth scriptlevel displaystyle "
-    "accent tabindex role aria-label"
+    "accent tabindex role aria-label open"
 )
 ATTRIBUTES = frozenset(_ATTRIBUTES.split())
 
@@ -220,6 +222,17 @@ def test_pictures_keep_their_description() -> None:
     shown = nbformat.v4.new_code_cell("plot()", outputs=[own, plain])
     page = refuse_anything_active(make_page(graded(shown), {}))
     assert [attributes["alt"] for tag, attributes in page.tags if tag == "img"] == ["a & b", "a curve"]
+
+
+def test_a_figure_of_a_notebook_is_a_picture() -> None:
+    drawn = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plots, "display", lambda data, raw: drawn.append(nbformat.v4.new_output("display_data", data)))
+        plots.show(plots.matrix(torch.eye(3), "a title").figure, "ones where row and column are the same")
+    page = refuse_anything_active(make_page(graded(nbformat.v4.new_code_cell("plot()", outputs=drawn)), {}))
+    assert [attributes["alt"] for tag, attributes in page.tags if tag == "img"] == [
+        "ones where row and column are the same"
+    ]
 
 
 def test_large_outputs_are_cut() -> None:

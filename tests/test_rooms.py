@@ -38,7 +38,7 @@ BELOW = {
     "authoring": {"base", "exercises", "checking"},
     "autograder": {"base", "exercises", "sandbox", "authoring", "helpers", "checking"},
     "classroom": {"base", "autograder", "authoring"},
-    "pages": {"base", "autograder", "classroom"},
+    "pages": {"base", "exercises", "autograder", "classroom"},
 }
 HEAVY = ["matplotlib", "nbgrader", "numpy", "pandas", "torch"]
 
@@ -117,6 +117,7 @@ COMMANDS = [
     "grading.pages.feedback",
     "grading.pages.report",
     "grading.pages.similar",
+    "grading.pages.solutions",
 ]
 # What `nbgrader_config.py` names: every command of nbgrader's imports it, and the Jupyter server does.
 OF_NBGRADER = ["grading.autograder.preprocessors", "grading.pages.exporter"]

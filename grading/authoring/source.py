@@ -28,11 +28,12 @@ from nbformat import NotebookNode
 
 from grading import exercises
 from grading.cells import BEGIN_HIDDEN
+from grading.cells import BEGIN_SOLUTION as BEGIN
+from grading.cells import END_SOLUTION as END
 from grading.errors import CourseError
 
 WORDS = {"setup", "experiment", "interactive", "measured"}
 KEYS = {"exercise", "check", "essay", "points"}
-BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
 class BuildError(CourseError):

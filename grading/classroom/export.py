@@ -61,8 +61,9 @@ def marks(course: Course, assignments: Sequence[str] = ()) -> tuple[list[Mark], 
         points = {one.name: float(one.max_score) for one in book.assignments}
         unknown = [name for name in assignments if name not in points]
         if unknown:
+            held = f"expected one of: {', '.join(sorted(points))}" if points else "it has none yet"
             raise CourseError(
-                f"the gradebook has no assignment {unknown[0]!r}; expected one of: {', '.join(sorted(points))}."
+                f"the gradebook has no assignment {unknown[0]!r}; {held}. Grade first (python -m grading autograde)."
             )
         people = {one.id: _known(one) for one in book.students}
         for name in assignments or points:

@@ -27,7 +27,9 @@ ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
 MAX_BLOCKS = 300  # beginnings of blocks of LaTeX in one text: the end of each is looked for to the end of the text
 FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
 WIDE = 24  # signs of a formula that may be wider than a telephone
-OWN_FIGURE = re.compile(r'<img alt="([^"<>]*)"[^<>]*src="data:image/png;base64,([A-Za-z0-9+/=]+)"[^<>]*>')
+OWN_FIGURE = re.compile(
+    r'(?:<style>[^<>]*</style>)?<img alt="([^"<>]*)"[^<>]*src="data:image/png;base64,([A-Za-z0-9+/=]+)"[^<>]*>'
+)
 
 
 def cut(text: str) -> str:

@@ -8,7 +8,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from grading.pages import exporter, report, similar
+from grading.course import ROOT, Course
+from grading.pages import exporter, report, similar, solutions
 from tests.submissions import ASSIGNMENT, perfect
 from tests.test_essay_page import make_class, served
 from tests.test_report import students
@@ -45,7 +46,11 @@ def report_page() -> str:
     return report.make_page(ASSIGNMENT, students())
 
 
-@pytest.mark.parametrize("made", [feedback_page, report_page])
+def solutions_page() -> str:
+    return solutions.make_page(Course(ROOT), ASSIGNMENT)
+
+
+@pytest.mark.parametrize("made", [feedback_page, report_page, solutions_page])
 def test_everybody_can_read_a_page(reader: Page, made: Callable[[], str]) -> None:
     reader.set_content(made())
     assert faults(reader) == []
