@@ -1,8 +1,8 @@
 """Does a mark hang on what is drawn? Every answer of the bank, for many students: each must get one mark.
 
-    python benchmarks/luck.py                       # all notebooks, 20 students
-    python benchmarks/luck.py 01 --students 5
-    python benchmarks/luck.py 01 causal_mask
+    python -m benchmarks.luck                       # all notebooks, 20 students
+    python -m benchmarks.luck 01 --students 5
+    python -m benchmarks.luck 01 causal_mask
 
 `tests/test_bank.py` asks the same for three students. Prints a line for each answer that luck has a part in, for each
 that the student's own check refuses and grading does not, and for each exercise.

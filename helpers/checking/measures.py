@@ -155,7 +155,7 @@ def _masking(ask: Ask, value: Any) -> dict[str, str]:
             "words": _share(chosen[words], ask.keywords.get("share", 0.15), 0.04),
             "padding": "some" if bool(chosen[tokens == 0].any()) else "none",
             "other special tokens": "some" if bool(chosen[~words & (tokens != 0)].any()) else "none",
-            "place by place": _independent(chosen, words),
+            "place by place": _independent(chosen, words, tokens),
         },
         "targets": lambda: {
             "places scored": "all"
@@ -170,7 +170,7 @@ def _masking(ask: Ask, value: Any) -> dict[str, str]:
             "<mask>": _share(hidden[scored], 0.8, margin),
             "another word": _share(other[scored], 0.1, margin),
             "left as it is": _share((read == tokens)[scored], 0.1, margin),
-            "place by place": _independent(hidden, scored),
+            "place by place": _independent(hidden, scored, tokens),
         },
         "random words": lambda: {
             "special tokens": "some" if bool((put < ask.beside["specials"]).any()) else "none",
@@ -188,7 +188,7 @@ def _masking(ask: Ask, value: Any) -> dict[str, str]:
             else "yes"
             if float(hidden[scored].double().mean()) > 0.8 + 1 / 60
             and not bool((put < ask.beside["specials"]).any())
-            and _independent(hidden, scored) == ONE_BY_ONE
+            and _independent(hidden, scored, tokens) == ONE_BY_ONE
             else "no"
         },
     }
@@ -206,19 +206,29 @@ def _share(happened: Tensor, wanted: float, margin: float) -> str:
     return "hardly any" if share < 0.04 else f"less than {100 * wanted:g} %"
 
 
-def _independent(happened: Tensor, among: Tensor) -> str:
-    """Returns in words whether something happened for each place by itself, `(b, n)`, and not for a row or a column.
+def _independent(happened: Tensor, among: Tensor, tokens: Tensor) -> str:
+    """Returns in words whether something happened for each place of `tokens`, `(b, n)`, by itself.
 
-    The counts of rows, and of columns, then vary as those of thrown coins do, or less.
+    The counts of rows, of columns and of the places of a word then vary as those of thrown coins do, or less; and two
+    places are no more alike than by chance, however far they are from each other.
     """
     share = float(happened[among].double().mean()) if bool(among.any()) else 0.0
-    for axis, name in ((1, "text"), (0, "column")):
-        all_in, found = among.sum(dim=axis).double(), (happened & among).sum(dim=axis).double()
-        expected = all_in * share * (1 - share)
-        some = expected > 0
-        varies = (found - all_in * share)[some].square() / expected[some]
-        if len(happened) > 30 and bool(some.any()) and float(varies.mean()) > 3:
-            return f"the places of a {name} have the same fate"
+    if len(happened) <= 30 or not 0 < share < 1:
+        return ONE_BY_ONE
+    rows, columns = torch.meshgrid(*map(torch.arange, happened.shape), indexing="ij")
+    groups = (("places of a text", rows, 3.0), ("places of a column", columns, 3.0), ("places of a word", tokens, 1.6))
+    surplus = (happened.double() - share) * among
+    for name, number, most in groups:
+        size = number[among].bincount()
+        varies = number[among].bincount(surplus[among])[size > 0].square() / (size[size > 0] * share * (1 - share))
+        if len(varies) > 30 and float(varies.mean()) > most:
+            return f"the {name} have the same fate"
+    shape = [2 * length for length in happened.shape]
+    pairs = torch.fft.ifft2(torch.fft.fft2(among.double(), s=shape).abs().square()).real.round()  # at each distance
+    alike = torch.fft.ifft2(torch.fft.fft2(surplus, s=shape).abs().square()).real / (share * (1 - share))
+    far = (pairs >= 200) & (torch.arange(pairs.numel()).view_as(pairs) > 0)  # the first one is no distance at all
+    if bool((alike[far] / pairs[far] > 0.1 + 6 / pairs[far].sqrt()).any()):
+        return "places at some distance have the same fate"
     return ONE_BY_ONE
 
 

@@ -82,7 +82,7 @@ def _texts(rows: int, width: int, words: int, seed: int, shortest: float = 0.9) 
 # Texts, width, words in them. Of ten words each is drawn, so that not one can be left out unseen; beside two words a
 # third that is drawn with them, <mask>, is seen in the shares.
 LARGE, TEN_WORDS, TWO_WORDS, SMALL, ONE_TEXT = (64, 80, 900), (96, 80, 10), (230, 80, 2), (6, 24, 40), (1, 48, 40)
-PADDED, SEVERAL = (100, 80, 900, 0.25), (16, 20, 40)
+PADDED, FULL, SEVERAL = (100, 80, 900, 0.25), (140, 80, 900), (16, 20, 40)
 SHARES = (0.3, 0.4, 0.6, 0.7)
 
 
@@ -96,7 +96,8 @@ def _hide(
     beside = {"of": of, "specials": SPECIALS} if of else {}
     keywords = {} if share is None else {"share": share}
     rows, width, words, *shortest = size
-    inputs = (_texts(rows, width, words, seed, *shortest), SPECIALS + words + unseen, Generator(seed))
+    texts = _texts(rows, width, words, seed, *shortest)
+    inputs = (texts, SPECIALS + words + unseen, Generator(seed + 1_000_003))  # not the numbers that made the texts
     return Ask(inputs, keywords, beside=beside, **settings)
 
 
@@ -109,6 +110,11 @@ def _choices(seed: int, share: float) -> list[Ask]:
     """Returns questions with the usual share, another one, none and all."""
     sizes = ((PADDED, None), (PADDED, share), (SMALL, 0.0), (SMALL, 1.0))
     return [_hide("what is chosen", size, seed + n, wanted) for n, (size, wanted) in enumerate(sizes)]
+
+
+def _fates(seed: int) -> list[Ask]:
+    """Returns questions in which all words are chosen, and half of them: what chose a word may not decide its fate."""
+    return [_hide("what happens", LARGE, seed, 1.0), _hide("what happens", FULL, seed + 1, 0.5)]
 
 
 def _other_words(seed: int) -> list[Ask]:
@@ -150,6 +156,14 @@ def _two_draws(tokens: Tensor, vocab_size: int, generator: torch.Generator, shar
     other = chosen & (torch.rand(tokens.shape, generator=generator) < 0.1)
     words = torch.randint(SPECIALS, vocab_size, tokens.shape, generator=generator)
     return torch.where(other, words, read), tokens.masked_fill(~chosen, IGNORE)
+
+
+def _one_draw(tokens: Tensor, vocab_size: int, generator: torch.Generator, share: float = 0.15) -> Pair:
+    draw = torch.rand(tokens.shape, generator=generator)
+    chosen = (draw < share) & (tokens > MASK)
+    words = torch.randint(SPECIALS, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (draw < 0.8), MASK)
+    return torch.where(chosen & (draw >= 0.9), words, read), tokens.masked_fill(~chosen, IGNORE)
 
 
 def _target_hidden(tokens: Tensor, vocab_size: int, generator: torch.Generator, share: float = 0.15) -> Pair:
@@ -196,8 +210,8 @@ EXERCISE = Exercise(
             1,
             "Draw a second number for every place: below 0.8 the chosen word becomes <mask>, from 0.9 on another word, "
             "in between it stays.",
-            [_hide("what happens", LARGE, 4, 1.0)],
-            lambda rng: [_hide("what happens", LARGE, seed_from(rng), 1.0)],
+            _fates(4),
+            lambda rng: _fates(seed_from(rng)),
             measure="masking",
         ),
         Stage(
@@ -290,6 +304,12 @@ EXERCISE = Exercise(
             "Two separate draws overlap: some of the words that were <mask> become another word. Decide by one number: "
             "below 0.8, from 0.9 on, or in between.",
             _two_draws,
+        ),
+        Mistake(
+            "the number that chose a word decides what happens to it, too",
+            "A chosen word's number is below `share`, so below 0.8, too: nearly every one becomes <mask>. Draw a "
+            "second number for each place.",
+            _one_draw,
         ),
         Mistake(
             "always <mask>",

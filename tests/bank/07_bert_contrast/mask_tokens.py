@@ -515,3 +515,75 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
             elif what < 0.9:
                 read[row, place] = torch.randint(MASK + 1, vocab_size, (), generator=generator)
     return read, target
+
+
+# %% wrong: one draw for both -> the number that chose a word decides what happens to it, too
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    b, n = tokens.shape
+    first = torch.rand((b, n), generator=generator)
+    chosen = (first < share) & (tokens > MASK)
+    second = first
+    others = torch.randint(MASK + 1, vocab_size, (b, n), generator=generator)
+    target = tokens.masked_fill(~chosen, IGNORE)
+    read = torch.where(chosen & (second < 0.8), MASK, tokens)
+    return torch.where(chosen & (second >= 0.9), others, read), target
+
+
+# %% wrong: two words in a row are chosen together ->
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    b, n = tokens.shape
+    first = torch.rand((b, n // 2 + 1), generator=generator).repeat_interleave(2, 1)[:, :n]
+    chosen = (first < share) & (tokens > MASK)
+    second = torch.rand((b, n), generator=generator)
+    others = torch.randint(MASK + 1, vocab_size, (b, n), generator=generator)
+    target = tokens.masked_fill(~chosen, IGNORE)
+    read = torch.where(chosen & (second < 0.8), MASK, tokens)
+    return torch.where(chosen & (second >= 0.9), others, read), target
+
+
+# %% wrong: two texts choose the same places ->
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    b, n = tokens.shape
+    first = torch.rand((b // 2 + 1, n), generator=generator).repeat_interleave(2, 0)[:b]
+    chosen = (first < share) & (tokens > MASK)
+    second = torch.rand((b, n), generator=generator)
+    others = torch.randint(MASK + 1, vocab_size, (b, n), generator=generator)
+    target = tokens.masked_fill(~chosen, IGNORE)
+    read = torch.where(chosen & (second < 0.8), MASK, tokens)
+    return torch.where(chosen & (second >= 0.9), others, read), target
+
+
+# %% wrong: the second half chooses as the first ->
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    b, n = tokens.shape
+    first = torch.rand((b, (n + 1) // 2), generator=generator).repeat(1, 2)[:, :n]
+    chosen = (first < share) & (tokens > MASK)
+    second = torch.rand((b, n), generator=generator)
+    others = torch.randint(MASK + 1, vocab_size, (b, n), generator=generator)
+    target = tokens.masked_fill(~chosen, IGNORE)
+    read = torch.where(chosen & (second < 0.8), MASK, tokens)
+    return torch.where(chosen & (second >= 0.9), others, read), target
+
+
+# %% wrong: one number for each word of the vocabulary ->
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    b, n = tokens.shape
+    first = torch.rand(vocab_size, generator=generator)[tokens]
+    chosen = (first < share) & (tokens > MASK)
+    second = torch.rand((b, n), generator=generator)
+    others = torch.randint(MASK + 1, vocab_size, (b, n), generator=generator)
+    target = tokens.masked_fill(~chosen, IGNORE)
+    read = torch.where(chosen & (second < 0.8), MASK, tokens)
+    return torch.where(chosen & (second >= 0.9), others, read), target
+
+
+# %% wrong: two words in a row have the same fate ->
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    b, n = tokens.shape
+    first = torch.rand((b, n), generator=generator)
+    chosen = (first < share) & (tokens > MASK)
+    second = torch.rand((b, n // 2 + 1), generator=generator).repeat_interleave(2, 1)[:, :n]
+    others = torch.randint(MASK + 1, vocab_size, (b, n), generator=generator)
+    target = tokens.masked_fill(~chosen, IGNORE)
+    read = torch.where(chosen & (second < 0.8), MASK, tokens)
+    return torch.where(chosen & (second >= 0.9), others, read), target
