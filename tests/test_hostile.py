@@ -141,7 +141,9 @@ def _orphans_come_here() -> Iterator[None]:
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
-def _ran(folder: Path, cases: list[Case], limits: dict[str, float], budget: dict[str, float]) -> Ran:
+def _ran(
+    folder: Path, cases: list[Case], limits: dict[str, float], budget: dict[str, float], workers: int = 2
+) -> Ran:
     canaries = {name: _canary() for name in ("secret", "environment", "master", "victim")}
     secret = folder / "secret.txt"
     secret.write_text(canaries["secret"])
@@ -168,7 +170,7 @@ def _ran(folder: Path, cases: list[Case], limits: dict[str, float], budget: dict
             if case.files:
                 case.files(place, world)
         before, children = _fingerprints(world), _children()
-        told = json.dumps({"course": str(course), "limits": limits, "budget": budget, "variants": VARIANTS})
+        told = json.dumps({"course": str(course), "limits": limits, "budget": budget, "variants": VARIANTS, "workers": workers})
         done = subprocess.run(
             [sys.executable, str(PROGRAM), told],
             env=os.environ | {"SECRET": canaries["environment"], "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
@@ -204,7 +206,7 @@ def costly(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     limits = {"memory": 400 << 20, "cpu": 2, "wall": 20, "processes": 20, "disk": 8 << 20, "file_size": 4 << 20}
     cases = [case for case in CASES if case.costly]
     budget = {"cell": 0.5, "exercise": 1.5, "notebook": 20, "reading": 1.5, "idle": 4, "wall": 40}
-    return _ran(tmp_path_factory.mktemp("costly"), cases, limits, budget)
+    return _ran(tmp_path_factory.mktemp("costly"), cases, limits, budget, workers=6)  # most of them wait
 
 
 @pytest.fixture(params=["quick", "costly"])

@@ -17,7 +17,7 @@ if __name__ == "__main__":
     seeds.VARIANTS = told["variants"]
     with ForkServer(limits=Limits(**told["limits"])) as fork_server:
         settings = autograde.Settings(
-            Course(Path(told["course"])), workers=2, progress=False, budget=Budget(**told["budget"])
+            Course(Path(told["course"])), workers=told["workers"], progress=False, budget=Budget(**told["budget"])
         )
         done = autograde.run(settings, fork_server)
     print(json.dumps([dataclasses.asdict(one) for one in done]))

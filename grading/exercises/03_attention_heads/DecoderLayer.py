@@ -14,6 +14,7 @@ from helpers.checking.answers import Ask
 
 from ._common import (
     NAMES_OF_A_LAYER,
+    OF_A_NORM,
     POST,
     PRE,
     SILENT_LOOK,
@@ -208,6 +209,7 @@ EXERCISE = Exercise(
             SILENT_LOOK,
             [_decoder(2, 1, 2, 3, POST, silent=True), _decoder(3, 1, 2, 3, PRE, silent=True)],
             _draw_decoder("silent"),
+            tolerance=OF_A_NORM,
         ),
         Stage(
             "post-norm",
@@ -216,6 +218,7 @@ EXERCISE = Exercise(
             [_decoder(4, 1, 3, 4, POST), _decoder(12, 1, 3, 3, POST)],
             _draw_decoder("post"),
             decisive=True,
+            tolerance=OF_A_NORM,
         ),
         Stage(
             "pre-norm",
@@ -224,6 +227,7 @@ EXERCISE = Exercise(
             [_decoder(5, 1, 3, 4, PRE), _decoder(13, 1, 3, 3, PRE)],
             _draw_decoder("pre"),
             decisive=True,
+            tolerance=OF_A_NORM,
         ),
         Stage(
             "the causal mask, in self-attention",
@@ -236,6 +240,7 @@ EXERCISE = Exercise(
                 _decoder(15, 1, 3, 3, PRE, mask=_bias(3, 3)),
             ],
             _draw_decoder("causal"),
+            tolerance=OF_A_NORM,
         ),
         Stage(
             "the mask of the memory, in cross-attention",
@@ -248,6 +253,7 @@ EXERCISE = Exercise(
                 _decoder(17, 2, 3, 3, PRE, memory_mask=_reading_bias(2, 3, random.Random(9))),
             ],
             _draw_decoder("padding"),
+            tolerance=OF_A_NORM,
         ),
         Stage(
             "both masks",
@@ -259,6 +265,7 @@ EXERCISE = Exercise(
             ],
             _draw_decoder("both"),
             decisive=True,
+            tolerance=OF_A_NORM,
         ),
     ],
     [

@@ -14,6 +14,7 @@ from helpers.checking.answers import Ask
 
 from ._common import (
     NAMES_OF_A_LAYER,
+    OF_A_NORM,
     POST,
     PRE,
     SILENT_LOOK,
@@ -106,6 +107,7 @@ EXERCISE = Exercise(
             [_layer(1, 1, 3, POST, silent=True), _layer(2, 1, 3, PRE, silent=True)],
             _draw_layer("silent"),
             decisive=True,
+            tolerance=OF_A_NORM,
         ),
         Stage(
             "post-norm: norm(x + part(x)), twice",
@@ -115,6 +117,7 @@ EXERCISE = Exercise(
             [_layer(3, 2, 3, POST), _layer(8, 1, 1, POST)],
             _draw_layer("post"),
             decisive=True,
+            tolerance=OF_A_NORM,
         ),
         Stage(
             "pre-norm: x + part(norm(x)), twice",
@@ -123,6 +126,7 @@ EXERCISE = Exercise(
             [_layer(4, 2, 3, PRE)],
             _draw_layer("pre"),
             decisive=True,
+            tolerance=OF_A_NORM,
         ),
         Stage(
             "with a mask",
@@ -134,6 +138,7 @@ EXERCISE = Exercise(
                 _layer(7, 1, 3, POST, _bias(3, 3)),
             ],
             _draw_layer("mask"),
+            tolerance=OF_A_NORM,
         ),
     ],
     [

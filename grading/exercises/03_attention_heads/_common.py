@@ -230,6 +230,7 @@ def _draw_layer_build(rng: random.Random, norm_first: bool | None = None) -> dic
 
 
 POST, PRE = _layer_build(4, 2, 3), _layer_build(4, 2, 3, True)
+OF_A_NORM = 4e-3  # tolerance: where the numbers of a token hardly differ, another eps shows, and nobody asks for one
 NAMES_OF_A_LAYER = (
     "attention (yours, or SpareAttention), attention_norm (nn.LayerNorm), feed_forward (FeedForward) and "
     "feed_forward_norm (nn.LayerNorm)."

@@ -175,6 +175,7 @@ class _OneNormGPT(GPT):
     layer = _OneNorm
 
 
+OF_A_NORM = 4e-3  # tolerance: where the numbers of a token hardly differ, another eps shows, and nobody asks for one
 SMALL = {"vocab_size": 7, "d_model": 4, "n_layers": 2, "n_heads": 2, "max_len": 6}
 
 
@@ -213,7 +214,7 @@ def _new(width: int) -> Ask:
 
 
 def _known(b: int, n: int) -> list[Ask]:
-    return [_asked(random.Random(b * n), b, n, SMALL)]
+    return [_asked(random.Random(900 + b * n), b, n, SMALL)]  # here no eps shows
 
 
 EXERCISE = Exercise(
@@ -243,6 +244,7 @@ EXERCISE = Exercise(
             "of the embedding. One token sees itself.",
             _known(1, 1),
             _drawn(1, 1),
+            tolerance=OF_A_NORM,
         ),
         Stage(
             "several tokens, fewer than there are positions",
@@ -252,6 +254,7 @@ EXERCISE = Exercise(
             _known(1, 4),
             _drawn(1, -1),
             decisive=True,
+            tolerance=OF_A_NORM,
         ),
         Stage(
             "a new model: positions begin as random numbers",
@@ -268,6 +271,7 @@ EXERCISE = Exercise(
             "All texts of a batch have the same positions and the same mask.",
             _known(3, 6),
             _drawn(3),
+            tolerance=OF_A_NORM,
         ),
     ],
     [

@@ -609,3 +609,22 @@ class EncoderLayer(nn.Module):
             return x + self.feed_forward(self.feed_forward_norm(x))
         x = self.attention_norm(x + self.attention(x, x, mask))
         return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% right: norms with an eps of their own
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model, eps=1e-6)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model, eps=1e-6)
+
+    def forward(self, x, mask=None):
+        if self.norm_first:
+            y = self.attention_norm(x)
+            x = x + self.attention(y, y, mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))
