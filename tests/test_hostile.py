@@ -141,9 +141,7 @@ def _orphans_come_here() -> Iterator[None]:
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
-def _ran(
-    folder: Path, cases: list[Case], limits: dict[str, float], budget: dict[str, float], workers: int = 2
-) -> Ran:
+def _ran(folder: Path, cases: list[Case], limits: dict[str, float], budget: dict[str, float], workers: int = 2) -> Ran:
     canaries = {name: _canary() for name in ("secret", "environment", "master", "victim")}
     secret = folder / "secret.txt"
     secret.write_text(canaries["secret"])
@@ -170,7 +168,8 @@ def _ran(
             if case.files:
                 case.files(place, world)
         before, children = _fingerprints(world), _children()
-        told = json.dumps({"course": str(course), "limits": limits, "budget": budget, "variants": VARIANTS, "workers": workers})
+        settings = {"limits": limits, "budget": budget, "variants": VARIANTS, "workers": workers}
+        told = json.dumps({"course": str(course), **settings})
         done = subprocess.run(
             [sys.executable, str(PROGRAM), told],
             env=os.environ | {"SECRET": canaries["environment"], "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
