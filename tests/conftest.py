@@ -44,7 +44,7 @@ SECONDS = {
     "13_recurrence.ipynb": 70,
     "06_pretrained_vs_scratch.ipynb": 180,
     "09_synthesizer.ipynb": 170,
-    "test_hostile.py": 170,
+    "test_hostile.py": 260,
     "test_build.py": 160,
     "test_hold_up.py": 60,
     "test_sandbox.py": 90,

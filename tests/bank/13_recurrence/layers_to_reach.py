@@ -3,6 +3,15 @@ def layers_to_reach(size, window):
     return math.ceil((size - 1) / (window - 1))
 
 
+# %% wrong: the ways are counted, until there are more than a number can hold ->
+def layers_to_reach(size, window):
+    seen = (sliding_window_mask(size, window) == 0).float()
+    ways, layers = torch.eye(size)[-1], 0
+    while ways[0] == 0:
+        ways, layers = ways @ seen, layers + 1
+    return layers
+
+
 # %% right: whole numbers
 def layers_to_reach(size, window):
     return -(-(size - 1) // (window - 1))
@@ -119,12 +128,3 @@ def layers_to_reach(size, window):
         if layers * (window - 1) >= size - 1:
             return layers
     return 256
-
-
-# %% wrong: the ways are counted, until there are more than a number can hold ->
-def layers_to_reach(size, window):
-    seen = (sliding_window_mask(size, window) == 0).float()
-    ways, layers = torch.eye(size)[-1], 0
-    while ways[0] == 0:
-        ways, layers = ways @ seen, layers + 1
-    return layers
