@@ -349,7 +349,7 @@ EXERCISE = Exercise(
         "them *before* anything is replaced.\n\nA parameter can move: after `new.weight = old.weight`, both layers "
         "hold the same parameter, flag and all.",
         "```python\n"
-        "...  # freeze the base; the head is no part of it, and learns\n"
+        "...  # freeze the base; and see that the head learns, even if it came frozen\n"
         "for parent in list(model.base.modules()):\n"
         "    for name, part in list(parent.named_children()):\n"
         "        if ...:  # a linear layer, and a name that is wanted\n"

@@ -1,0 +1,274 @@
+"""Exercise grouped_query_attention of notebook 15."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import seed_from
+from helpers.checking.answers import Ask
+
+from ._common import _numbers
+
+SIZES = ((4, 2), (6, 3), (6, 2), (8, 4))  # h, g: heads of queries, and of keys and values
+
+
+def _attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, scale: float = 0.0) -> Tensor:
+    """Returns `(b, h, n, d)` for as many heads of keys and values as of queries."""
+    scores = query @ key.mT / (scale or math.sqrt(query.size(-1)))
+    return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value
+
+
+def grouped_query_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+    share = query.size(1) // key.size(1)
+    return _attention(query, key.repeat_interleave(share, dim=1), value.repeat_interleave(share, dim=1), mask)
+
+
+def _ask(seed: int, b: int, heads: tuple[int, int], n: int, m: int, d: int, mask: Tensor | None = None) -> Ask:
+    h, g = heads
+    key, value = _numbers(b, g, m, d, seed=seed + 1, size=1.5), _numbers(b, g, m, d, seed=seed + 2, size=2)
+    return Ask((_numbers(b, h, n, d, seed=seed, size=1.5), key, value, mask))
+
+
+def _causal(n: int, m: int) -> Tensor:
+    return torch.full((n, m), -math.inf).triu(1 + m - n)
+
+
+def _padding(b: int, m: int) -> Tensor:
+    """Returns a mask `(b, 1, 1, m)`: text 0 is whole, each one after it has one place less."""
+    padded = torch.arange(m) >= (m - torch.arange(b) % m)[:, None]
+    return torch.zeros(b, m).masked_fill(padded, -math.inf)[:, None, None]
+
+
+def _slopes(h: int, n: int, m: int) -> Tensor:
+    """Returns a mask `(h, n, m)` with a bias for each distance, another one for each head."""
+    distance = (torch.arange(n)[:, None] + m - n - torch.arange(m)).abs()
+    return _causal(n, m) - distance * torch.arange(1, h + 1)[:, None, None] / 2
+
+
+def _draw_sizes(rng: random.Random) -> tuple[int, int, int]:
+    """Draws n, m and d that all differ, from each other and from every number of heads."""
+    n, m = rng.sample([3, 5, 7], 2)
+    return n, m, rng.choice([9, 10, 12])
+
+
+def _draw_plain(rng: random.Random) -> list[Ask]:
+    n, m, d = _draw_sizes(rng)
+    return [
+        _ask(seed_from(rng), 2, (4, 4), n, m, d),
+        _ask(seed_from(rng), 1, (1, 1), n, 1, d),
+        _ask(seed_from(rng), 2, (2, 2), 1, m, 5),
+    ]
+
+
+def _draw_shared(rng: random.Random) -> list[Ask]:
+    """Draws every pair of numbers of heads; texts that are as many as groups; and sizes that all agree."""
+    n, m, d = _draw_sizes(rng)
+    asks = [_ask(seed_from(rng), 2, heads, n, m, d) for heads in SIZES]
+    return [*asks, _ask(seed_from(rng), 1, (4, 2), 1, m, d), _ask(seed_from(rng), 4, (4, 2), 4, 4, 4)]
+
+
+def _draw_one(rng: random.Random) -> list[Ask]:
+    n, m, d = _draw_sizes(rng)
+    return [_ask(seed_from(rng), 2, (h, 1), n, m, d) for h in (2, rng.choice([3, 4]))]
+
+
+def _draw_masked(rng: random.Random) -> list[Ask]:
+    n, d = rng.choice([3, 5, 7]), rng.choice([9, 10, 12])
+    return [
+        _ask(seed_from(rng), 2, (4, 2), n, n, d, _causal(n, n)),
+        _ask(seed_from(rng), 3, (6, 3), n, 6, d, _padding(3, 6)),
+        _ask(seed_from(rng), 2, (6, 2), 2, n, d, _slopes(6, 2, n)),
+        _ask(seed_from(rng), 4, (4, 2), 4, 4, 4, _slopes(4, 4, 4)),
+    ]
+
+
+def _shared_by(share: Callable[[Tensor, int], Tensor]) -> Callable[..., Tensor]:
+    """Returns an answer in which keys and values are spread over the heads in another way."""
+
+    def answer(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+        times = query.size(1) // key.size(1)
+        return _attention(query, share(key, times), share(value, times), mask)
+
+    return answer
+
+
+def _first_head(x: Tensor, times: int) -> Tensor:
+    return x[:, :1].expand(-1, times * x.size(1), -1, -1)
+
+
+def _mean_head(x: Tensor, times: int) -> Tensor:
+    return x.mean(dim=1, keepdim=True).expand(-1, times * x.size(1), -1, -1)
+
+
+def _group_of_head(x: Tensor, times: int) -> Tensor:
+    """Takes the number of groups for the number of heads in each."""
+    heads = torch.arange(times * x.size(1))
+    return x[:, (heads // x.size(1)).clamp(max=x.size(1) - 1)]
+
+
+def _only_keys(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+    times = query.size(1) // key.size(1)
+    return _attention(query, key.repeat_interleave(times, dim=1), value.repeat(1, times, 1, 1), mask)
+
+
+def _mean_query(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+    times = query.size(1) // key.size(1)
+    mean = query.unflatten(1, (-1, times)).mean(dim=2).repeat_interleave(times, dim=1)
+    return grouped_query_attention(mean, key, value, mask)
+
+
+def _scaled_by(size: Callable[[Tensor, Tensor], float]) -> Callable[..., Tensor]:
+    def answer(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+        times = query.size(1) // key.size(1)
+        key, value = key.repeat_interleave(times, dim=1), value.repeat_interleave(times, dim=1)
+        return _attention(query, key, value, mask, scale=size(query, key))
+
+    return answer
+
+
+def _without_mask(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+    return grouped_query_attention(query, key, value)
+
+
+def _mask_scaled_too(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+    mask = mask if mask is None else mask / math.sqrt(query.size(-1))
+    return grouped_query_attention(query, key, value, mask)
+
+
+def _softmax_over_queries(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+    times = query.size(1) // key.size(1)
+    scores = query @ key.repeat_interleave(times, dim=1).mT / math.sqrt(query.size(-1))
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-2)
+    return weights @ value.repeat_interleave(times, dim=1)
+
+
+EXERCISE = Exercise(
+    grouped_query_attention,
+    [
+        Stage(
+            "as many groups as heads: attention as in notebook 03",
+            0.5,
+            "Each head has its own keys and values: dot products, divided by the root of the width d, softmax over the "
+            "keys, and the weighted mean of the values.",
+            [_ask(1, 1, (2, 2), 2, 3, 4), _ask(4, 2, (1, 1), 1, 2, 3)],
+            _draw_plain,
+        ),
+        Stage(
+            "neighbouring heads share keys and values",
+            0.75,
+            "With h heads and g groups, h / g heads that follow one another share a group: with h = 4 and g = 2, heads "
+            "0 and 1 read group 0, heads 2 and 3 group 1.",
+            [_ask(7, 2, (4, 2), 2, 3, 3), _ask(10, 1, (6, 2), 1, 2, 5), _ask(13, 1, (6, 3), 3, 2, 2)],
+            _draw_shared,
+            decisive=True,
+        ),
+        Stage(
+            "one group for all heads",
+            0.25,
+            "Keys and values are (b, 1, m, d): every head reads them, with a query of its own.",
+            [_ask(16, 2, (3, 1), 2, 4, 3)],
+            _draw_one,
+        ),
+        Stage(
+            "with a mask",
+            0.5,
+            "The mask is added to the scaled scores. It fits scores of (b, h, n, m), with a row for each head of the "
+            "queries, and may hold finite numbers too.",
+            [
+                _ask(19, 1, (4, 2), 3, 3, 2, _causal(3, 3)),
+                _ask(22, 2, (2, 1), 2, 3, 3, _padding(2, 3)),
+                _ask(25, 1, (4, 2), 2, 3, 2, _slopes(4, 2, 3)),
+            ],
+            _draw_masked,
+        ),
+    ],
+    [
+        Mistake(
+            "the heads take turns: head 0 reads group 0, head 1 group 1, ...",
+            "That is `repeat` or `tile`. The heads of a group are neighbours: `repeat_interleave`, or head i reads "
+            "group i // (h / g).",
+            _shared_by(lambda x, times: x.repeat(1, times, 1, 1)),
+        ),
+        Mistake(
+            "every head reads the first group",
+            "With more than one group, head i reads group i // (h / g).",
+            _shared_by(_first_head),
+        ),
+        Mistake(
+            "every head reads the mean of all groups",
+            "A mean makes one group of several; here they stay apart, and head i reads group i // (h / g).",
+            _shared_by(_mean_head),
+        ),
+        Mistake(
+            "the head is divided by the number of groups",
+            "i // g is right only where as many heads share a group as there are groups. Divide by h / g, the number "
+            "of heads that share one.",
+            _shared_by(_group_of_head),
+        ),
+        Mistake(
+            "keys and values are spread in different ways",
+            "A head reads keys and values of the same group.",
+            _only_keys,
+        ),
+        Mistake(
+            "the queries of a group are averaged",
+            "Only keys and values are shared. Each head asks with its own query.",
+            _mean_query,
+        ),
+        Mistake(
+            "the scale is missing",
+            "Divide the dot products by the square root of d, as always.",
+            _scaled_by(lambda query, key: 1.0),
+        ),
+        Mistake(
+            "divided by d in place of its square root",
+            "The standard deviation of a score is the square root of d.",
+            _scaled_by(lambda query, key: query.size(-1)),
+        ),
+        Mistake(
+            "divided by the square root of the number of heads",
+            "A score is a sum over the d numbers of one head: divide by the root of d.",
+            _scaled_by(lambda query, key: math.sqrt(query.size(1))),
+        ),
+        Mistake(
+            "divided by the square root of the length",
+            "A score is a sum over the d numbers of one head, not over the keys.",
+            _scaled_by(lambda query, key: math.sqrt(key.size(-2))),
+        ),
+        Mistake(
+            "the mask is not used",
+            "Add it to the scores before the softmax.",
+            _without_mask,
+        ),
+        Mistake(
+            "the mask is scaled too",
+            "Minus infinity does not mind, but a finite bias does: scale the scores first, then add the mask.",
+            _mask_scaled_too,
+        ),
+        Mistake(
+            "softmax over the queries",
+            "Each query shares its attention over the keys: the softmax runs along the last axis, dim=-1.",
+            _softmax_over_queries,
+        ),
+    ],
+    trains=True,
+    hints=(
+        "Suppose that keys and values had as many heads as the queries: then you could write it down at once, since "
+        "you did so in notebook 03. So which head of keys must stand at place 0, 1, 2 and 3, if there are four heads "
+        "of queries and two of keys? And is it the same for the values?",
+        "Four heads, two groups `A` and `B`: what is wanted is `A A B B`, not `A B A B`. With six heads and three "
+        "groups it is `A A B B C C`, with six and two `A A A B B B`: a group is read by $h / g$ heads. "
+        "`torch.tensor([7, 8]).repeat_interleave(2)` is `[7, 7, 8, 8]`; `.repeat(2)` is `[7, 8, 7, 8]`.",
+        "1. How many heads share a group: `query.size(1) // key.size(1)`.\n"
+        "2. Keys and values, `(b, g, m, d)`, become `(b, h, m, d)`, along the axis of the heads, dim=1.\n"
+        "3. Scores `(b, h, n, m)`: queries times the keys with their last two axes exchanged, divided by the root of "
+        "`query.size(-1)`; plus the mask, if there is one.\n"
+        "4. Softmax over the last axis, times the values: `(b, h, n, d)`.",
+    ),
+)

@@ -1,0 +1,225 @@
+# %% right: repeat_interleave
+def grouped_query_attention(query, key, value, mask=None):
+    share = query.size(1) // key.size(1)
+    key, value = key.repeat_interleave(share, 1), value.repeat_interleave(share, 1)
+    scores = query @ key.mT / query.size(-1) ** 0.5
+    if mask is not None:
+        scores = scores + mask
+    return scores.softmax(-1) @ value
+
+
+# %% right: the groups as an axis of their own
+def grouped_query_attention(query, key, value, mask=None):
+    b, h, n, d = query.shape
+    g, m = key.shape[1:3]
+    query = query.reshape(b, g, h // g, n, d)
+    scores = torch.einsum("bgsnd,bgmd->bgsnm", query, key) / math.sqrt(d)
+    scores = scores.reshape(b, h, n, m)
+    if mask is not None:
+        scores = scores + mask
+    weights = torch.softmax(scores, dim=-1).reshape(b, g, h // g, n, m)
+    return torch.einsum("bgsnm,bgmd->bgsnd", weights, value).reshape(b, h, n, d)
+
+
+# %% right: head by head
+def grouped_query_attention(query, key, value, mask=None):
+    h, g = query.size(1), key.size(1)
+    if mask is not None:
+        mask = mask.expand(query.size(0), h, query.size(2), key.size(2))
+    heads = []
+    for i in range(h):
+        group = i // (h // g)
+        scores = query[:, i] @ key[:, group].transpose(1, 2) / math.sqrt(query.size(-1))
+        if mask is not None:
+            scores = scores + mask[:, i]
+        heads.append(torch.softmax(scores, dim=-1) @ value[:, group])
+    return torch.stack(heads, dim=1)
+
+
+# %% right: torch's own, with an index
+def grouped_query_attention(query, key, value, mask=None):
+    group = torch.arange(query.size(1)) * key.size(1) // query.size(1)
+    return F.scaled_dot_product_attention(query, key[:, group], value[:, group], attn_mask=mask)
+
+
+# %% right: expand and flatten
+def grouped_query_attention(query, key, value, mask=None):
+    share = query.size(1) // key.size(1)
+
+    def spread(x):
+        return x[:, :, None].expand(-1, -1, share, -1, -1).flatten(1, 2)
+
+    scores = torch.matmul(query, spread(key).transpose(2, 3)) * query.shape[-1] ** -0.5
+    scores = scores if mask is None else scores + mask
+    return torch.matmul(F.softmax(scores, dim=3), spread(value))
+
+
+# %% wrong: repeat -> the heads take turns: head 0 reads group 0, head 1 group 1, ...
+def grouped_query_attention(query, key, value, mask=None):
+    share = query.size(1) // key.size(1)
+    key, value = key.repeat(1, share, 1, 1), value.repeat(1, share, 1, 1)
+    scores = query @ key.mT / math.sqrt(query.size(-1))
+    return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value
+
+
+# %% wrong: the groups stand behind the heads that share one -> the heads take turns: head 0 reads group 0, head 1 group 1, ...
+def grouped_query_attention(query, key, value, mask=None):
+    b, h, n, d = query.shape
+    g = key.size(1)
+    scores = (query.view(b, h // g, g, n, d) @ key[:, None].mT / math.sqrt(d)).flatten(1, 2)
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return (weights.view(b, h // g, g, n, -1) @ value[:, None]).flatten(1, 2)
+
+
+# %% wrong: the first group for all -> every head reads the first group
+def grouped_query_attention(query, key, value, mask=None):
+    scores = query @ key[:, :1].mT / math.sqrt(query.size(-1))
+    return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value[:, :1]
+
+
+# %% wrong: the mean of the groups -> every head reads the mean of all groups
+def grouped_query_attention(query, key, value, mask=None):
+    key, value = key.mean(1, keepdim=True), value.mean(1, keepdim=True)
+    scores = query @ key.mT / math.sqrt(query.size(-1))
+    return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value
+
+
+# %% wrong: keys repeated along the places ->
+def grouped_query_attention(query, key, value, mask=None):
+    share = query.size(1) // key.size(1)
+    key, value = key.repeat_interleave(share, dim=2), value.repeat_interleave(share, dim=2)
+    scores = query @ key.mT / math.sqrt(query.size(-1))
+    return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value
+
+
+# %% wrong: head i // g -> the head is divided by the number of groups
+def grouped_query_attention(query, key, value, mask=None):
+    h, g = query.size(1), key.size(1)
+    group = [min(i // g, g - 1) for i in range(h)]
+    scores = query @ key[:, group].mT / math.sqrt(query.size(-1))
+    return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value[:, group]
+
+
+# %% wrong: values by turns -> keys and values are spread in different ways
+def grouped_query_attention(query, key, value, mask=None):
+    share = query.size(1) // key.size(1)
+    key, value = key.repeat_interleave(share, dim=1), value.repeat(1, share, 1, 1)
+    scores = query @ key.mT / math.sqrt(query.size(-1))
+    return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value
+
+
+# %% wrong: one query for a group -> the queries of a group are averaged
+def grouped_query_attention(query, key, value, mask=None):
+    b, h, n, d = query.shape
+    g = key.size(1)
+    query = query.reshape(b, g, h // g, n, d).mean(2).repeat_interleave(h // g, dim=1)
+    key, value = key.repeat_interleave(h // g, dim=1), value.repeat_interleave(h // g, dim=1)
+    scores = query @ key.mT / math.sqrt(d)
+    return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value
+
+
+# %% wrong: no scale -> the scale is missing
+def grouped_query_attention(query, key, value, mask=None):
+    share = query.size(1) // key.size(1)
+    scores = query @ key.repeat_interleave(share, dim=1).mT
+    return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value.repeat_interleave(share, dim=1)
+
+
+# %% wrong: the scale of the whole width ->
+def grouped_query_attention(query, key, value, mask=None):
+    share = query.size(1) // key.size(1)
+    scores = query @ key.repeat_interleave(share, dim=1).mT / math.sqrt(query.size(-1) * query.size(1))
+    return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value.repeat_interleave(share, dim=1)
+
+
+# %% wrong: by d -> divided by d in place of its square root
+def grouped_query_attention(query, key, value, mask=None):
+    share = query.size(1) // key.size(1)
+    scores = query @ key.repeat_interleave(share, dim=1).mT / query.size(-1)
+    return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value.repeat_interleave(share, dim=1)
+
+
+# %% wrong: without the mask -> the mask is not used
+def grouped_query_attention(query, key, value, mask=None):
+    share = query.size(1) // key.size(1)
+    return F.scaled_dot_product_attention(query, key.repeat_interleave(share, 1), value.repeat_interleave(share, 1))
+
+
+# %% wrong: always causal ->
+def grouped_query_attention(query, key, value, mask=None):
+    share = query.size(1) // key.size(1)
+    key, value = key.repeat_interleave(share, 1), value.repeat_interleave(share, 1)
+    return F.scaled_dot_product_attention(query, key, value, is_causal=True)
+
+
+# %% wrong: one mask for all heads ->
+def grouped_query_attention(query, key, value, mask=None):
+    share = query.size(1) // key.size(1)
+    scores = query @ key.repeat_interleave(share, dim=1).mT / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores + (mask[:1] if mask.dim() == 3 else mask)
+    return torch.softmax(scores, dim=-1) @ value.repeat_interleave(share, dim=1)
+
+
+# %% wrong: the mask's rows are shared like keys ->
+def grouped_query_attention(query, key, value, mask=None):
+    h, g = query.size(1), key.size(1)
+    if mask is not None and mask.dim() == 3:
+        mask = mask[[i * g // h for i in range(h)]]
+    scores = query @ key.repeat_interleave(h // g, dim=1).mT / math.sqrt(query.size(-1))
+    return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value.repeat_interleave(h // g, dim=1)
+
+
+# %% wrong: only what is minus infinity counts ->
+def grouped_query_attention(query, key, value, mask=None):
+    share = query.size(1) // key.size(1)
+    scores = query @ key.repeat_interleave(share, dim=1).mT / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(mask.isinf(), float("-inf"))
+    return torch.softmax(scores, dim=-1) @ value.repeat_interleave(share, dim=1)
+
+
+# %% wrong: the mask before the scale -> the mask is scaled too
+def grouped_query_attention(query, key, value, mask=None):
+    share = query.size(1) // key.size(1)
+    scores = query @ key.repeat_interleave(share, dim=1).mT
+    scores = (scores if mask is None else scores + mask) / math.sqrt(query.size(-1))
+    return torch.softmax(scores, dim=-1) @ value.repeat_interleave(share, dim=1)
+
+
+# %% wrong: dim=-2 -> softmax over the queries
+def grouped_query_attention(query, key, value, mask=None):
+    share = query.size(1) // key.size(1)
+    scores = query @ key.repeat_interleave(share, dim=1).mT / math.sqrt(query.size(-1))
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-2)
+    return weights @ value.repeat_interleave(share, dim=1)
+
+
+# %% wrong: merged heads are returned ->
+def grouped_query_attention(query, key, value, mask=None):
+    share = query.size(1) // key.size(1)
+    scores = query @ key.repeat_interleave(share, dim=1).mT / math.sqrt(query.size(-1))
+    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
+    return (weights @ value.repeat_interleave(share, dim=1)).transpose(1, 2).flatten(2)
+
+
+# %% wrong: for two heads a group only ->
+def grouped_query_attention(query, key, value, mask=None):
+    h, g = query.size(1), key.size(1)
+    group = [min(i // 2, g - 1) if g < h else i for i in range(h)]
+    scores = query @ key[:, group].mT / math.sqrt(query.size(-1))
+    return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value[:, group]
+
+
+# %% wrong: the root of the heads -> divided by the square root of the number of heads
+def grouped_query_attention(query, key, value, mask=None):
+    share = query.size(1) // key.size(1)
+    scores = query @ key.repeat_interleave(share, dim=1).mT / math.sqrt(query.size(1))
+    return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value.repeat_interleave(share, dim=1)
+
+
+# %% wrong: the root of the keys -> divided by the square root of the length
+def grouped_query_attention(query, key, value, mask=None):
+    share = query.size(1) // key.size(1)
+    scores = query @ key.repeat_interleave(share, dim=1).mT / math.sqrt(key.size(-2))
+    return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value.repeat_interleave(share, dim=1)
