@@ -229,6 +229,27 @@ def test_the_public_models_of_every_notebook_can_be_made() -> None:
             assert client.student().run("1 + 1", 20) == ""
 
 
+KEEP_LOADED = "import sys\nloaded_before = set(sys.modules)"
+TELL_LOADED = "raise RuntimeError(' '.join(sorted(set(sys.modules) - loaded_before)))"
+
+
+@pytest.mark.parametrize("notebook", exercise.notebooks())
+def test_no_students_process_has_to_import_anything(students: ForkServerClient, notebook: str) -> None:
+    """A library that is imported, or imports more at its first use, costs each of a thousand submissions its time."""
+    student = students.student()
+    student.run(KEEP_LOADED, 20)
+    for cell in bank.cells(notebook):
+        if cell.kind in ("setup", "exercise"):
+            assert student.run(cell.source, 20) == ""
+    for one in exercise.load(notebook).values():
+        answer = student.answer(one.name)
+        for stage in one.public_examples().stages:
+            for case in stage.cases[:2]:
+                answer.ask(case.sent, 20)
+    assert student.run(TELL_LOADED, 20) == "RuntimeError:"
+    student.close()
+
+
 def test_the_solution_gets_full_marks_in_the_sandbox(students: ForkServerClient) -> None:
     assert marks(students, {}) == {name: one.points for name, one in exercise.load(NOTEBOOK).items()}
 

@@ -10,6 +10,7 @@ nothing of the kind can be found in their children's memory.
 from __future__ import annotations
 
 import array
+import gc
 import json
 import os
 import signal
@@ -64,6 +65,7 @@ def warm_up(limits: sandbox.Limits, *, protected: bool) -> Warm:
     import torch
 
     from helpers.checking import serve
+    from helpers.checking.answers import Ask, InProcess
 
     mpl.use("agg")
     import matplotlib.pyplot as plt
@@ -72,14 +74,42 @@ def warm_up(limits: sandbox.Limits, *, protected: bool) -> Warm:
 
     import helpers.check
     import helpers.checking.sequence_layers
+    import helpers.data
+    import helpers.hints
     import helpers.models
-    import helpers.plots  # noqa: F401
+    import helpers.plots
+    import helpers.progress
+    import helpers.training  # noqa: F401
 
     torch.set_num_threads(1)  # a fork of a process that has used two threads would hang
-    torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=0.1)  # the first optimizer imports for a second
+    _use_once()
     if protected:
         system_calls.build_filter(debug=_debug())
-    return Warm(serve.make_shell(), policy(limits) if protected else None)
+    shell = serve.make_shell()
+    serve.run_cell(shell, "", seconds=10.0)
+    question = Ask((torch.eye(2),))
+    serve.encode_reply(InProcess(lambda x: torch.softmax(x, dim=-1), clock="cpu").ask(question, seconds=10.0))
+    return Warm(shell, policy(limits) if protected else None)
+
+
+def _use_once() -> None:
+    """Uses what imports more at its first use: PyTorch's optimizers, and sympy's sums, products and powers.
+
+    A first sum of symbols takes 25 to 90 ms, which every student's process would spend. No gradient is computed here:
+    where there is a GPU that starts threads, and a fork does not take them along.
+    """
+    import sympy
+    import sympy.sets.setexpr
+    import torch
+
+    weight = torch.nn.Parameter(torch.ones(1))
+    weight.grad = torch.ones(1)
+    torch.optim.SGD([weight], lr=0.1).step()
+    n, m = sympy.symbols("n m", positive=True, integer=True)
+    formula = sympy.simplify((n * (n - 1) / 2 + sympy.sqrt(m) ** n) / m)
+    formula.subs({n: 3, m: 2}).evalf()
+    sympy.Max(n, m)
+    sympy.lambdify(n, n**2)
 
 
 def _debug() -> bool:
@@ -104,6 +134,7 @@ def make_models(channel: socket.socket) -> None:
     with channel.makefile("rb") as file:
         for recipe in json.load(file):
             building.build(plain.decode(recipe))
+    gc.freeze()
 
 
 def serve_students(control: socket.socket, warm: Warm) -> NoReturn:
@@ -167,4 +198,6 @@ if __name__ == "__main__":
     with socket.socket(fileno=int(sys.argv[1])) as parent:
         ready = warm_up(sandbox.Limits(**json.loads(sys.argv[3])), protected=sys.argv[2] == "protected")
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended children leave no zombies
+        gc.collect()
+        gc.freeze()  # a child that looked through what it shares with all would get copies of its pages
         serve_servers(parent, ready)

@@ -63,10 +63,13 @@ class Answer(Protocol):
 
 
 class InProcess:
-    """An answer that runs in this very process: for `check()`, for plain nbgrader and for known mistakes."""
+    """An answer that runs in this very process: for `check()`, for plain nbgrader and for known mistakes.
 
-    def __init__(self, answer: Any, clock: str = "wall") -> None:
-        self.answer, self.clock = answer, clock
+    `alone` says that nothing but answers runs in the process, so that nobody misses the state of random numbers.
+    """
+
+    def __init__(self, answer: Any, clock: str = "wall", *, alone: bool = False) -> None:
+        self.answer, self.clock, self.alone = answer, clock, alone
 
     def spent(self) -> float:
         """Returns the time used so far, in seconds of the answer's own clock."""
@@ -88,12 +91,12 @@ class InProcess:
             keywords = {name: build(value) for name, value in question.keywords.items()}
             before = [model_probes.state_of(value) for value in inputs]
             with ExitStack() as stack:
-                stack.enter_context(state_kept())
+                stack.enter_context(state_kept(generators=not self.alone))
                 stack.enter_context(output_kept(printed))
                 stack.enter_context(time_limit(seconds, self.clock))
-                data = plain.encode(take(prepare(question, self.answer, inputs, keywords)))
+                value = plain.fresh(take(prepare(question, self.answer, inputs, keywords)))
             changed = _changed(question, inputs, before)
-            return Reply("value", plain.decode(data), printed=_shortened(printed), changed_inputs=changed)
+            return Reply("value", value, printed=_shortened(printed), changed_inputs=changed)
         except TooSlow:
             late = f"it was stopped after {seconds:.1f} s; is there a loop that never ends?"
             return Reply("late", error=late)

@@ -33,10 +33,14 @@ def seed_torch(seed: int) -> None:
 
 
 @contextmanager
-def state_kept() -> Iterator[None]:
-    """Puts back random state, gradient mode, default dtype and warning filters; seeds them for the answer."""
-    python, numpy, grad = random.getstate(), np.random.get_state(), torch.is_grad_enabled()
-    dtype = torch.get_default_dtype()
+def state_kept(*, generators: bool = True) -> Iterator[None]:
+    """Puts back random state, gradient mode, default dtype and warning filters; seeds them for the answer.
+
+    Without `generators`, those of Python and numpy stay as the answer leaves them: to keep numpy's takes longer than
+    most answers, and where nothing but answers runs, each seeded anew, nobody misses it.
+    """
+    python, numpy = (random.getstate(), np.random.get_state()) if generators else (None, None)
+    grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
     devices = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
     with torch.random.fork_rng(devices=devices), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -46,8 +50,9 @@ def state_kept() -> Iterator[None]:
         try:
             yield
         finally:
-            random.setstate(python)
-            np.random.set_state(numpy)
+            if python is not None and numpy is not None:
+                random.setstate(python)
+                np.random.set_state(numpy)
             torch.set_grad_enabled(grad)
             torch.set_default_dtype(dtype)
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import base64
 import binascii
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import Field, dataclass, fields
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -231,7 +232,7 @@ def fresh(value: Any) -> Any:
     """Returns `decode(encode(value))`, a copy that shares nothing with the value, without the way through text.
 
     Raises:
-        NotPlain: when the value is beyond the limits of `encode`.
+        NotPlain: when the value is beyond the limits of `encode`, or nothing that `decode` can make.
     """
     return _fresh(value, 0, _Budget())
 
@@ -249,7 +250,9 @@ def _fresh(value: Any, depth: int, budget: _Budget) -> Any:
         budget.enter(depth)
         budget.spend(keys=len(value), items=len(value))
         return {key: _fresh(item, depth + 1, budget) for key, item in value.items()}
-    return _decode(_encode(value, depth, budget), depth, _Budget())
+    data = _encode(value, depth, budget)
+    with _damage_told():
+        return _decode(data, depth, _Budget())
 
 
 # --- decode -----------------------------------------------------------------------------------------------------------
@@ -261,8 +264,15 @@ def decode(data: Any) -> Any:
     Raises:
         NotPlain: when the data is not what `encode` makes, or beyond its limits. Safe on hostile data.
     """
-    try:
+    with _damage_told():
         return _decode(data, 0, _Budget())
+
+
+@contextmanager
+def _damage_told() -> Iterator[None]:
+    """Tells what reading data can raise as `NotPlain`."""
+    try:
+        yield
     except NotPlain:
         raise
     except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as problem:

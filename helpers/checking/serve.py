@@ -246,6 +246,6 @@ def serve(channel: socket.socket, shell: Any) -> None:
             missing = Reply("crashed", error="NameError: its cell was not run or failed", error_types=("NameError",))
             reply = encode_reply(missing)
         else:
-            answer = InProcess(shell.user_ns[request["ask"]], clock="cpu")
+            answer = InProcess(shell.user_ns[request["ask"]], clock="cpu", alone=True)
             reply = encode_reply(answer.ask_once(Ask.decode(request["question"]), request["seconds"]))
         send(channel, reply | {"cpu": time.process_time() - start})
