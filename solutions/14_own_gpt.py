@@ -533,11 +533,11 @@ def training_loop(
 ) -> list[float]:
     """Trains a model, in training mode; returns the loss of each batch, as it was before its step.
 
-    The batches `(b, n + 1)` are read in their order, all of them `passes` times, T steps in all. In each
-    step the rate of every group of the optimizer is set first: at step t, counted from 1,
-    it is peak * min(t / W, (T - t + 1) / (T - W + 1)), where W is `warmup_steps` (1 <= W <= T).
-    The loss is the mean cross-entropy of the next tokens. The gradient of all parameters together is
-    scaled down to length 1 where it is longer.
+    The batches `(b, n + 1)`, each with b and n of its own, are read in their order, all of them `passes`
+    times, T steps in all. In each step the rate of every group of the optimizer is set first: at step
+    t, counted from 1, it is peak * min(t / W, (T - t + 1) / (T - W + 1)), where W is `warmup_steps`
+    (1 <= W <= T). The loss is the mean cross-entropy of the next tokens. The gradient of all parameters
+    together is scaled down to length 1 where it is longer, and the optimizer makes its step with it.
     """
     ### BEGIN SOLUTION
     model.train()

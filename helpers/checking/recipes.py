@@ -62,11 +62,16 @@ class Optimizer:
     lr: float
     _: KW_ONLY
     groups: int = 1
+    momentum: float = 0.0  # of SGD
+    weight_decay: float = 0.0
 
     def in_words(self) -> str:
         """Returns what a student is told of it."""
-        grouped = f" and {self.groups} groups of parameters" if self.groups > 1 else ""
-        return f"{self.name} with lr {self.lr:g}{grouped}"
+        told = [f"{self.name} with lr {self.lr:g}"]
+        told += [f"momentum {self.momentum:g}"] if self.momentum else []
+        told += [f"weight decay {self.weight_decay:g}"] if self.weight_decay else []
+        told += [f"{self.groups} groups of parameters"] if self.groups > 1 else []
+        return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,8 @@ PROBE = (torch.tensor([[SOS, 4, 5, 6, 7]]),)  # what the model is asked after th
 
 
 def _step_ask(model: Model, batch: Model, optimizer: str = "SGD", groups: int = 1, **settings: Any) -> Ask:
-    made = Optimizer(optimizer, RATE if optimizer == "SGD" else 0.05, groups=groups)
+    usual = optimizer == "SGD"  # with a weight decay: who moves the weights without the optimizer forgets it
+    made = Optimizer(optimizer, RATE if usual else 0.05, groups=groups, weight_decay=0.2 if usual else 0.0)
     return Ask((model, batch, made), changes=(0,), **settings)
 
 

@@ -97,6 +97,10 @@ def _train(
     return losses
 
 
+def _own_optimizer(model: Any, optimizer: torch.optim.Optimizer, *others: Any) -> list[float]:
+    return _train(model, torch.optim.SGD(model.parameters(), lr=1.0), *others)
+
+
 def _set(optimizer: torch.optim.Optimizer, rate: float) -> None:
     for group in optimizer.param_groups:
         group["lr"] = rate
@@ -127,11 +131,12 @@ SHORT, LONG = 0.02, 1.0  # what is added to all weights: so much that the gradie
 
 
 def _gradients(ask: Ask) -> list[list[Tensor]]:
-    """Returns the gradients of each step, as long as they are without clipping."""
+    """Returns the gradients of each step, as long as they are before they are clipped."""
     found: list[list[Tensor]] = []
 
     def note(model: nn.Module) -> None:
         found.append([parameter.grad.clone() for parameter in model.parameters() if parameter.grad is not None])
+        _clip(model)
 
     _train(*build_inputs(ask.inputs), clip=note)
     return found
@@ -147,8 +152,10 @@ def _is_short(ask: Ask) -> bool:
 
 
 def _is_long(ask: Ask) -> bool:
-    """Says whether the first gradient is clipped, also of several parameters, groups and numbers by themselves."""
-    first = _gradients(replace(ask, inputs=(*ask.inputs[:2], ask.inputs[2][:1], *ask.inputs[3:])))[0]
+    """Says whether all gradients are clipped, the first also of several parameters, groups and numbers by themselves."""
+    first, *others = _gradients(ask)
+    if any(_norm(gradients) < 1.5 for gradients in others):
+        return False
     norms = sorted(map(_norm, ([one] for one in first)))
     each = [_norm(first[group :: ask.inputs[1].groups]) for group in range(ask.inputs[1].groups)]
     return norms[-2] > 1.2 and max(float(one.abs().max()) for one in first) > 1.2 and min(each) > 1.2
@@ -172,13 +179,16 @@ def _any(
     **options: Any,
 ) -> Ask:
     model = _model(seed_from(rng), spread, **options)
-    made = Optimizer("SGD", 5.0, groups=groups)  # a rate of its own, which the loop replaces
-    texts = [_tokens(rng, 6, 6, V) for _ in range(batches)]
+    # It has a rate of its own, which the loop replaces; and who moves the weights without it forgets the rest.
+    made = Optimizer("SGD", 5.0, groups=groups, momentum=0.5, weight_decay=0.05)
+    widths = [8, *(rng.randint(5, 7) for _ in range(batches - 1))]
+    texts = [_tokens(rng, rng.randint(4, 6), width, V) for width in rng.sample(widths, batches)]
     return Ask((model, made, texts, passes, round(peak * rng.uniform(0.8, 1.2), 3), warmup_steps), changes=(0, 1))
 
 
 def _one_step(rng: random.Random) -> list[Ask]:
-    return [_asked(rng, 1, 1, 1)]
+    """Asks also where the model is sure, and wrong: that tells losses apart which are alike where it knows nothing."""
+    return [_asked(rng, 1, 1, 1), _asked(rng, 1, 1, 1, spread=LONG)]
 
 
 def _one_pass(rng: random.Random) -> list[Ask]:
@@ -190,7 +200,8 @@ def _passes(rng: random.Random) -> list[Ask]:
 
 
 def _long(rng: random.Random) -> list[Ask]:
-    return [_asked(rng, 2, 1, 1, spread=LONG, peak=0.5, groups=groups) for groups in (1, 2)]
+    """Asks about one pass and about two: every gradient is clipped."""
+    return [_asked(rng, 2, groups, 1, spread=LONG, peak=0.5, groups=groups) for groups in (1, 2)]
 
 
 def _left(rng: random.Random) -> list[Ask]:
@@ -200,13 +211,13 @@ def _left(rng: random.Random) -> list[Ask]:
 
 def _dropping(rng: random.Random) -> list[Ask]:
     """Asks with a dropout of everything: then chance plays no part in what is left."""
-    return [_asked(rng, 1, 1, 1, dropout=1.0)]
+    return [_any(rng, 1, 1, 1, dropout=1.0, spread=LONG)]
 
 
 def _step(rng: random.Random) -> list[Ask]:
     """Asks what the model gives after the training: of the last step the losses tell nothing."""
     probe = (torch.tensor([[1, 2, 3, 4]]),)
-    return [replace(ask, take="after", then=probe) for ask in [_asked(rng, 2, 1, 1)]]
+    return [replace(ask, take="after", then=probe) for ask in [_asked(rng, 3, 1, 1)]]
 
 
 def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:
@@ -224,10 +235,10 @@ EXERCISE = Exercise(
             _one_step,
         ),
         _stage(
-            "two batches: the steps",
+            "three batches: the steps",
             0.5,
-            "Clear, backward, clip, step: each once, in this order. With two steps and a warm-up of 1, the rates are "
-            "the peak and half of it.",
+            "Clear, backward, clip, step: each once, in this order; it is the optimizer that moves the weights. With "
+            "three steps and a warm-up of 1, the rates are the peak, two thirds of it, and one third.",
             _step,
         ),
         _stage(
@@ -325,6 +336,12 @@ EXERCISE = Exercise(
             "Dropout acts only in training mode, and who measured the model before may have switched it off: "
             "model.train().",
             partial(_train, mode=False),
+        ),
+        Mistake(
+            "another optimizer makes the step",
+            "Use the optimizer that you are given: it may keep a momentum and let weights decay; a new one, or an "
+            "update by hand, does not.",
+            _own_optimizer,
         ),
         Mistake(
             "each token is to guess itself",

@@ -599,3 +599,146 @@ def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
             optimizer.step()
             losses.append(loss.item())
     return losses
+
+
+# %% wrong: the weights are moved by hand -> another optimizer makes the step
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for _ in range(passes):
+        for tokens in batches:
+            step += 1
+            rate = peak * min(step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1))
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            with torch.no_grad():
+                for parameter in model.parameters():
+                    parameter -= rate * parameter.grad
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: momentum and decay are switched off -> another optimizer makes the step
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for _ in range(passes):
+        for tokens in batches:
+            step += 1
+            rate = peak * min(step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1))
+            for group in optimizer.param_groups:
+                group.update(lr=rate, momentum=0, weight_decay=0)
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: clipped in the first pass only ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for _ in range(passes):
+        for tokens in batches:
+            step += 1
+            rate = peak * min(step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1))
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            if step <= len(batches):
+                nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: the first five places only ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for _ in range(passes):
+        for tokens in batches:
+            step += 1
+            rate = peak * min(step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1))
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            logits = model(tokens[:, :5])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:6].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: the targets are smoothed ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for _ in range(passes):
+        for tokens in batches:
+            step += 1
+            rate = peak * min(step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1))
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), label_smoothing=0.01)
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: falls one step too fast ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for _ in range(passes):
+        for tokens in batches:
+            step += 1
+            rate = peak * min(step / warmup_steps, (steps - step + 1) / max(1, steps - warmup_steps))
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: clipped by the largest number ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps, step = [], passes * len(batches), 0
+    for _ in range(passes):
+        for tokens in batches:
+            step += 1
+            rate = peak * min(step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1))
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            logits = model(tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0, norm_type=float("inf"))
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
