@@ -152,7 +152,7 @@ def _is_short(ask: Ask) -> bool:
 
 
 def _is_long(ask: Ask) -> bool:
-    """Says whether all gradients are clipped, the first also of several parameters, groups and numbers by themselves."""
+    """Says whether all gradients are clipped, the first also by parameter, by group, and number by number."""
     first, *others = _gradients(ask)
     if any(_norm(gradients) < 1.5 for gradients in others):
         return False
