@@ -686,7 +686,8 @@ class Grouped(nn.Module):
 
     def shared(self, old: nn.Linear, merge) -> nn.Linear:
         new = nn.Linear(old.in_features, old.out_features // self.heads)
-        new.weight = nn.Parameter(merge(old.weight.detach().unflatten(0, (self.heads, -1))))  # (h, d, D) -> (d, D)
+        by_head = old.weight.detach().unflatten(0, (self.heads, -1))  # (h, d, D)
+        new.weight = nn.Parameter(merge(by_head))  # (d, D)
         new.bias = nn.Parameter(merge(old.bias.detach().unflatten(0, (self.heads, -1))))
         return new
 
@@ -696,7 +697,7 @@ class Grouped(nn.Module):
         mixed = grouped_query_attention(query, key, value, context.mask)
         return self.output(mixed.transpose(1, 2).flatten(2))
 
-
+# %% measured
 first = corpus["unlabelled"].rows.head(len(corpus["unlabelled"].rows) // 20)  # 5 % of what it has read
 again = Batches(Split("reviews/again", "train", first), to_read, token_budget=400)
 ways = {"two heads of keys, as they are": None, "one: their mean": lambda parts: parts.mean(dim=0),
