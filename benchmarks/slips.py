@@ -1,0 +1,169 @@
+"""What gets through? Right answers with one slip each: another sign, another number, a line less.
+
+    python -m benchmarks.slips 01                   # the first right answer to each exercise of notebook 01
+    python -m benchmarks.slips 01 causal_mask --answers 3
+
+The bank holds the wrong answers that somebody has thought of; here are a few dozen for each exercise of which nobody
+has. Prints a line for each slip that `check` calls right: with its marks if it loses any in grading, which must never
+be, and otherwise to be looked at. Most that get through do the same as before (`dim=1` for `dim=-1` of two axes); one
+that does not is a hole: put it into the bank.
+"""
+
+import argparse
+import ast
+import difflib
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+from grading import exercise
+from grading.authoring import bank
+from grading.exercise import Exercise
+from helpers.checking.answers import InProcess
+from helpers.checking.judging import judge
+from helpers.checking.limits import TooSlow, time_limit
+from helpers.checking.verdict import Verdict
+
+SECONDS = 10.0  # for one answer, which may never end
+STUDENTS = ("ada", "blaise")
+OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Div,
+    ast.Pow: ast.Mult,
+    ast.Mod: ast.FloorDiv,
+}
+COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+
+
+def slips_of(node: ast.AST) -> Iterator[ast.AST]:
+    """Yields what somebody may write in the place of one part of a program."""
+    match node:
+        case ast.Constant(value=bool(value)):
+            yield ast.Constant(not value)
+        case ast.Constant(value=int(value)):
+            yield from (ast.Constant(value + 1), ast.Constant(value - 1))
+        case ast.Constant(value=float(value)):
+            yield from (ast.Constant(1.5 * value), ast.Constant(0.0))
+        case ast.BinOp(left, op, right):
+            if other := OPERATORS.get(type(op)):
+                yield ast.BinOp(left, other(), right)
+            yield from (left, right)
+        case ast.Compare(left, [op, *ops], right):
+            if turned := COMPARISONS.get(type(op)):
+                yield ast.Compare(left, [turned(), *ops], right)
+        case ast.BoolOp(op, values):
+            yield ast.BoolOp(ast.And() if isinstance(op, ast.Or) else ast.Or(), values)
+            yield from values
+        case ast.UnaryOp(operand=operand):
+            yield operand
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from (body, orelse)
+        case ast.Slice(lower, upper, step):
+            yield from (ast.Slice(None, upper, step), ast.Slice(lower, None, step))
+        case ast.Call(function, inputs, keywords):
+            yield from (ast.Call(function, inputs, keywords[:n] + keywords[n + 1 :]) for n in range(len(keywords)))
+            if len(inputs) > 1:
+                yield from (ast.Call(function, inputs[::-1], keywords), ast.Call(function, inputs[:-1], keywords))
+            if isinstance(function, ast.Attribute):
+                yield function.value  # x in place of x.clone()
+            elif len(inputs) == 1:
+                yield inputs[0]
+        case ast.If(_, body, orelse):
+            yield from (ast.Pass(), ast.If(ast.Constant(True), body, orelse), ast.If(ast.Constant(False), body, orelse))
+        case ast.For(target, things, body, orelse):
+            yield from (ast.Pass(), ast.For(target, things, [*body, ast.Break()], orelse))
+        case ast.With(_, [alone]):
+            yield alone
+        case ast.Assign() | ast.AugAssign() | ast.Expr() | ast.Return() | ast.Raise() | ast.With():
+            yield ast.Pass()
+
+
+def with_a_slip(source: str) -> Iterator[str]:
+    """Yields a program with one slip each, all different, none as it was."""
+    tree = ast.parse(source)
+    told = {ast.unparse(tree)}
+    hints = [getattr(node, name, None) for node in ast.walk(tree) for name in ("annotation", "returns")]
+    spared = {id(part) for hint in hints if hint for part in ast.walk(hint)}
+    for parent in list(ast.walk(tree)):
+        for name, value in list(ast.iter_fields(parent)):
+            parts = value if isinstance(value, list) else [value]
+            for place, part in enumerate(parts):
+                for slip in slips_of(part) if isinstance(part, ast.AST) and id(part) not in spared else ():
+                    parts[place] = slip
+                    setattr(parent, name, parts if isinstance(value, list) else slip)
+                    text = ast.unparse(ast.fix_missing_locations(tree))
+                    parts[place] = part
+                    setattr(parent, name, value)
+                    if text not in told:
+                        told.add(text)
+                        yield text
+
+
+def verdicts(answer: bank.BankAnswer, defined: Exercise) -> list[Verdict]:
+    """Returns what `check` says of an answer and, if it calls it right, how it is graded."""
+    try:
+        with time_limit(SECONDS):
+            student = InProcess(bank.run(answer))
+    except (Exception, TooSlow):  # noqa: BLE001 - whatever is wrong with it: it is seen at once
+        return []
+    public = judge(defined.public_examples(), student, SECONDS)
+    if public.outcome != "right":
+        return [public]
+    return [public, *(judge(defined.drawn_examples(one), student, SECONDS, hidden=True) for one in STUDENTS)]
+
+
+def examine(notebook: str, defined: Exercise, count: int) -> bool:
+    """Prints what gets through of the slips in some right answers; returns whether any is green and loses marks."""
+    start, tried, through, lossy = time.process_time(), 0, 0, False
+    right = [one for one in bank.answers(notebook) if one.exercise == defined.name and one.right]
+    for answer in right[:count]:
+        plain = ast.unparse(ast.parse(answer.source)).splitlines()
+        for source in with_a_slip(answer.source):
+            tried += 1
+            _, *graded = verdicts(replace(answer, source=source), defined) or [None]
+            if not graded:
+                continue
+            through += 1
+            marks = {one.earned for one in graded if one} - {defined.points}
+            lossy |= bool(marks)
+            changed = difflib.unified_diff(plain, source.splitlines(), n=0, lineterm="")
+            lines = [line.strip("+- ") for line in changed if line[0] in "+-" and not line.startswith(("+++", "---"))]
+            print(f"  {f'green, but {marks}' if marks else 'full marks'}: {'  ->  '.join(lines)}", flush=True)
+    print(
+        f"{notebook} {defined.name}: {through} of {tried} get through, {time.process_time() - start:.0f} s", flush=True
+    )
+    return lossy
+
+
+def main() -> None:
+    """Examines the chosen exercises."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("notebook", help="the start of a notebook's name: 01")
+    parser.add_argument("exercise", nargs="?", default="", help="one exercise")
+    parser.add_argument("--answers", type=int, default=1, help="how many right answers get slips")
+    options = parser.parse_args()
+    lossy = False
+    for notebook in exercise.notebooks():
+        for name in exercise.names(notebook) if notebook.startswith(options.notebook) else ():
+            if options.exercise in ("", name):
+                lossy |= examine(notebook, exercise.load_one(notebook, name), options.answers)
+    sys.exit(lossy)
+
+
+if __name__ == "__main__":
+    main()
