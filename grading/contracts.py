@@ -8,7 +8,7 @@ says only where it wants less: `Exercise.exceptions`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -176,23 +176,46 @@ def _modes(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
 
 
 def _defaults(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
-    """Yields a call without each argument that has a default, unless the stages leave it out anyway."""
+    """Yields a call without each argument that has a default: one in which it matters that it is left out.
+
+    Where it matters in none of a few, one is yielded if the stages never leave the argument out.
+    """
     made = inspect.signature(exercise.reference).parameters
     forward = getattr(exercise.reference, "forward", None)
     called = inspect.signature(forward).parameters if forward and _is_class(exercise) else made
     names = [name for name in called if name != "self"]
     for place, name in enumerate(names):
         given = [ask for ask in calls if len(ask.inputs) > place or name in ask.keywords]
-        if called[name].default is not inspect.Parameter.empty and len(given) == len(calls):
-            keywords = {key: value for key, value in given[-1].keywords.items() if key != name}
-            yield replace(given[-1], inputs=given[-1].inputs[:place], keywords=keywords)
+        if called[name].default is not inspect.Parameter.empty and given:
+            left = [replace(ask, inputs=ask.inputs[:place], keywords=_without(name, ask.keywords)) for ask in given]
+            yield from _telling(exercise, given, left, always=len(given) == len(calls))
     for name, parameter in made.items() if _is_class(exercise) else ():
         given = [ask for ask in calls if name in (ask.build or {})]
         usual = [ask for ask in given if (ask.build or {})[name] == parameter.default]
-        if len(given) == len(calls) and usual and len(usual[-1].build or {}) > 1:
-            yield replace(
-                usual[-1], build={key: value for key, value in (usual[-1].build or {}).items() if key != name}
-            )
+        if parameter.default is not inspect.Parameter.empty and given:
+            left = [replace(ask, build=_without(name, ask.build or {})) for ask in given]
+            yield from _telling(exercise, given, left, always=len(given) == len(calls) and bool(usual))
+
+
+def _without(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key != name}
+
+
+def _telling(exercise: Exercise, given: Sequence[Ask], left: Sequence[Ask], *, always: bool) -> Iterator[Ask]:
+    """Yields the last of a few calls to which the reference replies otherwise when an argument is left out.
+
+    None where a new module is asked that begins with numbers of its own.
+    """
+    pairs = list(zip(given, left, strict=True))[-TRIED:]
+    for ask, without in reversed(pairs):
+        found = [exercise.reply(one) for one in (ask, without)]
+        if all(one.outcome == "value" for one in found) and not _same(*(one.value for one in found)):
+            drawn = exercise.reply(replace(without, take="random numbers", then=None))
+            if without.weights is not None or not _draws_weights(drawn.value):
+                yield without
+                return
+    if always:
+        yield left[-1]
 
 
 def _large(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:

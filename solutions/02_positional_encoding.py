@@ -225,7 +225,7 @@ def sinusoidal_encoding(max_len: int, d_model: int) -> Tensor:
     Row p is the place p, from 0. Columns 2i and 2i + 1 hold the sine and the cosine of
     p / 10000^(2i / d_model). d_model is even; max_len may be several thousands.
 
-    Example: sinusoidal_encoding(2, 4) is [[0, 1, 0, 1], [0.8415, 0.5403, 0.0100, 0.9999]].
+    Example: sinusoidal_encoding(2, 4) is [[0, 1, 0, 1], [0.8415, 0.5403, 0.0100, 1.0000]].
     """
     ### BEGIN SOLUTION
     two_i = torch.arange(0, d_model, 2)  # (d/2,)

@@ -645,7 +645,9 @@ plots.show(axes.figure, f"ReLU is 0 for negative numbers, silu falls to {low:.2f
 # **By hand**: 32 layers, 32 heads of width 128, numbers of two bytes. What does a text of 4,096 tokens keep? And with 8 heads of keys and values in place of 32? Then: six heads of queries and three groups. Which group does head 4 read, if neighbours share one?
 
 # %% exercise="grouped_query_attention"
-def grouped_query_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+def grouped_query_attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None,
+) -> Tensor:
     """Returns what each head reads, `(b, h, n, d)`; several heads share keys and values.
 
     Args:

@@ -1,7 +1,7 @@
 """What takes long and comes out the same each time: made once, and kept in `.cache/tests` for other tests and runs.
 
-What is kept is found by a hash of all that decides it, so that nothing stale is ever found: the helpers, what defines
-the exercises of the notebook, and the versions of the libraries. Deleting the folder costs time and nothing else.
+What is kept is found by a hash of all that decides it, so that nothing stale is ever found: the helpers, what grading
+asks of every exercise, what defines those of the notebook, and the versions of the libraries. Deleting the folder costs time and nothing else.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _content(paths: Iterable[Path]) -> str:
 def _shared() -> str:
     """Returns a hash of what decides the results of every exercise."""
     numbers = (torch.__version__, np.__version__, sympy.__version__, mpmath.__version__, str(torch.get_num_threads()))
-    code = _content([*(ROOT / "helpers").rglob("*.py"), Path(exercise.__file__), Path(__file__)])
+    code = _content([*(ROOT / "helpers").rglob("*.py"), *(ROOT / "grading").glob("*.py"), Path(__file__)])
     return _digest([sys.version, platform.machine(), *numbers, code])
 
 

@@ -118,6 +118,8 @@ def modes(model: nn.Module) -> dict[str, Any]:
 def learns(model: nn.Module, inputs: Sequence[Any]) -> dict[str, int]:
     """Returns name -> how many numbers, for each parameter that a gradient of the model's output reaches.
 
+    One that asks for a gradient and gets none is there, too, and named as such: it is not frozen, and does not learn.
+
     Raises:
         TypeError: when the model gives no tensor.
     """
@@ -126,7 +128,9 @@ def learns(model: nn.Module, inputs: Sequence[Any]) -> dict[str, int]:
         given = model(*inputs)
         if not isinstance(given, Tensor):
             raise TypeError(f"expected a tensor from the model, got a {type(given).__name__}")
-        return reached(given.square(), model)
+        learning = reached(given.square(), model)
+    asking = {name: p.numel() for name, p in model.named_parameters() if p.requires_grad and name not in learning}
+    return learning | {f"{name} (asks for a gradient and gets none)": count for name, count in asking.items()}
 
 
 def reached(output: Tensor, model: nn.Module) -> dict[str, int]:

@@ -217,11 +217,13 @@ def _told(
 
 
 def _irregular_sight(rng: random.Random, size: int) -> Tensor:
-    """Returns who sees whom, `(n, n)`: each itself, and others by no rule of places."""
+    """Returns who sees whom, `(n, n)`, by no rule of places: all but one see themselves."""
     while True:
         generator = torch.Generator().manual_seed(rng.randrange(2**31))
         sees = (torch.rand(size, size, generator=generator) < 0.4) | torch.eye(size, dtype=torch.bool)
-        if _without_rule(sees):
+        blind = int(torch.randint(size, (), generator=generator))
+        sees[blind, blind] = False
+        if _without_rule(sees) and bool(sees.any(dim=1).all()):
             return sees
 
 

@@ -63,8 +63,8 @@ NO_KINDS = (
 
 def _large(kind: str, rng: random.Random) -> list[Ask]:
     """Returns a question on a long text: no table is that large."""
-    n = rng.randint(150, 400)
-    return [Ask((kind, rng.randint(100, n - 2), n))]
+    n = rng.randint(700, 1000)
+    return [Ask((kind, rng.randint(600, n - 2), n))]
 
 
 def _no_kinds(rng: random.Random) -> list[Ask]:
@@ -79,7 +79,7 @@ EXERCISE = Exercise(
             "a causal model",
             0.5,
             "Row i of the causal mask of notebook 01: which places are not blocked? Its own place is one of them.",
-            [Ask(("causal", 2, 5)), Ask(("causal", 1, 6)), Ask(("causal", 140, 200))],
+            [Ask(("causal", 2, 5)), Ask(("causal", 1, 6)), Ask(("causal", 700, 900))],
             lambda rng: [*_places("causal")(rng), *_large("causal", rng)],
             decisive=True,
         ),
@@ -87,7 +87,7 @@ EXERCISE = Exercise(
             "a masked model",
             0.5,
             "There is no causal mask at all: which of the n places are blocked?",
-            [Ask(("masked", 2, 5)), Ask(("masked", 1, 6)), Ask(("masked", 140, 200))],
+            [Ask(("masked", 2, 5)), Ask(("masked", 1, 6)), Ask(("masked", 700, 900))],
             lambda rng: [*_places("masked")(rng), *_large("masked", rng)],
             decisive=True,
         ),

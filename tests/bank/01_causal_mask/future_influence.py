@@ -515,3 +515,16 @@ def future_influence(model: LanguageModel, tokens: Tensor, vocab_size: int) -> T
         changed[j] = (changed[j] + 1) % vocab_size
         columns.append(~torch.isclose(model(changed[None])[0], base).all(dim=-1))
     return torch.stack(columns, dim=1)
+
+
+# %% wrong: each output depends on its own token ->
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        result = torch.eye(n, dtype=torch.bool)
+        for j in range(n):
+            other = tokens.clone()
+            other[j] = (other[j] + 1) % vocab_size
+            result[:, j] |= ((model(other[None])[0] - before).abs() > 1e-5).any(dim=-1)
+    return result

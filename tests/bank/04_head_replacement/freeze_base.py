@@ -178,3 +178,9 @@ def freeze_base(model):
         if not name.startswith("layers"):
             p.requires_grad = False
     return model
+
+
+# %% wrong: the base runs without gradients, no flag is set ->
+def freeze_base(model):
+    model.base.forward = torch.no_grad()(model.base.forward)
+    return model

@@ -236,3 +236,8 @@ def count_parameters(model: nn.Module, trainable_only: bool = False) -> int:
             matrices.add(id(p))
         total += p.numel()
     return total
+
+
+# %% wrong: what trains is counted unless told ->
+def count_parameters(model, trainable_only=True):
+    return sum(p.numel() for p in model.parameters() if p.requires_grad or not trainable_only)
