@@ -1,7 +1,8 @@
 """What takes long and comes out the same each time: made once, and kept in `.cache/tests` for other tests and runs.
 
 What is kept is found by a hash of all that decides it, so that nothing stale is ever found: the helpers, what grading
-asks of every exercise, what defines those of the notebook, and the versions of the libraries. Deleting the folder costs time and nothing else.
+asks of every exercise, what defines those of the notebook, and the versions of the libraries. Deleting the folder costs
+time and nothing else.
 """
 
 from __future__ import annotations

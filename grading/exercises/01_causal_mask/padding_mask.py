@@ -45,8 +45,11 @@ def _draw_length(rng: random.Random) -> list[Ask]:
 
 
 def _draw_batch(rng: random.Random) -> list[Ask]:
+    """Draws batches, and one of the shape of the first with other lengths: what is kept by shape is wrong there."""
     size = rng.randint(280, 320)
-    return [*_draw_lengths(1)(rng), _asked(1, rng.randint(130, 250), size, size=size)]
+    first, second = _draw_lengths(1)(rng)
+    turned = Ask((first.inputs[0].roll(1), first.inputs[1]))
+    return [first, second, turned, _asked(1, rng.randint(130, 250), size, size=size)]
 
 
 def _draw_empty(rng: random.Random) -> list[Ask]:

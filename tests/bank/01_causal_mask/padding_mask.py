@@ -142,3 +142,14 @@ def padding_mask(lengths, size):
 # %% wrong: the longest text decides for all ->
 def padding_mask(lengths, size):
     return (torch.arange(size) >= lengths.max().clamp(min=1)).expand(len(lengths), size)
+
+
+# %% wrong: the mask of the last call is not cleared ->
+_kept = {}
+
+
+def padding_mask(lengths, size):
+    mask = _kept.setdefault((len(lengths), size), torch.zeros(len(lengths), size, dtype=torch.bool))
+    for row, length in enumerate(lengths.tolist()):
+        mask[row, max(length, 1) :] = True
+    return mask
