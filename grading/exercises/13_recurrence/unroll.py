@@ -12,6 +12,7 @@ from torch import Tensor
 from grading.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import seed_from
 from helpers.checking.answers import Ask
+from helpers.checking.building import build_inputs
 from helpers.checking.plain import Model
 
 from ._common import numbers
@@ -87,12 +88,13 @@ def _without_zeros(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tens
     return _states(cell, x, lengths, state, goes_on=lambda t, _: (x[:, t] != 0).any(dim=1))
 
 
-def _question(b: int, n: int, d_in: int, d: int, seed: int, kind: str = "") -> Ask:
+def _question(b: int, n: int, d_in: int, d: int, seed: int, kind: str = "", spread: float = 0.5) -> Ask:
     """Returns a question; no token is all zeros unless the kind says so.
 
     Args:
         b, n, d_in, d: the sizes, as in the text of the exercise.
         seed: of all that is drawn.
+        spread: how far the weights of the cell lie apart.
         kind: "empty": the first state is 0. "shorter": one sentence has all n tokens, another one, and the rest
             between. "all shorter": none has n. "two lengths": none has n, and not all are equally long. "not finite":
             shorter, and padding holds NaN and infinity. "zeros": shorter, and the last token of the longest sentence
@@ -114,9 +116,22 @@ def _question(b: int, n: int, d_in: int, d: int, seed: int, kind: str = "") -> A
         x = torch.where((torch.arange(n) < lengths[:, None])[..., None], x, odd[:, None])
     if kind == "zeros":
         x[lengths.argmax(), -1] = 0
-    cell = Model("GRUCell", {"input_size": d_in, "hidden_size": d}, seed, spread=0.5)
+    cell = Model("GRUCell", {"input_size": d_in, "hidden_size": d}, seed, spread=spread)
     state = numbers(b, d, seed=seed + 2, size=0.7)
     return Ask((cell, x, lengths, 0 * state if kind == "empty" else state))
+
+
+def _cleaned_and_multiplied(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
+    return _multiplied(cell, torch.nan_to_num(x), lengths, state)
+
+
+def _overflowing(b: int, n: int, d_in: int, d: int, seed: int) -> Ask:
+    """Returns a question whose padding overflows in the cell also where the largest numbers stand for infinity."""
+    while True:
+        ask = _question(b, n, d_in, d, seed, "not finite", spread=4.0)
+        if bool(_cleaned_and_multiplied(*build_inputs(ask.inputs)).isnan().any()):
+            return ask
+        seed += 1
 
 
 def _draw_full(rng: random.Random) -> list[Ask]:
@@ -138,6 +153,7 @@ def _draw_odd(rng: random.Random) -> list[Ask]:
     b, n, d_in = rng.sample([3, 4, 5], 3)
     return [
         _question(b, n, d_in, 2, seed_from(rng), "not finite"),
+        _overflowing(b, n, d_in, 2, seed_from(rng)),
         _question(n, b, 2, 6, seed_from(rng), "zeros"),
     ]
 
@@ -196,7 +212,11 @@ EXERCISE = Exercise(
             0.5,
             "Padding may hold NaN or infinity, which 0 times does not remove: choose, with torch.where. And a token "
             "may be all zeros: what is padding, `lengths` alone says.",
-            [_question(3, 4, 2, 2, 9, "not finite"), _question(2, 3, 2, 6, 10, "zeros")],
+            [
+                _question(3, 4, 2, 2, 9, "not finite"),
+                _overflowing(3, 3, 2, 2, 12),
+                _question(2, 3, 2, 6, 10, "zeros"),
+            ],
             _draw_odd,
         ),
         Stage(

@@ -344,3 +344,13 @@ def unroll(cell, x, lengths, state):
         state = torch.where((t < lengths).unsqueeze(1), cell(x[:, t], state), state)
         states.append(state)
     return torch.stack(states, dim=1)
+
+
+# %% wrong: NaN is cleaned away, and the rest is multiplied ->
+def unroll(cell, x, lengths, state):
+    x, states = torch.nan_to_num(x), []
+    for t in range(x.shape[1]):
+        reads = (lengths > t).unsqueeze(1).to(state.dtype)
+        state = reads * cell(x[:, t], state) + (1 - reads) * state
+        states.append(state)
+    return torch.stack(states, dim=1)
