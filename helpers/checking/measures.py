@@ -272,6 +272,14 @@ def _variety(ask: Ask, value: Any) -> bool:
     return 2 * len(set(numbers)) > len(numbers)
 
 
+def _two_calls(ask: Ask, value: Any) -> str:
+    """Returns in words whether a list that is drawn is another one when it is drawn again, of what "again" takes."""
+    if not isinstance(value, dict):
+        raise NotMeasured(f"expected a list, got {name_of(value)}")
+    first, *others = [_whole_list(part) for name, part in value.items() if isinstance(part, list | tuple | Tensor)]
+    return "another one each time" if len(others) > 1 and first not in others else "the same one again"
+
+
 LARGEST = 2**53  # of larger whole numbers, many can be made that Python's sets take for each other at first
 
 
@@ -546,6 +554,7 @@ MEASURES: dict[str, tuple[str, Callable[[Ask, Any], Any]]] = {
     "scores": ("the scores of your queries and keys", _scores),
     "masking": ("what your function does to a batch of words", _masking),
     "variety": ("whether most of the words differ from each other", _variety),
+    "two calls": ("what two calls in a row draw", _two_calls),
     "chances": ("how often the likeliest words are drawn", _chances),
     "spans": ("what your function does to a text", _spans),
     "sweep": ("what a sweep does, told by its calls", _sweep),

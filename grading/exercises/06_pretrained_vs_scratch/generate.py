@@ -394,6 +394,11 @@ _DRAWN = both(_asked("repeats"), _asked("alike"))
 _CHANCES = both(_asked("far apart"), _asked("close"))
 
 
+def _twice(rng: random.Random) -> list[Ask]:
+    """Draws a question on a long text of many words that are about as likely: no two calls draw the same by chance."""
+    return [replace(ask, take="again", then=ask.inputs) for ask in _asked("alike")(rng)]
+
+
 EXERCISE = Exercise(
     generate,
     [
@@ -446,8 +451,16 @@ EXERCISE = Exercise(
             measure="variety",
         ),
         Stage(
+            "two calls draw different texts",
+            0.25,
+            "Chance is not to begin anew in each call: no seed, and no generator of its own.",
+            fixed(_twice, 8),
+            _twice,
+            measure="two calls",
+        ),
+        Stage(
             "how often the likeliest words are drawn",
-            0.5,
+            0.25,
             "Here a few words have half of the chances together, in softmax(logits / temperature). Divide by the "
             "temperature itself, whether it is 0.1 or 30, and draw each word anew.",
             fixed(_CHANCES, 7),

@@ -609,3 +609,20 @@ def generate(model, vocabulary, prompt, max_len, temperature):
             break
         text.append(word)
     return text
+
+
+# %% wrong: chance begins anew in each call ->
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    chance = torch.Generator().manual_seed(0)
+    tokens = [SOS, *vocabulary.encode(prompt)]
+    while len(tokens) - 1 < max_len:
+        logits = model(torch.tensor([tokens]))[0, -1]
+        if temperature == 0:
+            number = int(logits.argmax())
+        else:
+            number = int(torch.multinomial((logits / temperature).softmax(dim=-1), 1, generator=chance))
+        if number == EOS:
+            break
+        tokens.append(number)
+    return tokens[1:]
