@@ -9,7 +9,7 @@ import pytest
 from benchmarks import hold_up
 from grading.autograder import run as autograde
 from grading.autograder.grade_submission import Budget
-from grading.autograder.outcome import GRADED
+from grading.autograder.outcome import GRADED, Outcome
 from grading.course import Course
 from grading.sandbox import student_process
 from grading.sandbox.fork_server import ForkServer
@@ -37,6 +37,23 @@ def test_honest_marks_are_the_same_among_submissions_that_cost_much(tmp_path: Pa
     hostile = [one for name, one in after.items() if name not in names]
     assert all(one.score == 0 for one in hostile)
     assert [one.student for one in hostile if "dear" in one.student and not one.odd] == []
+
+
+@pytest.mark.sandbox
+def test_a_fork_server_that_is_killed_costs_nobody(tmp_path: Path) -> None:
+    """As when memory runs out and the system ends it: workers start others in its place."""
+    hold_up.make(tmp_path, honest=4, hostile=0)
+    course, runs = Course(tmp_path), list[dict[str, float | None]]()
+    with ForkServer() as fork_server:
+
+        def kill(outcome: Outcome) -> None:
+            fork_server._process.kill()
+
+        for _ in range(2):  # in the second it has ended before the first submission
+            settings = autograde.Settings(course, workers=2, progress=False, force=True)
+            runs.append({one.student: one.score for one in autograde.run(settings, fork_server, kill)})
+    assert sorted(filter(None, runs[0].values())) == [1.25, 6.0, 14.0]
+    assert runs[0] == runs[1]
 
 
 # --- how long a process is waited for ---------------------------------------------------------------------------------

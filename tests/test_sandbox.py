@@ -229,6 +229,18 @@ def test_the_public_models_of_every_notebook_can_be_made() -> None:
             assert client.student().run("1 + 1", 20) == ""
 
 
+@pytest.mark.parametrize("told", ["", '[{"cut'])
+def test_a_run_that_is_killed_while_it_tells_of_models_costs_no_other(
+    monkeypatch: pytest.MonkeyPatch, told: str
+) -> None:
+    with ForkServer() as fork_server:
+        with monkeypatch.context() as killed:
+            killed.setattr("grading.sandbox.fork_server.json.dumps", lambda recipes: told)
+            fork_server.make_models([])
+        with ForkServerClient(fork_server) as client:
+            assert client.student().run("1 + 1", 20) == ""
+
+
 KEEP_LOADED = "import sys\nloaded_before = set(sys.modules)"
 TELL_LOADED = "raise RuntimeError(' '.join(sorted(set(sys.modules) - loaded_before)))"
 

@@ -40,6 +40,7 @@ class ForkServer:
     """
 
     def __init__(self, *, protected: bool = True, limits: Limits | None = None) -> None:
+        self._protected, self._limits = protected, limits
         self._control, theirs = socket.socketpair()
         places = json.dumps([str(ROOT), *(folder for folder in sys.path if os.path.isabs(folder))])
         mode = "protected" if protected else "unprotected"
@@ -72,6 +73,10 @@ class ForkServer:
         self._control.close()
         self._process.kill()
         self._process.wait()
+
+    def another(self) -> ForkServer:
+        """Returns a new one like this, for when this one has ended. It has made no models."""
+        return ForkServer(protected=self._protected, limits=self._limits)
 
     def make_models(self, recipes: Sequence[Any]) -> None:
         """Has models made, told by their recipes as `plain.encode` gives them: students' processes then copy them.

@@ -132,8 +132,13 @@ def make_models(channel: socket.socket) -> None:
     from helpers.checking import building, plain
 
     with channel.makefile("rb") as file:
-        for recipe in json.load(file):
-            building.build(plain.decode(recipe))
+        told = file.read()
+    try:
+        recipes = json.loads(told)
+    except json.JSONDecodeError:  # who told was killed halfway; others may still want servers
+        return
+    for recipe in recipes:
+        building.build(plain.decode(recipe))
     gc.freeze()
 
 

@@ -48,7 +48,11 @@ HALF = 0.5  # the share of such a time that is hardly any work
 class ForkServerClient:
     """Where students' processes come from: a server of one's own; a context manager that leaves none behind.
 
-    Without a `fork_server` that runs already it starts one, with `protected` and `limits` as told.
+    Without a `fork_server` that runs already it starts one, with `protected` and `limits` as told; in the place of one
+    that has ended it starts another.
+
+    Raises:
+        ChannelError: when the one that it has started does not run.
     """
 
     def __init__(
@@ -56,21 +60,24 @@ class ForkServerClient:
     ) -> None:
         self._own = None if fork_server else ForkServer(protected=protected, limits=limits)
         source = fork_server or self._own
-        assert source is not None
-        self._control = source.server()
-        try:
-            answer = self._control.recv(1)
-        except OSError:
-            answer = b""
-        if answer != Message.READY:
-            self.__exit__()
+        assert source
+        control = _ready_server(source)
+        if not control and not self._own:
+            self._own = source.another()
+            control = _ready_server(self._own)
+        if not control:
+            self._end_own()
             raise ChannelError("the fork server did not start; its message stands above.")
+        self._control = control
 
     def __enter__(self) -> ForkServerClient:
         return self
 
     def __exit__(self, *problem: object) -> None:
         self._control.close()
+        self._end_own()
+
+    def _end_own(self) -> None:
         if self._own:
             self._own.close()
 
@@ -86,6 +93,20 @@ class ForkServerClient:
         except OSError as problem:
             raise ChannelError("the fork server has ended") from problem
         return Student(ours, pid, patience or Patience())
+
+
+def _ready_server(source: ForkServer) -> socket.socket | None:
+    """Returns the socket of a server that is ready, None when the process that forks servers has ended."""
+    control = None
+    try:
+        control = source.server()
+        if control.recv(1) == Message.READY:
+            return control
+    except OSError:
+        pass
+    if control:
+        control.close()
+    return None
 
 
 def _exactly(channel: socket.socket, size: int) -> bytes:
