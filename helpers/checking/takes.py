@@ -289,19 +289,22 @@ def _shifted(value: Any, shift: int) -> Any:
 
 
 def _again(call: Call) -> dict[str, Any]:
-    """Makes the call, one with the inputs `then`, and the call once more.
+    """Makes the call, once more at once, one with the inputs `then`, and the call once more.
 
-    A module is first asked about the very same tensors once more, its weights changed: then nothing that it has kept of
-    them is good any longer.
+    At once means with the very same tensors. A module gets other weights before that: then nothing that it has kept of
+    them is good any longer. Inputs that the call is meant to change are not given to it twice.
     """
     inputs = copy.deepcopy(call.question.inputs)
-    first, between = call.act(), call.act_on(call.question.then or ())
-    found = {"first": first, "in between": between}
+    first = call.act()
+    found = {"first": first}
     if call.module is not None:
         with torch.no_grad():
             for parameter in call.module.parameters():
                 parameter.mul_(1.5 if parameter.requires_grad else 1.0)
         found["with other weights"] = call.act()
+    elif not call.question.changes:
+        found["at once again"] = call.act()
+    found["in between"] = call.act_on(call.question.then or ())
     last = call.act_on(inputs)
     same = _lists(first) & _lists(last)
     found["asked again"] = "the same object as at first, and not a new one" if same else last
@@ -309,9 +312,9 @@ def _again(call: Call) -> dict[str, Any]:
 
 
 def _lists(value: Any) -> set[int]:
-    """Returns the identities of the lists and dicts that a result is, or holds; tensors may be handed out twice."""
+    """Returns the identities of the lists, dicts and sets in a result; tensors may be handed out twice."""
     parts = [value, *value] if isinstance(value, tuple | list) else [value]
-    return {id(part) for part in parts if isinstance(part, list | dict)}
+    return {id(part) for part in parts if isinstance(part, list | dict | set)}
 
 
 def _gradients(call: Call) -> dict[str, Tensor]:
@@ -371,6 +374,7 @@ def _in_double(call: Call) -> str:
     """Returns the type of the numbers in the result, where inputs and weights are in double precision."""
     floats = [isinstance(value, Tensor) and value.is_floating_point() for value in call.inputs]
     inputs = [value.double() if is_float else value for value, is_float in zip(call.inputs, floats, strict=True)]
+    inputs = [copy.deepcopy(value).double() if isinstance(value, nn.Module) else value for value in inputs]
     if call.module is not None:
         call.module.double()
     result = call.function(*inputs, **call.keywords)
@@ -437,7 +441,7 @@ TAKES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "mode": ("of the first model among the inputs, after the call: training mode or evaluation mode", _mode),
     "modes": ("of a returned model: its mode, and the names of its parts that are in the other one", _modes),
     "log": ("the calls of the recorded functions among the inputs, in order, with the arguments as they were", _log),
-    "again": ("three results: of the call, of one with the inputs `then`, and of the first once more", _again),
+    "again": ("what the call gives, at once again, after one with the inputs `then`, and that one gives", _again),
     "gradients": ("the gradients that arrive at inputs and parameters from a weighted sum of the result", _gradients),
     "in training": ("the result of a module in training mode", _in_training),
     "in double": ("the type of the result where inputs and weights are in double precision", _in_double),

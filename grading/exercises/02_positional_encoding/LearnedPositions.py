@@ -195,7 +195,8 @@ def _draw_calls(rng: random.Random) -> list[Ask]:
 def _draw_too_long(rng: random.Random) -> list[Ask]:
     max_len, seed = rng.randint(3, 5), seed_from(rng)
     learned = [_learned(2, max_len + extra, 2, max_len, seed) for extra in (1, rng.randint(2, 4))]
-    return [*learned, _fixed(1, max_len + 1, 2, max_len, seed), _fixed(2, 2 * max_len, 8, max_len, seed)]
+    fixed = [_fixed(1, max_len + 1, 2, max_len, seed), _fixed(2, 2 * max_len, 8, max_len, seed)]
+    return [*learned, *fixed, _learned(2, max_len, 2, 1, seed)]  # one row would fit any number of words
 
 
 EXERCISE = Exercise(
@@ -255,7 +256,10 @@ EXERCISE = Exercise(
             "longer than the table: a ValueError",
             0.5,
             "There is no row for word max_len. Compare x.shape[1] with max_len before adding and raise ValueError.",
-            [_learned(1, 4, 2, 3, 4), _learned(2, 5, 2, 3, 5), _fixed(1, 4, 2, 3, 9), _fixed(2, 6, 7, 3, 10)],
+            [
+                *(_learned(*sizes) for sizes in ((1, 4, 2, 3, 4), (2, 5, 2, 3, 5), (2, 3, 2, 1, 11))),
+                *(_fixed(*sizes) for sizes in ((1, 4, 2, 3, 9), (2, 6, 7, 3, 10))),
+            ],
             _draw_too_long,
             raises="ValueError",
         ),

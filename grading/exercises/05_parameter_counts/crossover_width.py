@@ -25,8 +25,11 @@ EXERCISE = Exercise(
             "one layer: 34 words cross at D = 4",
             0.5,
             "At D = 4 the layer has 136 numbers, and an embedding of 34 words has 34 * 4 = 136 as well.",
-            [_crossover_point(34, 1), _crossover_point(64, 1)],
-            lambda rng: [_crossover_point(6 * d + 10, 1, 4) for d in rng.sample(range(3, 60), 2)],
+            [_crossover_point(34, 1), _crossover_point(64, 1), _crossover_point(13, 1)],
+            lambda rng: [
+                *(_crossover_point(6 * d + 10, 1, 4) for d in rng.sample(range(3, 60), 2)),
+                _crossover_point(rng.randint(11, 15), 1, 4),  # the solution need not be a whole number, nor 1 or more
+            ],
         ),
         Stage(
             "any vocabulary and number of layers",

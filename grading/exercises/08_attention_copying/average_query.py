@@ -42,6 +42,7 @@ def _small(rng: random.Random) -> list[Ask]:
 
 # Below 7, half of the scale would leave too much with the others; at 50, so would no mistake, and only a tie will do.
 MIDDLE, LARGE = (5.0, 7.0), (40.0, 60.0)
+HUGE = (150.0, 260.0)  # the exponential of which is no number in single precision
 
 
 EXERCISE = Exercise(
@@ -75,8 +76,8 @@ EXERCISE = Exercise(
             "a large scale: half of v_a and half of v_b",
             0.5,
             "Print keys @ query: the scores at a and b must be equal, to the last digit, and `scale` above the others.",
-            [Ask((_of_seed(5, 6, 6), 4, 2, 6.0)), Ask((_of_seed(5, 5, 6), 1, 4, 50.0))],
-            _draw_averages(MIDDLE, LARGE, MIDDLE),
+            [Ask((_of_seed(5, 6, 6), 4, 2, 6.0)), *(Ask((_of_seed(5, 5, 6), 1, 4, scale)) for scale in (50.0, 256.0))],
+            _draw_averages(MIDDLE, LARGE, HUGE),
             measure="attention",
         ),
         Stage(

@@ -110,11 +110,14 @@ def _large_scores(kind: type[nn.Module], seed: int, n: int, d: int, h: int, max_
 
 
 def _low_scores(kind: type[nn.Module], seed: int, n: int, d: int, h: int, max_len: int) -> Ask:
-    """Returns a question with scores near -30,000, below any number that somebody may put for minus infinity."""
+    """Returns a question with scores of -30,000 and more, each 20,000 above the one before it.
+
+    Any number that somebody may put for minus infinity, or add in its place, leaves the future ahead.
+    """
     ask = _module(kind, seed, 2, n, d, h, max_len)
     weights = dict(ask.weights)  # type: ignore[arg-type]
     name = "b2" if kind is SynthesizerAttention else "scores"
-    weights[name] = weights[name] - 30_000 + 50 * torch.arange(max_len)  # one score of a row is the largest by far
+    weights[name] = weights[name] - 30_000 + 20_000 * torch.arange(max_len)
     return replace(ask, weights=weights)
 
 

@@ -193,7 +193,7 @@ def _asks(of: str, *sweeps: dict[str, Any]) -> tuple[list[Ask], Draw]:
     def draw(rng: random.Random) -> list[Ask]:
         return [Ask(**_sweep(rng, **sweep), **log) for sweep in sweeps]
 
-    return draw(random.Random(12)), draw
+    return draw(random.Random(f"{of} {sweeps}")), draw  # so that no two public questions share a setting
 
 
 _CHANGED = {"count": 4, "done": (0, 1, 2, 3), "changed": [(1, "layers"), (2, "width"), (3, "dropout")]}

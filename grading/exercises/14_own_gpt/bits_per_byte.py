@@ -51,10 +51,10 @@ def _measured(
 V = 11
 
 
-def _model(seed: int, **options: Any) -> Model:
+def _model(seed: int, spread: float = 0.5, **options: Any) -> Model:
     shape = {"vocab_size": V, "d_model": 8, "n_layers": 1, "n_heads": 2, "dropout": 0.0, "norm_first": True}
     base = Model("TransformerBase", shape | {"max_len": 12} | options, seed)
-    return Model("LanguageModel", {"base": base}, seed, spread=0.5)
+    return Model("LanguageModel", {"base": base}, seed, spread=spread)
 
 
 def _asked(rng: random.Random, training: bool = False, learned: bool = False, **options: Any) -> Ask:
@@ -67,7 +67,8 @@ def _asked(rng: random.Random, training: bool = False, learned: bool = False, **
 
 
 def _plain(rng: random.Random) -> list[Ask]:
-    return [_asked(rng), _asked(rng), _asked(rng, learned=True)]
+    """Draws models that are unsure, one with no more places than it needs, and one that is sure, often wrongly."""
+    return [_asked(rng), _asked(rng), _asked(rng, learned=True), _asked(rng, spread=1.5)]
 
 
 def _dropping(rng: random.Random) -> list[Ask]:

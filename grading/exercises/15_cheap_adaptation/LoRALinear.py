@@ -57,11 +57,11 @@ def _draw_start(rng: random.Random) -> list[Ask]:
 
 
 def _draw_even(rng: random.Random) -> list[Ask]:
-    """Draws layers whose scale is 1: with several tokens, with one, and without an axis for the batch."""
-    sizes = ((2, 3), (1, 1), (4,))
+    """Draws layers whose scale is 1: with several tokens, with one, and with fewer or more axes than usual."""
+    sizes = ((2, 3), (1, 1), (4,), (2, 1, 3))
     return [
         _ask(_build(*_sizes(rng), rank, float(rank)), seed_from(rng), *size)
-        for size, rank in zip(sizes, (1, 2, 3), strict=True)
+        for size, rank in zip(sizes, (1, 2, 3, 1), strict=True)
     ]
 
 
@@ -70,7 +70,8 @@ SCALES = ((1, 8.0), (2, 8.0), (4, 2.0))  # rank, alpha: neither is 1 in all, nor
 
 
 def _draw_scale(rng: random.Random) -> list[Ask]:
-    return [_ask(_build(*_sizes(rng), rank, alpha), seed_from(rng), 2, 3) for rank, alpha in SCALES]
+    several = [_ask(_build(*_sizes(rng), rank, alpha), seed_from(rng), 2, 3) for rank, alpha in SCALES]
+    return [*several, _ask(_build(*_sizes(rng), 2, 8.0), seed_from(rng))]
 
 
 def _draw_merged(rng: random.Random) -> list[Ask]:
@@ -212,7 +213,11 @@ EXERCISE = Exercise(
             1,
             "What the frozen layer gives (with its bias), plus x through down and then through up; here alpha = rank, "
             "so that the scale is 1.",
-            [_ask(_build(4, 3, 2, 2.0), 2, 2, 3), _ask(_build(3, 5, 1, 1.0), 3, 4)],
+            [
+                _ask(_build(4, 3, 2, 2.0), 2, 2, 3),
+                _ask(_build(3, 5, 1, 1.0), 3, 4),
+                _ask(_build(4, 3, 2, 2.0), 4, 2, 1, 3),
+            ],
             _draw_even,
             decisive=True,
         ),
@@ -220,7 +225,10 @@ EXERCISE = Exercise(
             "the scale alpha / rank",
             1,
             "The way through the factors, and nothing else, is multiplied by alpha / rank.",
-            [_ask(_build(4, 3, rank, alpha), 4 + rank, 1, 3) for rank, alpha in SCALES],
+            [
+                *(_ask(_build(4, 3, rank, alpha), 4 + rank, 1, 3) for rank, alpha in SCALES),
+                _ask(_build(3, 4, 2, 8.0), 9),  # a single token: no axis before its numbers
+            ],
             _draw_scale,
         ),
         Stage(

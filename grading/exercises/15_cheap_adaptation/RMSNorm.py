@@ -37,7 +37,7 @@ def _new(seed: int, d: int) -> list[Ask]:
 
 
 def _learned(seed: int, d: int) -> list[Ask]:
-    return [_ask(seed, 2, 3, d), _ask(seed + 1, d, d), _ask(seed + 2, 2, 2, 2, d)]
+    return [_ask(seed, 2, 3, d), _ask(seed + 1, d, d), _ask(seed + 2, 2, 2, 2, d), _ask(seed + 3, d)]
 
 
 def _tiny(seed: int, d: int) -> list[Ask]:

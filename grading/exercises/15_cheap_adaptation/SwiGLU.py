@@ -36,12 +36,14 @@ def _shapes(d: int, f: int) -> dict[str, tuple[int, ...]]:
     return {name: tuple(parameter.shape) for name, parameter in SwiGLU(d, f).named_parameters()}
 
 
-def _ask(seed: int, d: int, f: int, *sizes: int) -> Ask:
+def _ask(seed: int, d: int, f: int, *sizes: int, size: float = 1.0) -> Ask:
     weights = {name: _numbers(*shape, seed=seed + n) for n, (name, shape) in enumerate(_shapes(d, f).items())}
     biases = {f"{name}.bias": torch.zeros(size) for name, size in (("gate", 2 * f // 3), ("hidden", 2 * f // 3))}
     silent = biases | {"output.bias": torch.zeros(d)}  # so that who keeps biases does not lose everything
     return Ask(
-        (_numbers(*sizes, d, seed=seed + 9),), build={"d_model": d, "d_feedforward": f}, weights=weights | silent
+        (_numbers(*sizes, d, seed=seed + 9, size=size),),
+        build={"d_model": d, "d_feedforward": f},
+        weights=weights | silent,
     )
 
 
@@ -50,7 +52,8 @@ def _parameters(*sizes: tuple[int, int]) -> list[Ask]:
 
 
 def _same_width(seed: int) -> list[Ask]:
-    return [_ask(seed, 4, 6, 2, 3), _ask(seed + 1, 4, 6, 1, 1)]
+    """Returns questions about matrices of one width: two sentences, one token, and numbers whose exp overflows."""
+    return [_ask(seed, 4, 6, 2, 3), _ask(seed + 1, 4, 6, 1, 1), _ask(seed + 2, 4, 6, 3, size=100.0)]
 
 
 def _sized(width: Callable[[int], int]) -> Callable[..., Any]:
@@ -93,7 +96,10 @@ EXERCISE = Exercise(
             "The gate goes through silu, hidden(x) does not; the two are multiplied number by number, and the product "
             "goes through output.",
             _same_width(1),
-            lambda rng: [*_same_width(seed_from(rng)), _ask(seed_from(rng), 3, 8, 2, 2), _ask(seed_from(rng), 5, 9, 4)],
+            lambda rng: [
+                *_same_width(seed_from(rng)),
+                *(_ask(seed_from(rng), *size) for size in ((3, 8, 2, 2), (5, 9, 4), (4, 7), (3, 6, 2, 1, 2))),
+            ],
             decisive=True,
         ),
     ],

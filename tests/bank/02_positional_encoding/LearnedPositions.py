@@ -584,3 +584,19 @@ class LearnedPositions(nn.Module):
         if x.size(1) > len(self.table):
             raise ValueError(f"{x.size(1)} words but {len(self.table)} places")
         return x + self.dropout(self.table[: x.size(1)])
+
+
+# %% wrong: refused only where the addition fails ->
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed.detach().clone())
+
+    def forward(self, x: Tensor) -> Tensor:
+        try:
+            return x + self.table[: x.size(1)]
+        except RuntimeError as error:
+            raise ValueError(f"{x.size(1)} words, but only {len(self.table)} places") from error

@@ -75,3 +75,8 @@ def crossover_width():
 # %% wrong: the width for 50,001 words and 4 layers ->
 def crossover_width():
     return 2082
+
+
+# %% wrong: a width of at least 1 ->
+def crossover_width() -> sympy.Expr:
+    return sympy.Max(1, (V - 10 * M) / (6 * M))

@@ -131,3 +131,12 @@ def average_query(keys, a, b, scale):
 # %% wrong: any vector of the right shape ->
 def average_query(keys, a, b, scale):
     return torch.ones(keys.shape[1])
+
+
+# %% wrong: through the exponential of the scale ->
+def average_query(keys: Tensor, a: int, b: int, scale: float) -> Tensor:
+    scores = torch.zeros(keys.shape[0])
+    scores[[a, b]] = float(scale)
+    powers = torch.exp(scores)
+    weights = powers / powers.sum()
+    return torch.log(weights).to(keys.dtype) @ keys

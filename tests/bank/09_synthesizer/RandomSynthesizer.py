@@ -878,3 +878,22 @@ class RandomSynthesizer(nn.Module):
     def forward(self, x):
         value = split_heads(self.value(x), self.n_heads)
         return self.output(merge_heads(self.weights(x) @ value))
+
+
+# %% wrong: -10,000 is added in place of minus infinity ->
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model: int, n_heads: int, max_len: int) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+
+    def weights(self, x: Tensor) -> Tensor:
+        n = x.shape[1]
+        mask = torch.full((n, n), -1e4).triu(diagonal=1)
+        return torch.softmax(self.scores[:, :n, :n] + mask, dim=-1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        values = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ values))

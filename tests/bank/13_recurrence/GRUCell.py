@@ -381,3 +381,21 @@ class GRUCell(nn.Module):
         if not hasattr(self, "state"):
             self.state = new.detach()
         return new
+
+
+# %% wrong: what it made of the last x is kept ->
+class GRUCell(nn.Module):
+    def __init__(self, d_in: int, d: int) -> None:
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+        self.last_x, self.last_part = None, None
+
+    def forward(self, x: Tensor, state: Tensor) -> Tensor:
+        if x is not self.last_x:
+            self.last_x, self.last_part = x, self.from_input(x)
+        x_r, x_z, x_n = self.last_part.chunk(3, dim=-1)
+        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
+        r, z = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+        n = torch.tanh(x_n + r * h_n)
+        return (1 - z) * n + z * state

@@ -201,3 +201,11 @@ def gradient_by_distance(model, x):
         gradient = torch.autograd.grad(model(inputs)[0, -1].sum(), inputs)[0][0]
         total += torch.linalg.vector_norm(gradient, dim=-1)
     return (total / len(x)).flip(dims=(0,))
+
+
+# %% wrong: the gradient stays in x, and the next one is added ->
+def gradient_by_distance(model, x: Tensor) -> Tensor:
+    x.requires_grad_(True)
+    model(x)[:, -1].sum().backward()
+    x.requires_grad_(False)
+    return x.grad.norm(dim=-1).mean(dim=0).flip(0)

@@ -221,3 +221,14 @@ def bits_per_byte(model, tokens, n_bytes):
     model.train(training)
     loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
     return loss.item() / math.log(2) / n_bytes
+
+
+# %% wrong: probabilities are cut off at 1e-8 ->
+def bits_per_byte(model: nn.Module, tokens: Tensor, n_bytes: int) -> float:
+    was = model.training
+    model.eval()
+    with torch.no_grad():
+        chances = model(tokens[:, :-1]).softmax(dim=-1)  # (b, n, V)
+    model.train(was)
+    right = chances.gather(-1, tokens[:, 1:, None]).clamp(min=1e-8)
+    return -right.log2().sum().item() / n_bytes

@@ -749,3 +749,25 @@ class LoRALinear(nn.Linear):
         plain.weight.copy_(self.weight + self.scale * self.up @ self.down)
         plain.bias.copy_(self.bias)
         return plain
+
+
+# %% wrong: a single token has no axis to flatten ->
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in: int, d_out: int, rank: int, alpha: float = 8.0) -> None:
+        super().__init__(d_in, d_out)
+        self.requires_grad_(False)
+        self.down = nn.Parameter(torch.randn(rank, d_in) / math.sqrt(d_in))
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+        self.scale = alpha / rank
+
+    def forward(self, x: Tensor) -> Tensor:
+        rows = x.flatten(0, -2)  # (all, d_in)
+        change = torch.mm(torch.mm(rows, self.down.T), self.up.T)
+        return super().forward(x) + self.scale * change.unflatten(0, x.shape[:-1])
+
+    @torch.no_grad()
+    def merged(self) -> nn.Linear:
+        plain = nn.Linear(self.in_features, self.out_features).to(self.weight)
+        plain.weight.copy_(self.weight + self.scale * self.up @ self.down)
+        plain.bias.copy_(self.bias)
+        return plain

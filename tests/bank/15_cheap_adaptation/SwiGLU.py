@@ -272,3 +272,18 @@ class SwiGLU(nn.Module):
 
     def forward(self, x):
         return self.output(F.silu(self.gate(x)) * self.hidden(x))
+
+
+# %% wrong: silu by an exponential that overflows ->
+class SwiGLU(nn.Module):
+    def __init__(self, d_model: int, d_feedforward: int) -> None:
+        super().__init__()
+        width = 2 * d_feedforward // 3
+        self.gate = nn.Linear(d_model, width, bias=False)
+        self.hidden = nn.Linear(d_model, width, bias=False)
+        self.output = nn.Linear(width, d_model, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        z = self.gate(x)
+        power = torch.exp(z)
+        return self.output(z * power / (1 + power) * self.hidden(x))
