@@ -37,7 +37,7 @@ class Statement:
     defines: bool = False  # a function or a class
 
 
-@lru_cache(maxsize=512)  # all cells of a notebook, and those that come with each submission
+@lru_cache(maxsize=4096)  # all cells of the course, and those that come with each submission
 def statements(source: str) -> Sequence[Statement]:
     """Returns the statements of a cell, without comments; none for one that is not Python, or too long to look into."""
     if len(source) > LONGEST:
