@@ -175,9 +175,9 @@ def copy_query(keys: Tensor, j: int, scale: float) -> Tensor:
     """Returns a query `(d,)` with which attention copies value j.
 
     Args:
-        keys: `(n, d)`, rows of length 1 at right angles; n <= d. They stay as they are.
+        keys: `(n, d)`, rows of length 1 at right angles; 2 <= n <= d. They stay as they are.
         j: the place of the wanted value, counted from 0.
-        scale: how much higher the score of key j is than each other score, or 0.
+        scale: how much higher the score of key j is than every other score. With 0 all are equal.
 
     Example: with 3 keys, j = 0 and scale = ln 2, the weights are 1/2, 1/4 and 1/4.
     """
@@ -215,7 +215,7 @@ plots.show(figure, "Three paths from the middle of the triangle into its corners
 #
 # At most $d$ vectors of $d$ numbers can be at right angles. Does a dictionary of width 64 have room for 64 entries only? Try random keys of length 1 in
 # place of orthonormal ones. They are *nearly* at right angles when $d$ is large: the dot product of two random directions is about
-# $1/\sqrt{d}$ in size. We ask for one key with scale 20, and measure how much of the weight it gets.
+# $1/\sqrt{d}$ in size. We ask for one key with 20 times this key as the query, and measure how much of the weight it gets.
 
 # %% experiment
 def weight_of_the_copy(count: int, width: int) -> float:
@@ -226,7 +226,7 @@ def weight_of_the_copy(count: int, width: int) -> float:
     for _ in range(40):
         # (n, d)
         keys = torch.nn.functional.normalize(torch.randn(count, width, generator=generator), dim=1)
-        found.append(torch.softmax(keys @ copy_query(keys, 0, 20.0), dim=-1)[0])
+        found.append(torch.softmax(keys @ (20.0 * keys[0]), dim=-1)[0])
     return torch.stack(found).mean().item()
 
 
@@ -254,9 +254,10 @@ def average_query(keys: Tensor, a: int, b: int, scale: float) -> Tensor:
     """Returns a query `(d,)` with which attention averages the values a and b.
 
     Args:
-        keys: `(n, d)`, rows of length 1 at right angles; n <= d.
+        keys: `(n, d)`, rows of length 1 at right angles; 2 <= n <= d.
         a, b: the places of the two values, different from each other.
-        scale: how much higher the scores of key a and of key b are than each other score, or 0.
+        scale: how much higher the scores of keys a and b are than every other score. With 0 all
+            are equal.
 
     Example: with 4 keys and scale = ln 3, a and b get the weight 3/8 each, the other two 1/8 each.
     """
@@ -377,7 +378,7 @@ def draw_outputs(axes, scale: int) -> str:
     """Draws the outputs of 200 draws of noisy keys for one scale, and says where they lie."""
     generator = torch.Generator().manual_seed(5)
     samples = three_keys + 0.03 * torch.randn(200, 3, 4, generator=generator)  # (m, n, d)
-    outputs = attend(average_query(three_keys, 0, 1, float(scale)), samples, corners)  # (m, 2)
+    outputs = attend(scale * (three_keys[0] + three_keys[1]), samples, corners)  # (m, 2)
     draw_triangle(axes, f"scale {scale}")
     axes.plot(outputs[:, 0], outputs[:, 1], ".", color=plots.COLOURS[1], alpha=0.5)
     (x, y), spread = outputs.mean(dim=0), outputs.std(dim=0)[0]
@@ -406,7 +407,7 @@ def mean_distance(noise: float, scale: float) -> float:
     means = orthonormal_keys(10, 16)
     # (m, n, d)
     samples = means + noise * torch.randn(400, 10, 16, generator=torch.Generator().manual_seed(6))
-    weights = attend(average_query(means, 0, 1, scale), samples, torch.eye(10))  # (m, n)
+    weights = attend(scale * (means[0] + means[1]), samples, torch.eye(10))  # (m, n)
     return (weights[:, :2] - 0.5).abs().mean().item()
 
 
@@ -437,7 +438,7 @@ for name, distances in curves.items():
 
 # %% experiment
 means = orthonormal_keys(5, 32)
-query = average_query(means, 0, 1, 10.0)
+query = 10.0 * (means[0] + means[1])
 for length in (0.5, 0.9, 1.0, 1.1, 1.5):
     keys = means.clone()
     keys[0] *= length  # the direction stays, the length changes
@@ -464,7 +465,8 @@ def swing(samples: Tensor, queries: Tensor, a: int, b: int) -> float:
         a, b: the places of the two values.
 
     w_a and w_b are the weights on the values a and b in one draw, averaged over the heads.
-    The variance is the mean squared distance from the mean; dividing by m or by m - 1 are both accepted.
+    The variance is the mean squared distance from the mean; m is at least 2, and dividing by m or
+    by m - 1 are both accepted.
 
     Example: an output that is v_a in half of the draws and v_b in the others has a swing of 1.
     """
@@ -533,9 +535,9 @@ def two_head_queries(means: Tensor, a: int, b: int, scale: float) -> Tensor:
     the average of their outputs is close to the average of the values a and b.
 
     Args:
-        means: `(n, d)`, rows of length 1 at right angles; n <= d.
-            Any key may be shorter or longer than its mean.
-        a, b: the places of the two values.
+        means: `(n, d)`, rows of length 1 at right angles; 2 <= n <= d.
+            Any key may be shorter or longer than its mean, but not turned round.
+        a, b: the places of the two values, different from each other.
         scale: how much higher the score of a head's key is than the others, at least,
             when the key has length 1; mostly 10 to 25.
     """

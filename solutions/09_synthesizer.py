@@ -561,8 +561,8 @@ def compare_tasks(tokens: Tensor, places: Tensor) -> dict[str, float]:
 
     Args:
         tokens: sentences as whole numbers from 0 on, `(m, n)`.
-        places: for each token the place it should look at, `(m, n)`; -1 where there is nothing to
-            look for: such rows do not count. At least one row counts.
+        places: for each token the place it should look at, `(m, n)`, its own or an earlier one; -1
+            where there is nothing to look for: such rows do not count. At least one row counts.
 
     Returns:
         A dict with "random", "dense" and "prefix": right looks of the best rule, divided by all looks

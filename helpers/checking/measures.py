@@ -341,7 +341,8 @@ def _spans(ask: Ask, value: Any) -> dict[str, Any]:
         at = {"the first": 0, "the last": 1}  # where no prefix, or no suffix, is left
         often = {name: any(not one[part] and one[2] for one in thirds) for name, part in at.items()}
         ends = {f"{name} number is in the content": "sometimes" if often[name] else "never" for name in at}
-        return ends | {"the place": _place(thirds) if 2 * len(thirds) > len(draws) else "not to be told"}
+        told = _place(thirds) if 2 * len(thirds) > len(draws) else "not to be told"
+        return ends | {"the place": told, "how much is kept, and the place": _together(thirds, _kept_and_place)}
     contents = [one[2] for one in thirds]
     share = sum(map(len, contents)) / max(1, sum(sizes))
     by_size = {(size, len(one[-1])) for size, one in zip(sizes, parts, strict=True)}
@@ -351,7 +352,7 @@ def _spans(ask: Ask, value: Any) -> dict[str, Any]:
         "content": "sometimes empty" if not all(contents) else "never empty",
         "mean length": "about 25 %" if abs(share - 0.25) < 0.04 else f"about {5 * round(20 * share)} %",
         "length, where as much is kept": "varies" if len(by_size) > len(set(sizes)) else "always the same",
-        "length and place": _together(thirds),
+        "length and place": _together([one for one in thirds if sum(map(len, one)) > 12], _length_and_place),
     } | {f"the content {name} number": "seldom" if seldom[name] else "often" for name in at}
 
 
@@ -376,13 +377,17 @@ def _in_the_middle(start: int, last: int) -> bool:
     return last < 4 * start < 3 * last
 
 
-def _together(thirds: list[list[list[int]]]) -> str:
-    """Returns whether long contents stand at other places than short ones of as much text."""
-    pairs = [
-        (len(one[2]) / sum(map(len, one)), len(one[0]) / (len(one[0]) + len(one[1])))
-        for one in thirds
-        if one[2] and (one[0] or one[1]) and sum(map(len, one)) > 12
-    ]
+def _length_and_place(prefix: int, suffix: int, content: int) -> tuple[float, float]:
+    return content / (prefix + suffix + content), prefix / (prefix + suffix)
+
+
+def _kept_and_place(prefix: int, suffix: int, content: int) -> tuple[float, float]:
+    return prefix + suffix + content, prefix / (prefix + suffix)
+
+
+def _together(thirds: list[list[list[int]]], look: Callable[[int, int, int], tuple[float, float]]) -> str:
+    """Returns whether two numbers that `look` sees in the sizes of prefix, suffix and content go together."""
+    pairs = [look(*map(len, one)) for one in thirds if one[2] and (one[0] or one[1])]
     if len(pairs) < 100:
         return "drawn apart"
     both = torch.tensor(pairs, dtype=torch.float64).T

@@ -170,12 +170,14 @@ def _draw_extremes(rng: random.Random) -> list[Ask]:
 
 
 def _draw_equal(rng: random.Random) -> list[Ask]:
-    """Draws a dev part where right and wrong answers are equally sure, and a test part that meets the threshold."""
+    """Draws dev parts where answers are equally sure, right and wrong ones or wrong ones alone, and a test part."""
     high, middle, low = sorted(rng.sample(range(30, 95), 3), reverse=True)
     confidence = torch.tensor([high + 2, high, middle, middle, middle, low, low - 10]) / 100
     dev = confidence, torch.tensor([True, True, True, False, False, False, False])
     test = torch.tensor([high, middle, high, low, high + 1]) / 100, torch.tensor([False, True, True, False, True])
-    return [Ask((dev, test, 0.25))]
+    wrong = torch.tensor([high + 3, high + 2, high + 1, middle, middle, low]) / 100
+    alone = wrong, torch.tensor([True, True, True, False, False, False])
+    return [Ask((dev, test, 0.25)), Ask((alone, test, 0.3))]  # with one of the two the risk would be low enough
 
 
 def _draw_limit(rng: random.Random) -> list[Ask]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import torch
@@ -11,12 +12,14 @@ import torch
 from grading.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, both
 from helpers.checking.answers import Ask
+from helpers.checking.building import build
 from helpers.checking.plain import Model
-from helpers.data import EOS, MASK, SOS
+from helpers.data import EOS, MASK, PAD, SOS
 
 from ._written import KINDS, LONG_ANSWER, LONG_QUESTION, LONG_SEED, LONGEST, WRITTEN
 
 Numbers = tuple[list[int], list[int]]
+NO_SPECIALS = "without special tokens"  # a kind beside `KINDS`
 
 
 def _written(model: Any, question: list[int], longest: int = 12, start: tuple[int, ...] = (SOS,)) -> list[int]:
@@ -100,8 +103,25 @@ def _spoilt(pairs: list[Numbers], rng: random.Random, how: str) -> list[Numbers]
     return [(question, change[how](answer)) for question, answer in pairs]
 
 
+@cache
+@torch.no_grad()
+def _without_specials(seed: int) -> list[Numbers]:
+    """Returns pairs that a model would write if it could not say a special token, which it wants to do somewhere."""
+    model, pairs = build(_asking_model(seed)), list[Numbers]()
+    for question, _ in _pairs(seed, "special"):
+        tokens = [SOS, *question]
+        while tokens[-1] != EOS and len(tokens) < LONGEST // 2:
+            scores = model(torch.tensor([tokens]))[0, -1]
+            scores[[PAD, SOS, MASK]] = -torch.inf
+            tokens.append(int(scores.argmax()))
+        answer = tokens[1 + len(question) : -1]
+        if tokens[-1] == EOS and answer:
+            pairs.append((question, answer))
+    return pairs
+
+
 def _draw_matches(*shares: tuple[str, int], **settings: Any) -> Draw:
-    """Returns what asks about pairs: of each kind, one of `KINDS` or spoilt in some way, so many.
+    """Returns what asks about pairs: of each kind, a known one or spoilt in some way, so many.
 
     Among those with the right answers is always the longest answer of the model.
     """
@@ -113,8 +133,8 @@ def _draw_matches(*shares: tuple[str, int], **settings: Any) -> Draw:
         for how, count in shares:
             if how == "right":
                 pairs += [longest, *rng.sample(others, len(others))][:count]
-            elif how in KINDS:
-                known = _pairs(seed, how)
+            elif how in KINDS or how == NO_SPECIALS:
+                known = _without_specials(seed) if how == NO_SPECIALS else _pairs(seed, how)
                 pairs += rng.sample(known, min(count, len(known)))
             else:
                 long_enough = [pair for pair in others if len(pair[1]) > 1] or [longest]
@@ -155,12 +175,13 @@ _NEARLY = both(
     _draw_matches(("right", 2), ("last", 3), ("first", 1)),
     _draw_matches(("right", 1), ("middle", 1), ("short", 3)),
     _draw_matches(("right", 3), ("long", 1)),
-    _draw_matches(("right", 1), ("beyond", 2), ("special", 1)),
+    _draw_matches(("right", 1), ("beyond", 2), ("special", 1), (NO_SPECIALS, 2)),
     _draw_matches(("right", 2), ("endless", 1)),
 )
 _ALSO_NEARLY = both(
     _draw_matches(("right", 2), ("last", 2), ("short", 2), ("middle", 1), ("first", 1)),
     _draw_matches(("right", 3), ("long", 1), ("beyond", 1), ("special", 1)),
+    _draw_matches(("right", 2), (NO_SPECIALS, 2)),
     _draw_matches(("right", 2), ("endless", 1)),
 )
 _MODES = both(_draw_modes(True, take="mode"), _draw_modes(False, take="mode"))

@@ -57,7 +57,7 @@ def _draw_many(rng: random.Random) -> list[Ask]:
 
     A logarithm of a probability is negative.
     """
-    n = rng.randint(150, 160)
+    n = rng.randint(270, 280)
     right = torch.zeros(n, dtype=torch.bool)
     right[rng.sample(range(n), 9)] = True
     small = torch.tensor([round(number * 1e-4, 4) for number in rng.sample(range(1, 999), n)])

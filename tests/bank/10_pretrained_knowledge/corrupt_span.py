@@ -438,3 +438,19 @@ def corrupt_span(text, rng, block):
     line = kept[: start + 1].tolist() + kept[start + length :].tolist() + [MASK] + content
     whole = torch.tensor((line + [PAD] * block)[: block + 1])
     return whole[:-1], whole[1:]
+
+
+# %% wrong: one draw for how much is kept and for the place ->
+def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor, Tensor]:
+    low = min(4, len(text))
+    high = max(low, min(len(text), block - 1))
+    chance = float(torch.rand((), generator=rng))
+    k = low + int(chance * (high - low + 1))
+    length = int(torch.randint(1, max(2, k // 2), (), generator=rng))
+    start = int(chance * (k - length + 1))
+    kept = text[:k]
+    mask = text.new_tensor([MASK])
+    whole = torch.cat([kept[:start], mask, kept[start + length :], mask, kept[start : start + length]])
+    filled = text.new_full((block + 1,), PAD)
+    filled[: len(whole)] = whole
+    return filled[:-1].clone(), filled[1:].clone()

@@ -420,3 +420,17 @@ def exact_match(model, pairs):
         hits += written == [*answer, EOS]
     model.train(mode)
     return hits / len(pairs)
+
+
+# %% wrong: a model that may not say special tokens ->
+def exact_match(model: LanguageModel, pairs: list[tuple[list[int], list[int]]]) -> float:
+    was_training = model.training
+    model.eval()
+    right = 0
+    with torch.no_grad():
+        for question, answer in pairs:
+            logits = model(torch.tensor([[SOS, *question, *answer]]))[0, len(question) :].clone()
+            logits[:, [PAD, SOS, MASK]] = -math.inf
+            right += logits.argmax(dim=-1).tolist() == [*answer, EOS]
+    model.train(was_training)
+    return right / len(pairs)

@@ -195,3 +195,11 @@ def risk_coverage(confidence, right):
     order = torch.argsort(confidence, descending=True)
     coverage = torch.arange(1 / n, 1 + 1 / n, 1 / n)
     return coverage, (~right[order]).cumsum(0) / torch.arange(1, n + 1)
+
+
+# %% wrong: wrong answers are counted in eight bits ->
+def risk_coverage(confidence: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
+    order = confidence.argsort(descending=True)
+    given = torch.arange(1, len(confidence) + 1)
+    wrong = (~right[order]).to(torch.uint8).cumsum(0, dtype=torch.uint8)
+    return given / len(confidence), wrong / given
