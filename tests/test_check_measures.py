@@ -447,9 +447,10 @@ def test_lengths_and_places_are_told() -> None:
     first, last = [4, 6, 7, 8, 4, 5, 0, 0, 0], [5, 6, 4, 4, 7, 8, 0, 0, 0]
     assert spans_told("kept", first, last) == {"shortest": 4, "longest": 4, "all lengths": "equally often"}
     in_content = {"the first number is in the content": "sometimes", "the last number is in the content": "sometimes"}
-    assert spans_told("place", first, last) == in_content | {"the place": "more often near both ends"}
+    apart = {"how much is kept, and the place": "drawn apart"}
+    assert spans_told("place", first, last) == in_content | apart | {"the place": "more often near both ends"}
     never = {"the last number is in the content": "never", "the place": "more often near the beginning"}
-    assert spans_told("place", first) == in_content | never
+    assert spans_told("place", first) == in_content | apart | never
     assert spans_told("content", first, last) == {
         "content": "never empty",
         "mean length": "about 40 %",
@@ -504,6 +505,16 @@ def test_whether_long_contents_stand_elsewhere_is_told() -> None:
     assert spans_told("content", *wholes)["length and place"] == "drawn apart"
     long_ones_first = [moved(20, start, length) for length in range(1, 10) for start in [10 - length] * 12]
     assert spans_told("content", *long_ones_first)["length and place"] == "go together"
+
+
+def test_whether_the_place_goes_with_how_much_is_kept_is_told() -> None:
+    def padded(kept: int, start: int) -> list[int]:
+        return [*moved(kept, start, 1), *[PAD] * (24 - kept)]
+
+    apart = [padded(kept, start) for kept in range(4, 24) for start in range(0, kept, 2)]
+    together = [padded(kept, kept - 4) for kept in range(4, 24) for _ in range(6)]
+    for wholes, said in ((apart, "drawn apart"), (together, "go together")):
+        assert spans_told("place", *wholes)["how much is kept, and the place"] == said
 
 
 def test_the_shift_is_told() -> None:
