@@ -15,7 +15,8 @@ PYTEST_ARGS ?=
 
 environment := $(PYTHON) -m deploy $(if $(LATEST),--latest)
 
-# One thread per kernel: sums then come out the same on every machine, and two workers do not fight.
+# One thread per kernel: sums then come out the same on every machine, and workers do not fight. Three of them on two
+# cores: many tests wait, for a process that stands still or a server that starts.
 test test-quick: export OMP_NUM_THREADS = 1
 test-browser: export CHROMIUM := $(CHROMIUM)
 
@@ -35,11 +36,11 @@ test: ## Run all tests, and replay every solution notebook; it says how far it i
 	@$(environment) --extra test --extra postgresql --run pytest \
 	    --nbval --nbval-current-env --nbval-sanitize-with=tests/nbval.cfg \
 	    --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=60 \
-	    -n 2 --no-loadscope-reorder -o console_output_style=count --ignore=tests/browser $(PYTEST_ARGS) tests solutions
+	    -n 3 --no-loadscope-reorder -o console_output_style=count --ignore=tests/browser $(PYTEST_ARGS) tests solutions
 
 test-quick: ## Run what is quick, and the proof of the exercises in changed notebooks on one seed (a few minutes)
 	@$(environment) --extra test --extra postgresql --run pytest \
-	    --quick -n 2 --no-loadscope-reorder -o console_output_style=count --ignore=tests/browser $(PYTEST_ARGS) tests
+	    --quick -n 3 --no-loadscope-reorder -o console_output_style=count --ignore=tests/browser $(PYTEST_ARGS) tests
 
 test-browser: ## Drive JupyterLab in Chromium, as a student and as an instructor, and a hub (as root)
 	@test -x "$(CHROMIUM)" || { echo "There is no Chromium at $(CHROMIUM): install it (apt install chromium) or name yours, make test-browser CHROMIUM=/path/to/chromium" >&2; exit 1; }

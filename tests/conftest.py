@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Before anything imports matplotlib: tests draw into memory, on machines without a screen too.
 os.environ.setdefault("MPLBACKEND", "Agg")
-# Two processes run the tests on two cores, each with a kernel: more threads would wait for each other, awake.
+# Three processes run the tests on two cores, each with a kernel: more threads would wait for each other, awake.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # nbval reads what a cell shows when the cell has ended. A progress bar that moves ten times a second has by then filled
 # the kernel's queue of 1,000 messages where a training takes a minute; what comes later is lost, the cell's end too.
