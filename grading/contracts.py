@@ -118,7 +118,8 @@ def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
     may have inputs of the same shapes, by which alone what is kept must not be found.
 
     What is kept of a call may be too short for the other, or too long. Of the others it is the one that has most inputs
-    in common, and the last that differs; of whole numbers each becomes another one by itself.
+    in common, all but the model where there is one, and the last that differs; of whole numbers each becomes another
+    one by itself.
     """
     ask = _richest(calls)
     alike = [other for other in calls if other.build == ask.build and other.keywords == ask.keywords]
@@ -126,6 +127,7 @@ def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
     if all(type(value) is int for value in ask.inputs):
         others = [(*ask.inputs[:n], value + 2, *ask.inputs[n + 1 :]) for n, value in enumerate(ask.inputs)]
     elif others:
+        others.extend(_with_another_model(ask.inputs))
         alike_most = max(others, key=lambda inputs: _in_common(inputs, ask.inputs))
         if alike_most is not others[0]:
             yield replace(ask, take="again", then=others[0])
@@ -137,6 +139,14 @@ def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
     for inputs in others or [ask.inputs]:
         yield replace(ask, take="again", then=inputs)
         yield replace(ask, inputs=inputs, take="again", then=ask.inputs)
+
+
+def _with_another_model(inputs: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """Yields the same inputs with a model of other weights, drawn from another seed, for the first of their models."""
+    for place, value in enumerate(inputs):
+        if isinstance(value, Model) and value.name not in DATA and not (value.state or value.meta):
+            yield (*inputs[:place], replace(value, seed=value.seed + 1), *inputs[place + 1 :])
+            return
 
 
 def _turned(value: Any) -> Any:

@@ -175,7 +175,7 @@ def hide_padding(lengths: Tensor, size: int) -> Tensor:
 
 
 # %% [markdown]
-# > **The mistake first.** `TransformerBase` is causal unless you say otherwise. For a translator that means: the encoder's first word knows nothing of the others. Change the *last* word of an English sentence, and see what moves in
+# > **The mistake first.** `TransformerBase` is causal unless you say otherwise. For a translator that means: the encoder's first word knows nothing of the others. Change the *last noun* of an English sentence, and see what moves in
 # > the memory.
 
 # %% experiment
@@ -218,7 +218,7 @@ class Seq2Seq(nn.Module):
 
     def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
         """Returns a Context with memory `(b, m, d)` and memory_mask, for source `(b, m)` and
-        lengths `(b,)`; no cache."""
+        lengths `(b,)`; no cache. Padding is hidden from the encoder, and by the mask from the decoder."""
         ### BEGIN SOLUTION
         memory = self.encoder(source, source_lengths)  # (b, m, d)
         return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
@@ -596,7 +596,7 @@ columns = [f"{low} to {high} words" for low, high in ends]
 pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 # %% [markdown]
-# Compare the columns: are long sentences harder for this model, early on and in the end? Then the rows: in which third is the gain from one pass to the next the largest? This is how such a claim is tested. (And remember that BLEU adds up the n-grams of all sentences before it divides: a sentence of twenty words counts twice as much as one of ten.)
+# Compare the columns: are long sentences harder for this model, early on and in the end? Then the rows: in which third is the gain from one pass to the next the largest? This is how such a claim is tested. (And remember that BLEU adds up the n-grams of all sentences before it divides: a sentence of twenty words counts twice as much as one of ten, and more than that for n-grams.)
 #
 # ## 7. Exercise: on which pairs?
 #
@@ -809,7 +809,7 @@ plots.show(figure, "Two maps of cross-attention. The largest weight of each row.
            + ". Right: " + said[1] + ".")
 
 # %% [markdown]
-# Read the left map from top to bottom. A diagonal would mean word for word; where French exchanges noun and adjective, the two dark squares exchange places as well: the model writes *hommes* while it looks at *men*, the last word but one, and goes *back* to *curious*
+# Read the left map from top to bottom. A diagonal would mean word for word; where French exchanges noun and adjective, the two dark squares exchange places as well: the model writes *hommes* while it looks at *men*, the last word before the full stop, and goes *back* to *curious*
 # for the next one. On the right, *ne* and *pas* both come from *not*. Nobody has told it any of this: all it has ever been given is pairs of sentences.
 #
 # Is it a habit, or one lucky sentence? We look for such exchanges in 120 translations: two words next to each other, which look most at two English words next to each other, in the opposite order.

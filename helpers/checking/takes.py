@@ -387,7 +387,7 @@ def _random_numbers(call: Call) -> dict[str, str]:
     Of a class it also tells whether two new modules, with the weights that each begins with, give the same, or have a
     weight in common that is no constant.
     """
-    states, inputs = list[dict[str, Any]](), copy.deepcopy(call.question.inputs)
+    states, inputs = list[dict[str, object]](), copy.deepcopy(call.question.inputs)
     results, drawn = [], list[set[str]]()
     for seed in (101, 202):
         random.seed(seed)
@@ -396,8 +396,8 @@ def _random_numbers(call: Call) -> dict[str, str]:
         module = None if call.module is None else _built(replace(call.question, weights=None), call.answer)
         drawn.append(set() if module is None else _drawn_weights(module))
         results.append(plain.encode(call.act_on(inputs, module)))
-        states.append({"torch": torch.get_rng_state(), "random": random.getstate(), "numpy": np.random.get_state()})
-    told = {name: "seeded anew" if _alike(states[0][name], states[1][name]) else "left" for name in states[0]}
+        states.append(_random_states())
+    told = {name: "seeded anew" if states[0][name] == states[1][name] else "left" for name in states[0]}
     if call.module is None:
         return told
     same = results[0] == results[1] or bool(drawn[0] & drawn[1])
@@ -410,12 +410,11 @@ def _drawn_weights(module: nn.Module) -> set[str]:
     return {json.dumps([name, plain.encode(weight)]) for name, weight in named.items() if len(weight.unique()) > 1}
 
 
-def _alike(first: Any, second: Any) -> bool:
-    if isinstance(first, tuple):
-        return all(map(_alike, first, second))
-    if isinstance(first, Tensor):
-        return torch.equal(first, second)
-    return bool(np.array_equal(first, second))
+def _random_states() -> dict[str, object]:
+    """Returns the state of each library's random numbers, in a form that is compared at once."""
+    numbers = np.random.get_state()
+    in_numpy = numbers[1].tobytes(), *numbers[2:]  # type: ignore[index]
+    return {"torch": torch.get_rng_state().numpy().tobytes(), "random": random.getstate(), "numpy": in_numpy}
 
 
 # name -> (what is taken, in words; the function that makes the call and takes it)
