@@ -91,6 +91,17 @@ def _gradients(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
         yield max(asks, key=lambda ask: _passing(exercise.reply(ask).value))
 
 
+def _smallest(calls: Sequence[Ask]) -> Ask:
+    """Returns of the calls that give most the one with the fewest numbers."""
+    most = max(sum(value is not None for value in ask.inputs) for ask in calls)
+    rich = [ask for ask in calls if sum(value is not None for value in ask.inputs) == most]
+    return min(rich, key=lambda ask: sum(map(_numbers_in, ask.inputs)))
+
+
+def _numbers_in(value: Any) -> int:
+    return value.numel() if isinstance(value, Tensor) else value if type(value) is int else 0
+
+
 def _passing(gradients: Any) -> int:
     """Returns how many numbers of the gradients are not 0; of what is none of gradients, 0."""
     tensors = gradients.values() if isinstance(gradients, dict) else ()
@@ -118,8 +129,8 @@ def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
     may have inputs of the same shapes, by which alone what is kept must not be found.
 
     What is kept of a call may be too short for the other, or too long. Of the others it is the one that has most inputs
-    in common, all but the model where there is one, and the last that differs; of whole numbers each becomes another
-    one by itself.
+    in common, and the last that differs; of whole numbers each becomes another one by itself. Where there is a model,
+    one of the calls in between has the same inputs and another model.
     """
     ask = _richest(calls)
     alike = [other for other in calls if other.build == ask.build and other.keywords == ask.keywords]
@@ -127,7 +138,6 @@ def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
     if all(type(value) is int for value in ask.inputs):
         others = [(*ask.inputs[:n], value + 2, *ask.inputs[n + 1 :]) for n, value in enumerate(ask.inputs)]
     elif others:
-        others.extend(_with_another_model(ask.inputs))
         alike_most = max(others, key=lambda inputs: _in_common(inputs, ask.inputs))
         if alike_most is not others[0]:
             yield replace(ask, take="again", then=others[0])
@@ -136,8 +146,9 @@ def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
         yield replace(ask, take="again", then=(*ask.inputs[:place], None, *ask.inputs[place + 1 :]))
     if _is_class(exercise):
         others.append(tuple(_turned(value) for value in ask.inputs))
+    other_model = next(_with_another_model(ask.inputs), None)
     for inputs in others or [ask.inputs]:
-        yield replace(ask, take="again", then=inputs)
+        yield replace(ask, take="again", then=other_model or inputs)
         yield replace(ask, inputs=inputs, take="again", then=ask.inputs)
 
 
@@ -233,8 +244,8 @@ def _large(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
 
 
 def _random_numbers(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
-    """Yields the richest call; of a class one of a module that draws its first weights, if there is any."""
-    asks = [replace(_richest(calls), take="random numbers", then=None)]
+    """Yields a small call; of a class the richest, or one of a module that draws its first weights, if there is any."""
+    asks = [replace(_richest(calls) if _is_class(exercise) else _smallest(calls), take="random numbers", then=None)]
     if _is_class(exercise):
         asks += [replace(ask, take="random numbers", then=None) for ask in calls[:TRIED] if ask.take == "result"]
     yield next((ask for ask in asks if _draws_weights(exercise.reply(ask).value)), asks[0])

@@ -190,3 +190,19 @@ def alignment(model, source, words):
     context.maps = {}
     model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
     return context.maps[model.decoder.layers[-1].cross_attention][0].mean(dim=0)
+
+
+# %% wrong: the maps are kept by source and words, whatever the model ->
+known_maps = {}
+
+
+@torch.no_grad()
+def alignment(model: nn.Module, source: list[int], words: list[int]) -> Tensor:
+    key = (tuple(source), tuple(words))
+    if key not in known_maps:
+        context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
+        context.maps = {}
+        model.decode(torch.tensor([[SOS, *words]]), context)
+        weights = context.maps[model.decoder.layers[-1].cross_attention]
+        known_maps[key] = weights[0].mean(dim=0)[: len(words)]
+    return known_maps[key].clone()
