@@ -245,9 +245,10 @@ def _large(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
 
 def _random_numbers(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
     """Yields a small call; of a class the richest, or one of a module that draws its first weights, if there is any."""
-    asks = [replace(_richest(calls) if _is_class(exercise) else _smallest(calls), take="random numbers", then=None)]
+    chosen = [_richest(calls) if _is_class(exercise) else _smallest(calls)]
     if _is_class(exercise):
-        asks += [replace(ask, take="random numbers", then=None) for ask in calls[:TRIED] if ask.take == "result"]
+        chosen += [ask for ask in calls[:TRIED] if ask.take == "result"]
+    asks = [replace(ask, take="random numbers", then=None, entries=()) for ask in chosen]
     yield next((ask for ask in asks if _draws_weights(exercise.reply(ask).value)), asks[0])
 
 
