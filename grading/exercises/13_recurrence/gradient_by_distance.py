@@ -51,13 +51,16 @@ def _question(kind: str, b: int, n: int, d: int, seed: int) -> Ask:
 
 
 def _draw_one(rng: random.Random) -> list[Ask]:
+    """Draws models; one of them gets a shape that is asked in public: so what is kept by its shape is always seen."""
     n, d, other = rng.sample([3, 4, 5, 6], 3)
-    return [_question("Recurrent", 1, n, d, seed_from(rng)), _question("SelfAttention", 1, n, other, seed_from(rng))]
+    fresh = [_question("Recurrent", 1, n, d, seed_from(rng)), _question("SelfAttention", 1, n, other, seed_from(rng))]
+    return [*fresh, _question("Recurrent", 1, 4, 3, seed_from(rng))]
 
 
 def _draw_several(rng: random.Random) -> list[Ask]:
     b, n, d = rng.sample([3, 4, 5, 6], 3)
-    return [_question("Recurrent", b, n, d, seed_from(rng)), _question("SelfAttention", n, n, n, seed_from(rng))]
+    fresh = [_question("Recurrent", b, n, d, seed_from(rng)), _question("SelfAttention", n, n, n, seed_from(rng))]
+    return [*fresh, _question("Recurrent", 3, 4, 2, seed_from(rng))]
 
 
 def _in_double(b: int, n: int, d: int, seed: int) -> Ask:
@@ -72,6 +75,7 @@ def _draw_ends(rng: random.Random) -> list[Ask]:
         _in_double(b, n, 2, seed_from(rng)),
         _question("Recurrent", b, 1, n, seed_from(rng)),
         _question("Recurrent", b, n, 1, seed_from(rng)),
+        _question("Recurrent", 3, 4, 1, seed_from(rng)),
     ]
 
 

@@ -209,3 +209,15 @@ def gradient_by_distance(model, x: Tensor) -> Tensor:
     model(x)[:, -1].sum().backward()
     x.requires_grad_(False)
     return x.grad.norm(dim=-1).mean(dim=0).flip(0)
+
+
+# %% wrong: the sizes are kept by the shape of x ->
+_KEPT = {}
+
+
+def gradient_by_distance(model, x):
+    if tuple(x.shape) not in _KEPT:
+        leaf = x.detach().clone().requires_grad_()
+        (gradient,) = torch.autograd.grad(model(leaf)[:, -1].sum(), leaf)
+        _KEPT[tuple(x.shape)] = gradient.norm(dim=-1).mean(dim=0).flip(0)
+    return _KEPT[tuple(x.shape)]
