@@ -1,9 +1,9 @@
 """The safe autograder against plain `nbgrader autograde`: the same submissions, in the same run, with the same marks.
 
-    python benchmarks/autograde.py                                # notebook 01, 40 submissions
-    python benchmarks/autograde.py 06_pretrained_vs_scratch --experiments
-    python benchmarks/autograde.py --growth 50 500 2000           # the safe way alone: does the cost grow linearly?
-    python benchmarks/autograde.py --parts                        # the safe way alone, all notebooks: where time goes
+    python -m benchmarks.autograde                                # notebook 01, 40 submissions
+    python -m benchmarks.autograde 06_pretrained_vs_scratch --experiments
+    python -m benchmarks.autograde --growth 50 500 2000           # the safe way alone: does the cost grow linearly?
+    python -m benchmarks.autograde --parts                        # the safe way alone, all notebooks: where time goes
 
 Run it on a quiet machine: processor time is that of the whole machine, since the sandboxed processes are killed when
 they are no longer needed, and a killed process takes its times with it. Memory is the highest sum, over all processes

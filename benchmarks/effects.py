@@ -1,7 +1,7 @@
 """What the experiments of the notebooks show, measured on the embedded corpora.
 
-    python benchmarks/effects.py            # prints the tables: 3 minutes on two cores
-    python benchmarks/effects.py --write    # and puts them into docs/results.md
+    python -m benchmarks.effects            # prints the tables: 3 minutes on two cores
+    python -m benchmarks.effects --write    # and puts them into docs/results.md
 
 `tests/test_effects.py` asserts the directions with a margin, here and in the outputs of the notebooks.
 """

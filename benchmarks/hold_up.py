@@ -1,7 +1,7 @@
 """Submissions that try to hold whoever grades, among honest ones: how long the run takes, and whether a mark is lost.
 
-    python benchmarks/hold_up.py                    # 30 among 30
-    python benchmarks/hold_up.py --each 3 --workers 2
+    python -m benchmarks.hold_up                    # 30 among 30
+    python -m benchmarks.hold_up --each 3 --workers 2
 
 The hostile ones are those of `tests/hostile/costs.py` (replies that are dear to read, and processes that hardly work),
 one after the other until there are enough. The honest ones are graded first by themselves, then among the others.

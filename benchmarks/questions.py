@@ -1,8 +1,8 @@
 """What the questions of a notebook cost: processor time of drawing them, and of asking and judging right answers.
 
-    python benchmarks/questions.py                          # all notebooks, 5 students each
-    python benchmarks/questions.py 10 11 --students 20
-    python benchmarks/questions.py --against ../before      # another checkout, in turns with this one, as ratios
+    python -m benchmarks.questions                          # all notebooks, 5 students each
+    python -m benchmarks.questions 10 11 --students 20
+    python -m benchmarks.questions --against ../before      # another checkout, in turns with this one, as ratios
 
 What is made once for a run, such as the public examples, is made before the clock starts.
 """

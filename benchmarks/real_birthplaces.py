@@ -1,7 +1,7 @@
 """Where was X born, about real people: is it worth having read about them?
 
-    python benchmarks/real_birthplaces.py --out results --bf16     # a hundred minutes on one core without a GPU
-    python benchmarks/real_birthplaces.py --out results --quick    # a trial: does everything run?
+    python -m benchmarks.real_birthplaces --out results --bf16     # a hundred minutes on one core without a GPU
+    python -m benchmarks.real_birthplaces --out results --quick    # a trial: does everything run?
 
 A run that was stopped goes on where it was when the same command is given again: reading after
 its last whole epoch, the questions after the last whole run.

@@ -1,7 +1,7 @@
 """The headline experiment at full size, on the real book reviews (V=50001, D=200, M=4, A=2).
 
-    python benchmarks/real_reviews.py --out results         # a GPU: minutes; a CPU: hours
-    python benchmarks/real_reviews.py --out results --quick # a CPU: does everything run?
+    python -m benchmarks.real_reviews --out results         # a GPU: minutes; a CPU: hours
+    python -m benchmarks.real_reviews --out results --quick # a CPU: does everything run?
 
 A run that was stopped goes on where it was when the same command is given again: pretraining after
 its last whole epoch, the classifiers after the last whole run.

@@ -1,9 +1,9 @@
 """Translation at full size, on real captions (multi30k, English to French: 29,000 pairs).
 
-    python benchmarks/real_translation.py --out results         # a GPU: minutes; a CPU: hours
-    python benchmarks/real_translation.py --out results --bf16 --epochs 12 --budget 4096 --dropout 0.2
+    python -m benchmarks.real_translation --out results         # a GPU: minutes; a CPU: hours
+    python -m benchmarks.real_translation --out results --bf16 --epochs 12 --budget 4096 --dropout 0.2
                                                                 # a CPU: 40 minutes on one core
-    python benchmarks/real_translation.py --out results --quick # a CPU: does everything run?
+    python -m benchmarks.real_translation --out results --quick # a CPU: does everything run?
 
 A run that was stopped goes on after its last whole epoch when the same command is given again.
 

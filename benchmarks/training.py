@@ -1,7 +1,7 @@
 """How much faster our training loop is than a plain one, and which change brings how much.
 
-    python benchmarks/training.py                    # speed: about 3 minutes on one core
-    python benchmarks/training.py --epochs 3         # and accuracy after each of 3 epochs: 15 minutes
+    python -m benchmarks.training                    # speed: about 3 minutes on one core
+    python -m benchmarks.training --epochs 3         # and accuracy after each of 3 epochs: 15 minutes
 
 Both train the classifier of notebook 06 at full size (V=50001, D=200, M=4, A=2) on the real book
 reviews. The plain loop is the usual one: batches of 8 in random order, padded to the longest,
