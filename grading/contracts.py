@@ -83,12 +83,28 @@ def _richest(calls: Sequence[Ask]) -> Ask:
 
 
 def _gradients(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
-    """Yields the call through which most gradients pass: where a softmax has one winner, none does."""
+    """Yields the call through which most gradients pass: where a softmax has one winner, none does.
+
+    One where all inputs are finite numbers, and one where an input is not, as a mask of minus infinity.
+    """
     if exercise.trains or _is_class(exercise):
         most = max(sum(value is not None for value in ask.inputs) for ask in calls)
         rich = [ask for ask in reversed(calls) if sum(value is not None for value in ask.inputs) == most]
-        asks = [replace(ask, take="gradients") for ask in rich[:TRIED]]
-        yield max(asks, key=lambda ask: _passing(exercise.reply(ask).value))
+        alike = dict[tuple[bool, ...], list[Ask]]()
+        for ask in [ask for ask in rich if not any(map(_is_odd, ask.inputs))] or rich:
+            alike.setdefault(tuple(map(_is_finite, ask.inputs)), []).append(replace(ask, take="gradients"))
+        for asks in alike.values():
+            yield max(asks[:TRIED], key=lambda ask: _passing(exercise.reply(ask).value))
+
+
+def _is_odd(value: Any) -> bool:
+    """Says whether a tensor holds NaN or infinity: through what may be left out, no gradient is promised."""
+    return isinstance(value, Tensor) and value.is_floating_point() and bool((value.isnan() | value.isposinf()).any())
+
+
+def _is_finite(value: Any) -> bool:
+    """Says whether an input is a tensor of finite numbers: a gradient may arrive at it."""
+    return isinstance(value, Tensor) and value.is_floating_point() and bool(value.isfinite().all())
 
 
 def _smallest(calls: Sequence[Ask]) -> Ask:
@@ -143,7 +159,9 @@ def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
             yield replace(ask, take="again", then=others[0])
         others = [alike_most]
     for place in _optional(exercise, ask):
-        yield replace(ask, take="again", then=(*ask.inputs[:place], None, *ask.inputs[place + 1 :]))
+        by_axes = {_axes(one.inputs[place]): one for one in [*calls, ask] if _gives(one, place)}
+        for one in by_axes.values():
+            yield replace(one, take="again", then=(*one.inputs[:place], None, *one.inputs[place + 1 :]))
     if _is_class(exercise):
         others.append(tuple(_turned(value) for value in ask.inputs))
     other_model = next(_with_another_model(ask.inputs), None)
@@ -173,6 +191,14 @@ def _optional(exercise: Exercise, ask: Ask) -> list[int]:
     defaults = [parameter.default for name, parameter in called.items() if name != "self"]
     pairs = zip(ask.inputs, defaults, strict=False)
     return [place for place, (value, default) in enumerate(pairs) if default is None and value is not None]
+
+
+def _gives(ask: Ask, place: int) -> bool:
+    return len(ask.inputs) > place and ask.inputs[place] is not None
+
+
+def _axes(value: Any) -> int:
+    return value.dim() if isinstance(value, Tensor) else 0
 
 
 def _in_common(inputs: Sequence[Any], others: Sequence[Any]) -> int:

@@ -163,13 +163,14 @@ def _draw_decoder(kind: str) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         asks = []
         for norm_first in {"post": (False,), "pre": (True,)}.get(kind, (False, True)):
-            build, (b, n, m) = _draw_layer_build(rng, norm_first), rng.sample([3, 6, 7, 8], 3)
+            build, (b, *lengths) = _draw_layer_build(rng, norm_first), rng.sample([3, 6, 7, 8], 3)
+            n, m = sorted(lengths)  # whoever reads no more of the memory than x is long is wrong in every stage
             sizes: list[tuple[int, int, int, Tensor | None, Tensor | None]]
             if kind == "causal":
                 sizes = [(b, n, m, _causal(n), None), (b, n, n, _causal(n), None), (1, n, n, _bias(n, n), None)]
             elif kind == "padding":
                 sizes = [(b, n, m, None, _padding(b, m, rng)), (b, n, n, None, _padding(b, n, rng))]
-                sizes.append((2, n, n, None, _reading_bias(2, n, rng)))
+                sizes += [(2, n, k, None, _reading_bias(2, k, rng)) for k in (n, m)]
             elif kind == "both":
                 sizes = [(b, n, n, _causal(n), _padding(b, n, rng)), (n, n, n, _causal(n), _padding(n, n, rng))]
                 sizes.append((1, n, m, _bias(n, n), _reading_bias(1, m, rng)))

@@ -90,7 +90,33 @@ def _draw_batches(rng: random.Random) -> list[Ask]:
     same = _attention_inputs((4,), 4, 4, 4, 4, rng.randrange(10**6))  # all sizes alike: key.T does not crash here
     one = _attention_inputs((1,), 1, 5, 6, 1, rng.randrange(10**6))
     many = _draw_attention(2, 1, 2, masks="blocked")(rng)
-    return [*_draw_attention(3, masks="none bias")(rng), same, one, *many, *_draw_attention(2, 3, masks="blocked")(rng)]
+    alike = _one_mask_for_all_heads(2, 3, *rng.sample([3, 4, 5, 6], 2), rng.randrange(10**6))
+    return [
+        *_draw_attention(3, masks="none bias")(rng),
+        same,
+        one,
+        *many,
+        *_draw_attention(2, 3, masks="blocked")(rng),
+        alike,
+    ]
+
+
+def _one_mask_for_all_heads(b: int, h: int, n: int, m: int, seed: int) -> Ask:
+    """Returns a question whose mask `(b, 1, 1, m)` is another one for each sentence."""
+    return _attention_inputs((b, h), n, m, 5, 4, seed, _numbers(b, 1, 1, m, seed=seed + 3, size=2))
+
+
+def _gradients_beside_a_blocked_key(n: int, m: int, seed: int) -> Ask:
+    """Returns a question on gradients where a blocked key has a score of 100 and more, the others small ones.
+
+    What is blocked has weight 0; but 0 times the gradient of an infinite exponential is NaN.
+    """
+    ask = _attention_inputs((), n, m, 4, 3, seed)
+    query, key, value, _ = ask.inputs
+    query[:, 0], key[:, 0], key[seed % m, 0] = 1, 0, 300
+    mask = torch.zeros(n, m)
+    mask[:, seed % m] = -math.inf
+    return Ask((query, key, value, mask), take="gradients")
 
 
 def _large_scores(n: int, m: int, seed: int) -> Ask:
@@ -171,6 +197,7 @@ EXERCISE = Exercise(
                 _attention_inputs((1,), 1, 3, 2, 1, 90),
                 _attention_inputs((2, 1), 2, 4, 3, 2, 100, _bias(2, 4)),
                 _attention_inputs((1, 2, 2), 2, 3, 5, 1, 110),
+                _one_mask_for_all_heads(2, 3, 2, 3, 130),
             ],
             _draw_batches,
             decisive=True,
@@ -180,8 +207,11 @@ EXERCISE = Exercise(
             0.25,
             "Scores of 30,000 and of -30,000 are no more than a shift of a row, and the softmax takes it out. What is "
             "blocked has weight 0, however high its score is. `torch.softmax` does both.",
-            [_large_scores(2, 4, 120)],
-            lambda rng: [_large_scores(n, m, rng.randrange(10**6)) for n, m in ((3, 5), (2, rng.choice([6, 7])))],
+            [_large_scores(2, 4, 120), _gradients_beside_a_blocked_key(2, 3, 140)],
+            lambda rng: [
+                *(_large_scores(n, m, rng.randrange(10**6)) for n, m in ((3, 5), (2, rng.choice([6, 7])))),
+                _gradients_beside_a_blocked_key(3, rng.randint(4, 6), rng.randrange(10**6)),
+            ],
         ),
     ],
     [

@@ -30,7 +30,7 @@ EXERCISE = Exercise(
             0.5,
             "A dot product of width D is a sum of D products; the variances of independent terms add up.",
             [Ask(at={"D": 16, "A": 1})],
-            lambda rng: [Ask(at={"D": rng.randint(3, 99), "A": 1})],
+            lambda rng: [Ask(at={"D": rng.randint(67, 199), "A": 1})],
         ),
         Stage(
             "several heads",

@@ -159,8 +159,8 @@ LUCKY = 5, [(1, 4.0, 1.0, 2.0, 12.0), (3, 9.9, 1.0, 3.0, 0.0), (6, 10.0, 1.0, 5.
 UNLUCKY = 5, [(1, 10.6, 1.0, 2.0, -8.0), (3, 9.9, 1.0, 3.0, 0.0), (6, 10.0, 1.0, 5.0, 0.0)]
 # the standard error is 0, and the best is as good as itself
 EQUAL = 5, [(1, 5.0, 1.0, 0.0, 0.0), (3, 10.0, 0.0, 3.0, 0.0), (6, 10.0, 0.0, 5.0, 0.0)]
-
-
+# the same, and a smaller one is a little below it
+QUIET = 5, [(1, 9.6, 1.0, 0.0, 0.0), (3, 5.0, 1.0, 3.0, 0.0), (6, 10.0, 0.0, 5.0, 0.0)]
 # a bad setting lies between two good ones in size, and the smallest good one has neither the lowest nor the
 # highest mean
 GAP = 5, [(1, 9.6, 1.0, 0.0, 0.0), (2, 5.0, 1.0, 0.0, 0.0), (3, 10.0, 2.0, 3.0, 0.0), (6, 9.3, 1.0, 5.0, 0.0)]
@@ -204,7 +204,7 @@ EXERCISE = Exercise(
             1,
             "The standard error is that of the best setting's mean: its standard deviation (with n - 1) divided by the "
             "root of n, its number of runs. Use means, not single runs.",
-            *_choices(BETWEEN, OWN, LUCKY, UNLUCKY, DIVISOR, ROOT, THREE, EQUAL, UNEVEN, FEWER, TEST, DOUBLE),
+            *_choices(BETWEEN, OWN, LUCKY, UNLUCKY, DIVISOR, ROOT, THREE, EQUAL, QUIET, UNEVEN, FEWER, TEST, DOUBLE),
         ),
     ],
     [

@@ -281,6 +281,9 @@ EXERCISE = Exercise(
                 _good_and_eager,
                 partial(_good_and_high, last=1.06),
                 partial(_good_and_high, last=0.97),
+                partial(
+                    _good_and_high, last=0.951
+                ),  # 5 % above, seen from the last one, but not 5 % below the one before
                 _good_at_the_limit,
             ),
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -114,6 +115,13 @@ def _draw_sizes(rng: random.Random) -> list[Ask]:
         _step(1, rng.randint(2, 5), 1, seed_from(rng)),
         _step(rng.randint(2, 4), 1, rng.randint(4, 6), seed_from(rng)),
     ]
+
+
+def _large_step(seed: int) -> Ask:
+    """Returns a question in which an exponential of what the layers give is infinite, and tanh is 1 or -1."""
+    ask = _step(3, 4, 2, seed)
+    x, state = ask.inputs
+    return replace(ask, inputs=(1000 * x, state))
 
 
 EXERCISE = Exercise(
@@ -228,6 +236,7 @@ EXERCISE = Exercise(
             ),
         ),
     ],
+    large=[_large_step(9)],
     hints=(
         "Read the four formulas from below. What two things does the last line mix, and which of them gets more when "
         "the update gate is near 1? Then the line above: which of the two summands is multiplied by the reset gate, "

@@ -949,3 +949,32 @@ class DecoderLayer(nn.Module):
         x = self.attention_norm(x + self.attention(x, x, mask))
         x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
         return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: no more of the memory than x is long ->
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model: int, n_heads: int, d_feedforward: int, norm_first: bool = False) -> None:
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(
+        self, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None
+    ) -> Tensor:
+        n = x.shape[1]
+        memory = memory[:, :n]  # word i has the words 0 ... n - 1 of the source to read
+        if memory_mask is not None:
+            memory_mask = memory_mask[..., :n]
+        if self.norm_first:
+            normed = self.attention_norm(x)
+            x = x + self.attention(normed, normed, mask)
+            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))

@@ -827,3 +827,25 @@ class MultiHeadAttention(nn.Module):
         if mask is not None:
             scores = scores + mask if mask.dim() == 2 else scores.masked_fill(mask == -math.inf, -math.inf)
         return self.output((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
+
+
+# %% wrong: a mask of the same shape is used again ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+        self.last_mask = None
+
+    def forward(self, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+        if mask is not None:
+            self.last_mask = mask  # need not be handed over again
+        elif self.last_mask is not None and self.last_mask.shape == (x.shape[1], source.shape[1]):
+            mask = self.last_mask
+        query = split_heads(self.query(x), self.n_heads)
+        key, value = split_heads(self.key(source), self.n_heads), split_heads(self.value(source), self.n_heads)
+        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+        return self.output(merge_heads(mixed))

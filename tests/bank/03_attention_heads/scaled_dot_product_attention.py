@@ -362,3 +362,47 @@ def scaled_dot_product_attention(query, key, value, mask=None):
         scores = scores + mask
     weights = torch.exp(scores - torch.logsumexp(scores, -1, keepdim=True))
     return torch.einsum("...nm,...mv->...nv", weights, value), weights
+
+
+# %% wrong: where after an infinite exponential ->
+def scaled_dot_product_attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    if mask is None:
+        mask = torch.zeros_like(scores)
+    blocked = mask == -torch.inf
+    biased = scores + torch.where(blocked, torch.zeros_like(mask), mask)
+    top = biased.masked_fill(blocked, -torch.inf).amax(dim=-1, keepdim=True).detach()
+    powers = torch.exp(biased - top)
+    powers = torch.where(blocked, torch.zeros_like(powers), powers)
+    weights = powers / powers.sum(dim=-1, keepdim=True)
+    return weights @ value, weights
+
+
+# %% wrong: the mask of a sentence goes to others ->
+def scaled_dot_product_attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    leading = query.shape[:-2]
+    flat_query, flat_key, flat_value = (x.reshape(-1, *x.shape[-2:]) for x in (query, key, value))
+    scores = flat_query @ flat_key.transpose(-2, -1) / math.sqrt(query.shape[-1])  # (b * h, n, m)
+    if mask is not None:
+        if mask.dim() > 2:
+            mask = mask.reshape(-1, *mask.shape[-2:])
+            mask = mask.repeat(len(scores) // len(mask), 1, 1)
+        scores = scores + mask
+    weights = torch.softmax(scores, dim=-1)
+    output = weights @ flat_value
+    return output.reshape(*leading, *output.shape[-2:]), weights.reshape(*leading, *weights.shape[-2:])
+
+
+# %% wrong: no gradient for the mask ->
+def scaled_dot_product_attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    if mask is not None:
+        scores = scores + mask.detach()
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights

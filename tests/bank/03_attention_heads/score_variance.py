@@ -88,3 +88,8 @@ def score_variance():
 # %% wrong: the width cut at 512 ->
 def score_variance() -> sympy.Expr:
     return sympy.Piecewise((D / A, D <= 512), (512 / A, True))
+
+
+# %% wrong: never wider than 64 ->
+def score_variance() -> sympy.Expr:
+    return sympy.Min(D / A, 64)

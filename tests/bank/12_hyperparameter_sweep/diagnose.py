@@ -224,3 +224,15 @@ def diagnose(train_loss, dev_loss):
 # %% wrong: the same to everybody ->
 def diagnose(train_loss, dev_loss):
     return "fits"
+
+
+# %% wrong: per cent of the last ->
+def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
+    *_, before, last = dev_loss
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    if last > 1.1 * min(dev_loss):
+        return "overfits"
+    if before > 1.05 * last:
+        return "underfits"
+    return "fits"

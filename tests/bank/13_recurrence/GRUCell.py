@@ -399,3 +399,20 @@ class GRUCell(nn.Module):
         r, z = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
         n = torch.tanh(x_n + r * h_n)
         return (1 - z) * n + z * state
+
+
+# %% wrong: tanh by hand ->
+class GRUCell(nn.Module):
+    def __init__(self, d_in: int, d: int) -> None:
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x: Tensor, state: Tensor) -> Tensor:
+        xr, xz, xn = self.from_input(x).chunk(3, dim=-1)
+        hr, hz, hn = self.from_state(state).chunk(3, dim=-1)
+        r = 1 / (1 + torch.exp(-(xr + hr)))
+        z = 1 / (1 + torch.exp(-(xz + hz)))
+        e = torch.exp(2 * (xn + r * hn))
+        n = (e - 1) / (e + 1)
+        return (1 - z) * n + z * state

@@ -354,3 +354,16 @@ def unroll(cell, x, lengths, state):
         state = reads * cell(x[:, t], state) + (1 - reads) * state
         states.append(state)
     return torch.stack(states, dim=1)
+
+
+# %% wrong: put back by the order itself ->
+def unroll(cell, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
+    order = lengths.argsort(descending=True, stable=True)
+    x, lengths, state = x[order], lengths[order], state[order]
+    states = []
+    for t in range(x.shape[1]):
+        alive = int((lengths > t).sum())
+        if alive:
+            state = torch.cat([cell(x[:alive, t], state[:alive]), state[alive:]])
+        states.append(state)
+    return torch.stack(states, dim=1)[order]
