@@ -90,7 +90,8 @@ def _draw_batches(rng: random.Random) -> list[Ask]:
     same = _attention_inputs((4,), 4, 4, 4, 4, rng.randrange(10**6))  # all sizes alike: key.T does not crash here
     one = _attention_inputs((1,), 1, 5, 6, 1, rng.randrange(10**6))
     many = _draw_attention(2, 1, 2, masks="blocked")(rng)
-    alike = _one_mask_for_all_heads(2, 3, *rng.sample([3, 4, 5, 6], 2), rng.randrange(10**6))
+    n, m = rng.sample([3, 4, 5, 6], 2)
+    alike = _one_mask_for_all_heads(2, 3, n, m, rng.randrange(10**6))
     return [
         *_draw_attention(3, masks="none bias")(rng),
         same,

@@ -191,3 +191,12 @@ def alibi_bias(n_heads, size):
     slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
     distance = (torch.arange(size)[:, None] - torch.arange(size)).clamp(max=256)
     return (-slopes[:, None, None] * distance).masked_fill(distance < 0, -torch.inf)
+
+
+# %% wrong: far words are forbidden ->
+def alibi_bias(n_heads: int, size: int) -> Tensor:
+    places = torch.arange(size)
+    distances = places[:, None] - places
+    slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
+    bias = -slopes[:, None, None] * distances
+    return bias.masked_fill((distances < 0) | (bias < -20), float("-inf"))
