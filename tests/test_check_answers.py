@@ -17,7 +17,9 @@ from helpers.checking import building, plain
 from helpers.checking.answers import Ask, InProcess
 from helpers.checking.judging import judge
 from helpers.checking.limits import time_limit
+from helpers.checking.model_probes import state_of
 from helpers.checking.plain import Model
+from helpers.data import IGNORE, Batch
 from tests.checking import LANGUAGE_MODEL, asked, classifier_of, right_mask, verdict
 
 
@@ -173,6 +175,22 @@ def test_an_input_that_must_stay_as_it_was() -> None:
     examples = Exercise(careful, [kept], []).public_examples()
     assert judge(examples, InProcess(careful)).outcome == "right"
     assert "no longer as it was" in str(judge(examples, InProcess(spoiling)))
+
+
+def test_a_batch_of_which_a_tensor_is_written_over_is_changed() -> None:
+    def forgetful(batches: list[Batch]) -> int:
+        batches[-1].target[batches[-1].target == IGNORE] = 0
+        return len(batches)
+
+    def careful(batches: list[Batch]) -> int:
+        return len([batch.target.masked_fill(batch.target == IGNORE, 0) for batch in batches])
+
+    tokens, target = torch.tensor([[4, 5]]), torch.tensor([[5, IGNORE]])
+    asked = [Batch(torch.tensor([n]), tokens, torch.tensor([2]), target.clone(), torch.tensor([0])) for n in range(2)]
+    before = state_of(asked)
+    assert (careful(asked), state_of(asked)) == (2, before)
+    assert (forgetful(asked), state_of(asked) == before) == (2, False)
+    assert state_of(asked[0]) != state_of(asked[1])
 
 
 def test_a_tensor_that_asks_for_a_gradient_afterwards_is_changed() -> None:

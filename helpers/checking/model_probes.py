@@ -6,6 +6,7 @@ The model itself never leaves the process of the answer. `helpers.checking.takes
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import torch
@@ -36,6 +37,10 @@ def state_of(value: Any) -> Any:
         return value.dtype, value.shape, value.requires_grad, plain.raw(value)
     if isinstance(value, dict) and len(value) <= plain.MAX_KEYS and all(isinstance(name, str) for name in value):
         return {name: state_of(part) for name, part in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):  # a batch
+        return type(value).__name__, {part.name: state_of(getattr(value, part.name)) for part in fields(value)}
+    if isinstance(value, list) and any(map(is_dataclass, value)):
+        return [state_of(part) for part in value]
     return plain.encode(value)
 
 

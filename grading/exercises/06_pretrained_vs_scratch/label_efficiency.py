@@ -96,10 +96,15 @@ def _label_records(
 
 
 def _one_run(rng: random.Random) -> list[Ask]:
-    """Asks with one run: 21/32 is wanted and reached exactly, which rounding would miss, and something less."""
+    """Asks with one run: 21/32 is wanted and reached exactly, which rounding would miss, something less, and more.
+
+    21/32 are not 66 %, though they are when rounded.
+    """
+    (near,) = _label_records(rng, ["scratch"], 1, enough=21)
     return [
         *_label_records(rng, ["scratch"], 1, exact=True, enough=21),
         *_label_records(rng, ["scratch"], 1),
+        Ask((near.inputs[0], 0.66)),
     ]
 
 
@@ -108,8 +113,9 @@ def _several_seeds(rng: random.Random) -> list[Ask]:
 
 
 def _several_ways(rng: random.Random) -> list[Ask]:
-    """Asks with three ways, in each of which one run of the most labels is not there."""
-    (ask,) = _label_records(rng, rng.sample([*WAYS, "half", "distilled"], 3), 3, mixed=True)
+    """Asks with three ways, in each of which one run of the most labels is not there; one name is a part of another."""
+    one, other = rng.sample([*WAYS, "half", "distilled"], 2)
+    (ask,) = _label_records(rng, rng.sample([one, other, f"{one}, twice"], 3), 3, mixed=True)
     records, wanted = ask.inputs
     for way in {record["way"]: None for record in records}:
         most = max(record["labels"] for record in records if record["way"] == way)

@@ -51,7 +51,7 @@ def _square(rng: random.Random) -> list[Ask]:
     """Asks with as many texts as places, one of them of a single token; and what follows a text is large."""
     n = rng.randint(3, 5)
     losses, counts = _losses(n, n, seed_from(rng)), torch.tensor(rng.sample(range(1, n + 1), n))
-    return [Ask((losses.where(_real_places(losses, counts), torch.tensor(1e4)), counts))]
+    return [Ask((losses.where(_real_places(losses, counts), torch.tensor(1e9)), counts))]
 
 
 def _text_means(losses: Tensor, token_counts: Tensor) -> Tensor:
@@ -87,7 +87,11 @@ EXERCISE = Exercise(
             "every token counts the same, in a short text and in a long one",
             0.5,
             "Divide the sum of all losses by the number of all tokens, not text by text.",
-            [Ask((_losses(3, 7, 4), _counts(7, 2, 4))), Ask((_losses(4, 4, 5), _counts(1, 4, 2, 3)))],
+            [
+                Ask((_losses(3, 7, 4), _counts(7, 2, 4))),
+                Ask((_losses(4, 4, 5), _counts(1, 4, 2, 3))),
+                *_square(random.Random(8)),
+            ],
             both(_draw_losses(4, 1, True), _square),
             decisive=True,
         ),

@@ -207,3 +207,14 @@ def errors_by_length(logits, labels, lengths, edges):
 # %% wrong: zeros of the right shape ->
 def errors_by_length(logits, labels, lengths, edges):
     return torch.zeros(len(edges) - 1)
+
+
+# %% wrong: wrong below one half ->
+def errors_by_length(logits: Tensor, labels: Tensor, lengths: Tensor, edges: list[int]) -> Tensor:
+    probabilities = logits.softmax(dim=-1).gather(1, labels[:, None]).squeeze(1)  # (b,) of the right class
+    wrong = probabilities < 0.5
+    shares = []
+    for low, high in zip(edges, edges[1:]):
+        inside = (lengths >= low) & (lengths < high)
+        shares.append(wrong[inside].float().mean())  # NaN for an empty bin
+    return torch.stack(shares)

@@ -358,3 +358,32 @@ def label_efficiency(records: list[dict], wanted: float) -> dict[str, dict]:
             "needed": next((c for c, mean in zip(labels, accuracy) if mean >= wanted), None),
         }
     return result
+
+
+# %% wrong: a way is looked for in a name ->
+def label_efficiency(records: list[dict], wanted: float) -> dict[str, dict]:
+    found = {}
+    for way in {r["way"] for r in records}:
+        own = [r for r in records if way in r["way"]]
+        counts = sorted({r["labels"] for r in own})
+        means = []
+        for count in counts:
+            scores = [r["accuracy"] for r in own if r["labels"] == count]
+            means.append(sum(scores) / len(scores))
+        enough = [count for count, mean in zip(counts, means) if mean >= wanted]
+        found[way] = {"labels": counts, "accuracy": means, "needed": min(enough, default=None)}
+    return found
+
+
+# %% wrong: means in whole per cent ->
+def label_efficiency(records: list[dict], wanted: float) -> dict[str, dict]:
+    scores = {}
+    for r in records:
+        scores.setdefault(r["way"], {}).setdefault(r["labels"], []).append(r["accuracy"])
+    found = {}
+    for way, by_count in scores.items():
+        counts = sorted(by_count)
+        means = [sum(by_count[count]) / len(by_count[count]) for count in counts]
+        needed = next((count for count, mean in zip(counts, means) if round(mean, 2) >= wanted), None)
+        found[way] = {"labels": counts, "accuracy": means, "needed": needed}
+    return found

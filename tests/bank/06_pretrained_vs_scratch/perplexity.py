@@ -140,3 +140,10 @@ def perplexity(losses, token_counts):
 def perplexity(losses, token_counts):
     real = torch.cat([row[:c] for row, c in zip(losses, token_counts)])
     return math.exp(float(real.clamp(max=10).mean()))
+
+
+# %% wrong: padding is taken off the sum ->
+def perplexity(losses: Tensor, token_counts: Tensor) -> float:
+    beyond = torch.arange(losses.shape[1], device=losses.device) >= token_counts[:, None]  # (b, n)
+    of_padding = (losses * beyond).sum()
+    return ((losses.sum() - of_padding) / token_counts.sum()).exp().item()

@@ -456,3 +456,18 @@ def train_step(model, batch, optimizer):
                 if parameter.grad is not None:
                     parameter -= group["lr"] * parameter.grad
     return loss.item()
+
+
+# %% wrong: zeros in the batch ->
+def train_step(model: nn.Module, batch: Batch, optimizer: torch.optim.Optimizer) -> float:
+    model.train()
+    logits = model(batch.tokens, batch.lengths).flatten(0, -2)
+    target = batch.target.flatten()
+    asked = target != IGNORE
+    target[~asked] = 0
+    loss = F.cross_entropy(logits, target, reduction="none")[asked].mean()
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
