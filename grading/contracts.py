@@ -20,7 +20,7 @@ from helpers.checking.judging import INPUTS_STAY as INPUTS_STAY
 from helpers.checking.judging import Case, Examples, Raised, StageCases
 from helpers.checking.plain import Other
 from helpers.checking.recipes import DATA, Model
-from helpers.checking.takes import DIFFER, TWO_NEW
+from helpers.checking.takes import DIFFER, TWO_NEW, is_differentiable
 
 
 class Exercise(Protocol):
@@ -92,7 +92,7 @@ def _gradients(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
         rich = [ask for ask in reversed(calls) if sum(value is not None for value in ask.inputs) == most]
         alike = dict[tuple[bool, ...], list[Ask]]()
         for ask in [ask for ask in rich if not any(map(_is_odd, ask.inputs))] or rich:
-            alike.setdefault(tuple(map(_is_finite, ask.inputs)), []).append(replace(ask, take="gradients"))
+            alike.setdefault(tuple(map(is_differentiable, ask.inputs)), []).append(replace(ask, take="gradients"))
         for asks in alike.values():
             yield max(asks[:TRIED], key=lambda ask: _passing(exercise.reply(ask).value))
 
@@ -100,11 +100,6 @@ def _gradients(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
 def _is_odd(value: Any) -> bool:
     """Says whether a tensor holds NaN or infinity: through what may be left out, no gradient is promised."""
     return isinstance(value, Tensor) and value.is_floating_point() and bool((value.isnan() | value.isposinf()).any())
-
-
-def _is_finite(value: Any) -> bool:
-    """Says whether an input is a tensor of finite numbers: a gradient may arrive at it."""
-    return isinstance(value, Tensor) and value.is_floating_point() and bool(value.isfinite().all())
 
 
 def _smallest(calls: Sequence[Ask]) -> Ask:

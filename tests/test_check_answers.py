@@ -19,7 +19,7 @@ from helpers.checking.judging import judge
 from helpers.checking.limits import time_limit
 from helpers.checking.model_probes import state_of
 from helpers.checking.plain import Model
-from helpers.data import IGNORE, Batch
+from helpers.data import IGNORE, Batch, Vocabulary
 from tests.checking import LANGUAGE_MODEL, asked, classifier_of, right_mask, verdict
 
 
@@ -191,6 +191,15 @@ def test_a_batch_of_which_a_tensor_is_written_over_is_changed() -> None:
     assert (careful(asked), state_of(asked)) == (2, before)
     assert (forgetful(asked), state_of(asked) == before) == (2, False)
     assert state_of(asked[0]) != state_of(asked[1])
+
+
+def test_a_vocabulary_that_has_learned_a_word_is_changed() -> None:
+    def learning(words: Vocabulary) -> int:
+        return words.numbers.setdefault("new", len(words.tokens))
+
+    ask = Ask((Model("Vocabulary", {"words": ["le", "chat"]}),))
+    assert InProcess(learning).ask(ask).changed_inputs
+    assert not InProcess(lambda words: words.encode("le chien")).ask(ask).changed_inputs
 
 
 def test_a_tensor_that_asks_for_a_gradient_afterwards_is_changed() -> None:

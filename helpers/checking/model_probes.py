@@ -6,19 +6,19 @@ The model itself never leaves the process of the answer. `helpers.checking.takes
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from helpers.checking import plain
+from helpers.checking.recipes import DATA
 
 
 def state_of(value: Any) -> Any:
     """Returns what must be the same of an input before and after a call: of a model weights, what trains, and modes.
 
-    Of a tensor, besides its numbers, it is whether it asks for a gradient.
+    Of a tensor, besides its numbers, it is whether it asks for a gradient; of a batch and a vocabulary, all they hold.
 
     Raises:
         NotPlain: when it is too large to be looked at.
@@ -37,9 +37,9 @@ def state_of(value: Any) -> Any:
         return value.dtype, value.shape, value.requires_grad, plain.raw(value)
     if isinstance(value, dict) and len(value) <= plain.MAX_KEYS and all(isinstance(name, str) for name in value):
         return {name: state_of(part) for name, part in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):  # a batch
-        return type(value).__name__, {part.name: state_of(getattr(value, part.name)) for part in fields(value)}
-    if isinstance(value, list) and any(map(is_dataclass, value)):
+    if type(value).__name__ in DATA:
+        return type(value).__name__, {name: state_of(part) for name, part in vars(value).items()}
+    if isinstance(value, list) and any(type(part).__name__ in DATA for part in value):
         return [state_of(part) for part in value]
     return plain.encode(value)
 

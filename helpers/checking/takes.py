@@ -317,12 +317,16 @@ def _lists(value: Any) -> set[int]:
     return {id(part) for part in parts if isinstance(part, list | dict | set)}
 
 
+def is_differentiable(value: Any) -> bool:
+    """Says whether a gradient may be asked of an input: it is a tensor of finite floating point numbers."""
+    return isinstance(value, Tensor) and value.is_floating_point() and bool(value.isfinite().all())
+
+
 def _gradients(call: Call) -> dict[str, Tensor]:
     """Returns the gradients of a weighted sum of the result, of inputs and parameters, where one arrives."""
     inputs: list[Any] = []
     for value in call.inputs:
-        differentiable = isinstance(value, Tensor) and value.is_floating_point() and bool(value.isfinite().all())
-        inputs.append(value.detach().clone().requires_grad_() if differentiable else value)
+        inputs.append(value.detach().clone().requires_grad_() if is_differentiable(value) else value)
     model = call.module or next((value for value in inputs if isinstance(value, nn.Module)), None)
     named = {f"input {n}": value for n, value in enumerate(inputs, 1) if isinstance(value, Tensor)}
     with torch.enable_grad():

@@ -281,9 +281,8 @@ EXERCISE = Exercise(
                 _good_and_eager,
                 partial(_good_and_high, last=1.06),
                 partial(_good_and_high, last=0.97),
-                partial(
-                    _good_and_high, last=0.951
-                ),  # 5 % above, seen from the last one, but not 5 % below the one before
+                # the one before is more than 5 % above the last, which is less than 5 % below the one before
+                partial(_good_and_high, last=0.951),
                 _good_at_the_limit,
             ),
         ),

@@ -15,7 +15,7 @@ from helpers.checking.answers import Ask
 
 from ._common import _numbers
 
-SIZES = ((4, 2), (6, 3), (6, 2), (8, 4))  # h, g: heads of queries, and of keys and values
+SIZES = ((4, 2), (6, 3), (6, 2), (8, 4), (12, 3))  # h, g: heads of queries, and of keys and values
 
 
 def _attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, scale: float = 0.0) -> Tensor:
@@ -49,6 +49,16 @@ def _slopes(h: int, n: int, m: int) -> Tensor:
     """Returns a mask `(h, n, m)` with a bias for each distance, another one for each head."""
     distance = (torch.arange(n)[:, None] + m - n - torch.arange(m)).abs()
     return _causal(n, m) - distance * torch.arange(1, h + 1)[:, None, None] / 2
+
+
+def _of_each_head(b: int, h: int, n: int, m: int, seed: int) -> Tensor:
+    """Returns a mask `(b, h, n, m)` of finite numbers, in which the first row of each head lies far below the others.
+
+    A softmax takes off what a whole row has in common.
+    """
+    mask = _numbers(b, h, n, m, seed=seed, size=2)
+    mask[:, :, 0] -= 200
+    return mask
 
 
 def _draw_sizes(rng: random.Random) -> tuple[int, int, int]:
@@ -85,6 +95,7 @@ def _draw_masked(rng: random.Random) -> list[Ask]:
         _ask(seed_from(rng), 3, (6, 3), n, 6, d, _padding(3, 6)),
         _ask(seed_from(rng), 2, (6, 2), 2, n, d, _slopes(6, 2, n)),
         _ask(seed_from(rng), 4, (4, 2), 4, 4, 4, _slopes(4, 4, 4)),
+        _ask(seed_from(rng), 2, (6, 3), 3, n, d, _of_each_head(2, 6, 3, n, seed_from(rng))),
     ]
 
 
@@ -164,7 +175,12 @@ EXERCISE = Exercise(
             0.75,
             "With h heads and g groups, h / g heads that follow one another share a group: with h = 4 and g = 2, heads "
             "0 and 1 read group 0, heads 2 and 3 group 1.",
-            [_ask(7, 2, (4, 2), 2, 3, 3), _ask(10, 1, (6, 2), 1, 2, 5), _ask(13, 1, (6, 3), 3, 2, 2)],
+            [
+                _ask(7, 2, (4, 2), 2, 3, 3),
+                _ask(10, 1, (6, 2), 1, 2, 5),
+                _ask(13, 1, (6, 3), 3, 2, 2),
+                _ask(22, 1, (12, 3), 1, 2, 2),
+            ],
             _draw_shared,
             decisive=True,
         ),
@@ -184,6 +200,7 @@ EXERCISE = Exercise(
                 _ask(19, 1, (4, 2), 3, 3, 2, _causal(3, 3)),
                 _ask(22, 2, (2, 1), 2, 3, 3, _padding(2, 3)),
                 _ask(25, 1, (4, 2), 2, 3, 2, _slopes(4, 2, 3)),
+                _ask(25, 2, (4, 2), 2, 3, 3, _of_each_head(2, 4, 2, 3, 26)),
             ],
             _draw_masked,
         ),

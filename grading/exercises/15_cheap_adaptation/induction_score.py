@@ -87,7 +87,7 @@ EXERCISE = Exercise(
             "one number for each head",
             0.25,
             "For attention (b, h, n, n) the result has the shape (h,): mean over the texts and over the rows.",
-            [_ask(_random(1, 2, 3, 3))],
+            [_ask(_random(1, 2, 3, 3)), _ask(_random(5, 2, 1, 3))],
             lambda rng: [_ask(_random(seed_from(rng), 3, 2, 4)), _ask(_random(seed_from(rng), 1, 1, 3))],
             view="shape",
         ),

@@ -225,3 +225,12 @@ def replace_head(model, n_classes):
     if model.base.d_model not in COPIES:
         COPIES[model.base.d_model] = copy.deepcopy(model.base)
     return Classifier(COPIES[model.base.d_model], n_classes)
+
+
+# %% wrong: rows of the old head, another bias ->
+def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
+    classifier = Classifier(copy.deepcopy(model.base), n_classes)
+    with torch.no_grad():
+        rows = model.head.weight[:n_classes]
+        classifier.head.weight[: len(rows)] = rows
+    return classifier

@@ -223,3 +223,54 @@ def grouped_query_attention(query, key, value, mask=None):
     share = query.size(1) // key.size(1)
     scores = query @ key.repeat_interleave(share, dim=1).mT / math.sqrt(key.size(-2))
     return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value.repeat_interleave(share, dim=1)
+
+
+# %% wrong: the mask of head 0 for all ->
+def grouped_query_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+) -> Tensor:
+    b, h, n, d = query.shape
+    g = key.shape[1]
+    grouped = query.reshape(b, g, h // g, n, d)
+    scores = grouped @ key[:, :, None].transpose(-2, -1) / math.sqrt(d)  # (b, g, h / g, n, m)
+    if mask is not None:
+        if mask.dim() == 4:  # (b, 1, 1, m)
+            mask = mask[:, :1, None]
+        elif mask.dim() == 3 and mask.shape[0] > 1:  # (h, n, m)
+            mask = mask.unflatten(0, (g, h // g))
+        scores = scores + mask
+    return (scores.softmax(dim=-1) @ value[:, :, None]).reshape(b, h, n, d)
+
+
+# %% wrong: one maximum for all rows ->
+def grouped_query_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+) -> Tensor:
+    shared = query.shape[1] // key.shape[1]
+    key, value = (part.repeat_interleave(shared, dim=1) for part in (key, value))
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    if mask is not None:
+        scores = scores + mask
+    powers = torch.exp(scores - scores.max())
+    return powers / powers.sum(dim=-1, keepdim=True) @ value
+
+
+# %% wrong: groups by a rounded scale ->
+def grouped_query_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+) -> Tensor:
+    h, g = query.shape[1], key.shape[1]
+    group = torch.linspace(0, g - 1, h, device=key.device).round().long()
+    scores = query @ key[:, group].transpose(-2, -1) / math.sqrt(query.shape[-1])
+    if mask is not None:
+        scores = scores + mask
+    return scores.softmax(dim=-1) @ value[:, group]

@@ -174,3 +174,10 @@ def induction_score(attention):
             for k in range(h)
         ]
     )
+
+
+# %% wrong: squeezes away a single head ->
+def induction_score(attention: Tensor) -> Tensor:
+    half = attention.shape[-1] // 2
+    picked = attention[:, :, half:].diagonal(1, dim1=-2, dim2=-1)  # (b, h, half)
+    return picked.mean(dim=-1, keepdim=True).mean(dim=0).squeeze()
