@@ -120,12 +120,16 @@ def _passing(gradients: Any) -> int:
 
 
 def _in_training(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
-    """Yields a call of a module built in each way: with and without an argument that may be left out."""
+    for ask in _richest_of_each_way(exercise, calls):
+        yield replace(ask, take="in training")
+
+
+def _richest_of_each_way(exercise: Exercise, calls: Sequence[Ask]) -> list[Ask]:
+    """Returns a call of a module built in each way: with and without an argument that may be left out."""
     ways = dict[frozenset[str], list[Ask]]()
     for ask in calls if _is_class(exercise) else ():
         ways.setdefault(frozenset(ask.build or {}), []).append(ask)
-    for alike in ways.values():
-        yield replace(_richest(alike), take="in training")
+    return [_richest(alike) for alike in ways.values()]
 
 
 def _in_double(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
@@ -158,7 +162,10 @@ def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
         for one in by_axes.values():
             yield replace(one, take="again", then=(*one.inputs[:place], None, *one.inputs[place + 1 :]))
     if _is_class(exercise):
-        others.append(tuple(_turned(value) for value in ask.inputs))
+        others.append(_turned(ask.inputs))
+        for other in _richest_of_each_way(exercise, calls):
+            if set(other.build or {}) != set(ask.build or {}):
+                yield replace(other, take="again", then=_turned(other.inputs))
     other_model = next(_with_another_model(ask.inputs), None)
     for inputs in others or [ask.inputs]:
         yield replace(ask, take="again", then=other_model or inputs)
@@ -173,10 +180,12 @@ def _with_another_model(inputs: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
             return
 
 
-def _turned(value: Any) -> Any:
-    """Returns a tensor with its numbers in the opposite order; a mask, and what is no tensor, stays."""
-    is_mask = isinstance(value, Tensor) and bool(value.isinf().any())
-    return value.flip(list(range(value.dim()))) if isinstance(value, Tensor) and not is_mask else value
+def _turned(inputs: Sequence[Any]) -> tuple[Any, ...]:
+    """Returns inputs with the numbers of tensors in the opposite order; a mask, and what is no tensor, stays."""
+    return tuple(
+        value.flip(list(range(value.dim()))) if isinstance(value, Tensor) and not value.isinf().any() else value
+        for value in inputs
+    )
 
 
 def _optional(exercise: Exercise, ask: Ask) -> list[int]:
@@ -261,7 +270,10 @@ def _telling(exercise: Exercise, given: Sequence[Ask], left: Sequence[Ask], *, a
 
 
 def _large(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+    """Yields the large questions, and what gradients pass through the first."""
     yield from exercise.large
+    if exercise.trains or _is_class(exercise):
+        yield from (replace(ask, take="gradients") for ask in exercise.large[:1] if ask.take == "result")
 
 
 def _random_numbers(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
@@ -296,7 +308,8 @@ CIRCUMSTANCES = (
     ),
     Circumstance(
         "asked again, after another question, it gives the same",
-        "It keeps something from one call to the next, or hands out the same object twice.",
+        "It keeps something from one call to the next, which does not fit when inputs, weights or a model have changed "
+        "or a module was copied; or it hands out the same object twice.",
         _again,
     ),
     Circumstance(

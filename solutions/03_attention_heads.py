@@ -451,8 +451,8 @@ plots.show(figure, "Four matrices. Head 0 as wanted holds 0, 1, 2 in its first r
 # the second half of the sentence, and for a causal model the mask of row 1 is put on numbers of token 0. Nothing stops such a model from running. No
 # check of shapes finds the mistake, only looking at the numbers does.
 #
-# A reshape never moves numbers: it cuts the same long row of numbers in another way. So it can cut the last axis in two, `(b, n, h, d/h)`. To exchange two axes
-# you need a transpose.
+# A reshape never changes the order of the numbers: it cuts the same long row of numbers in another way. So it can cut the last axis in two,
+# `(b, n, h, d/h)`. To exchange two axes you need a transpose.
 
 # %% exercise="split_heads"
 def split_heads(x: Tensor, n_heads: int) -> Tensor:

@@ -38,7 +38,7 @@
 # | `constant_baseline` | one town for everybody | 2 |
 # | `corrupt_span` | a text with a span moved behind it | 6 |
 # | `exact_match` | the share of answers right in every letter | 4 |
-# | `risk_coverage` | how risk grows with the number of answers | 3 |
+# | `risk_coverage` | how the risk changes as more people get an answer | 3 |
 # | `answer_or_abstain` | a threshold that keeps a promise | 4 |
 # | *essay* `pretraining_essay` | why reading helps | 2 |
 # | *essay* `made_up_essay` | answers found and answers made up | 2 |
@@ -133,8 +133,8 @@ def constant_baseline(pairs: list[tuple[str, str]], others: list[tuple[str, str]
     """Returns the most frequent answer of `pairs`, and the share of `others` for which it is right.
 
     Args:
-        pairs: questions with their answers, from which the answer is chosen. Of equally frequent answers,
-            the one that comes first in `pairs` counts.
+        pairs: questions with their answers, at least one, from which the answer is chosen. Of equally
+            frequent answers, the one that comes first in `pairs` counts.
         others: questions with their answers, at least one, on which it is tried.
 
     Returns:
@@ -626,7 +626,8 @@ def answer_or_abstain(dev: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor],
     `max_risk`; if there is none, it is `math.inf`, and nobody gets an answer.
 
     Args:
-        dev, test: for each person the confidence `(n,)` and whether the answer is right, bool `(n,)`.
+        dev, test: for each of its n persons, at least one, the confidence `(n,)` and whether the answer is
+            right, bool `(n,)`; dev and test have an n each.
         max_risk: a share from 0 to 1.
 
     Returns:

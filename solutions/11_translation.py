@@ -692,7 +692,7 @@ def beam_decode(model: nn.Module, source: Tensor, width: int, max_len: int) -> t
         model: has `encode(source, source_lengths)` and `decode(target, context)`, as Seq2Seq.
         source: one sentence without padding, `(1, m)`; its length for `encode` is `torch.tensor([m])`.
         width: number of beams, 1 or more. With 1 this is greedy decoding.
-        max_len: most words written, `<eos>` included.
+        max_len: most words written, `<eos>` included, 1 or more.
 
     The score is the mean of the log-probabilities (nats) of all words written, `<eos>` included.
     It is never below that of the greedy sentence.
@@ -769,7 +769,7 @@ def alignment(model: nn.Module, source: list[int], words: list[int]) -> Tensor:
         model: has `encode(source, source_lengths)`, `decode(target, context)` and `decoder.layers`, as
             Seq2Seq.
         source: m token numbers of one English sentence.
-        words: the n words of its translation, without `<sos>` and `<eos>`.
+        words: the n words of its translation, 1 or more, without `<sos>` and `<eos>`.
 
     Row i has the weights of the last layer's cross-attention at the place that *writes* word i,
     the mean over the heads.

@@ -264,7 +264,8 @@ def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) 
 
     Returns:
         One row {**setting, **result} for each setting, in the order of the settings. A new row takes the
-        place of an old one of the same name, in the table as well. An interruption passes to the caller.
+        place of an old one of the same name, in the table as well. What stops train_one, Ctrl-C or an
+        error, passes to the caller.
     """
     ### BEGIN SOLUTION
     table = dict(finished)

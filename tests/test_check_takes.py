@@ -145,10 +145,10 @@ def from_its_seed(generator: torch.Generator) -> Tensor:
 @pytest.mark.parametrize(
     ("answer", "again", "other", "once_more"),
     [
-        (lambda generator: torch.rand(9, generator=generator), "the same result", "another result", "another result"),
-        (lambda generator: torch.rand(9), "another result", "another result", "another result"),
-        (lambda generator: torch.ones(9), "the same result", "the same result", "the same result"),
-        (from_its_seed, "the same result", "another result", "the same result"),
+        (lambda generator: torch.rand(9, generator=generator), "the same results", "other results", "other results"),
+        (lambda generator: torch.rand(9), "other results", "other results", "other results"),
+        (lambda generator: torch.ones(9), "the same results", "the same results", "the same results"),
+        (from_its_seed, "the same results", "other results", "the same results"),
     ],
 )
 def test_whether_chance_comes_from_the_generator_is_seen(answer: Any, again: str, other: str, once_more: str) -> None:

@@ -135,6 +135,45 @@ def test_what_is_kept_of_an_earlier_call_costs_a_tenth() -> None:
     assert lost(powers_exercise(), lambda count, base=2: large[base][:count]) == []
 
 
+def test_what_is_kept_of_tensors_that_change_in_place_costs_a_tenth() -> None:
+    known = dict[int, tuple[Tensor, Tensor]]()
+
+    def by_identity(x: Tensor, factor: float = 2.0) -> Tensor:
+        if id(x) not in known or known[id(x)][0] is not x:
+            known[id(x)] = x, x * factor
+        return known[id(x)][1]
+
+    assert lost(function_exercise(), by_identity) == [AGAIN]
+
+
+class Signed(Scale):
+    """Multiplies by one learned number, or by its opposite."""
+
+    def __init__(self, start: float = 1.0, negative: bool = False) -> None:
+        super().__init__(start)
+        self.negative = negative
+
+    def forward(self, x: Tensor) -> Tensor:
+        return -x * self.factor if self.negative else x * self.factor
+
+
+class SignedByClass(Signed):
+    def __init__(self, start: float = 1.0, negative: bool = False) -> None:
+        super().__init__(start)
+        del self.negative
+        type(self).negative = negative
+
+
+def test_what_is_kept_on_a_class_costs_a_tenth() -> None:
+    def ask(negative: bool) -> Ask:
+        build = {"start": 1.0, "negative": negative}
+        return Ask((X,), build=build, weights={"factor": torch.tensor(3.0)})
+
+    defined = Exercise(Signed, [Stage("all", 2, "look", [ask(True), ask(False)], lambda rng: [ask(True)])], [])
+    assert lost(defined, Signed) == []
+    assert lost(defined, SignedByClass) == [AGAIN]
+
+
 def size_of(model: nn.Module) -> int:
     """Returns how many numbers a model has."""
     return sum(parameter.numel() for parameter in model.parameters())
@@ -211,11 +250,60 @@ class Single(Scale):
         return (x * self.factor).float()
 
 
+class KeptWithoutGradients(Scale):
+    def forward(self, x: Tensor) -> Tensor:
+        if torch.is_grad_enabled():
+            return x * self.factor
+        if not hasattr(self, "known"):
+            self.known = self.factor.clone()
+        return x * self.known
+
+
+class KeptForTraining(Scale):
+    def forward(self, x: Tensor) -> Tensor:
+        if not hasattr(self, "view"):
+            self.view = self.factor[...]  # where no gradient was recorded, none passes through it ever after
+        return x * self.view
+
+
+class HoldsOn(Scale):
+    def __init__(self, start: float = 1.0) -> None:
+        super().__init__(start)
+        self.scaled = lambda x: x * self.factor
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.scaled(x)
+
+
+class ChangesItself(Scale):
+    """Gives what it should, with another number at each call."""
+
+    def __init__(self, start: float = 1.0) -> None:
+        super().__init__(start)
+        self.sign = 1.0
+
+    def forward(self, x: Tensor) -> Tensor:
+        result = x * self.factor * self.sign
+        self.factor.data.neg_()
+        self.sign = -self.sign
+        return result
+
+
+class InPlaceWithoutGradients(Scale):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.factor if torch.is_grad_enabled() else x.mul_(self.factor)
+
+
 @pytest.mark.parametrize(
     ("answer", "names"),
     [
         (Scale, []),
         (Noisy, [TRAINING]),
+        (KeptWithoutGradients, [AGAIN]),
+        (KeptForTraining, [GRADIENT]),
+        (HoldsOn, [AGAIN]),
+        (ChangesItself, [GRADIENT, AGAIN]),
+        (InPlaceWithoutGradients, [AGAIN, INPUTS_STAY]),
         (Stopped, [GRADIENT]),
         (Kept, [AGAIN]),
         (Anew, [RANDOM]),

@@ -62,10 +62,10 @@ def test_a_view_comes_back_as_it_looks() -> None:
         ),
         (Optimizer("SGD", 0.1), {"optimizer": "SGD", "lr": 0.1}),
         (plain.Generator(3), {"generator": 3}),
-        (plain.Recorded("f"), {"recorded": "f", "results": None, "stop_at": 0}),
+        (plain.Recorded("f"), {"recorded": "f", "results": None, "stop_at": 0, "fails": False}),
         (
             plain.Recorded("f", [([1], 2)], 3),
-            {"recorded": "f", "results": [{"tuple": [[1], 2]}], "stop_at": 3},
+            {"recorded": "f", "results": [{"tuple": [[1], 2]}], "stop_at": 3, "fails": False},
         ),
     ],
     ids=repr,
@@ -218,6 +218,23 @@ L, INDEX = sympy.Symbol("L", positive=True, integer=True), sympy.Symbol("i", int
 def test_a_formula_may_have_any_form(formula: Any) -> None:
     read = decode(json.loads(json.dumps(encode(formula))))
     assert [round(float(read.value({"L": number})), 12) for number in (1, 2, 5)] == [0, 1, 10]
+
+
+@pytest.mark.parametrize(
+    ("formula", "wanted"),
+    [
+        (sympy.floor(INDEX / L), 1),
+        (sympy.ceiling(INDEX / L), 1),
+        (sympy.Mod(INDEX, L), 0),
+        (sympy.floor(3 * INDEX / (4 * L) + sympy.Rational(1, 4)), 1),
+        (sympy.ceiling(INDEX / (2 * L)), 1),
+        (sympy.floor(INDEX / (2 * L)), 0),
+    ],
+)
+def test_a_whole_number_stays_one_whatever_rounding_does(formula: Any, wanted: int) -> None:
+    read = decode(json.loads(json.dumps(encode(formula))))
+    values = {number: round(float(read.value({"L": number, "i": number})), 12) for number in range(1, 1000)}
+    assert {number: value for number, value in values.items() if value != wanted} == {}
 
 
 def test_symbols_without_assumptions_are_noted() -> None:

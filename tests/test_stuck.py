@@ -60,8 +60,13 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cells:
     return cells
 
 
+# Seconds for a cell; they take one. It was seen once that the client did not notice a reply until the time was over.
+CELL_SECONDS = 60
+
+
 def execute(notebook: NotebookNode, folder: Path) -> None:
-    client = NotebookClient(notebook, kernel_name="python3", timeout=300, resources={"metadata": {"path": str(folder)}})
+    resources = {"metadata": {"path": str(folder)}}
+    client = NotebookClient(notebook, kernel_name="python3", timeout=CELL_SECONDS, resources=resources)
     client.execute(env={**os.environ, "OMP_NUM_THREADS": "1"})
 
 

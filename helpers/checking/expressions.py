@@ -143,6 +143,12 @@ def _equal(first: mpmath.mpf, second: mpmath.mpf) -> bool:
     return bool(abs(first - second) <= mpmath.mpf(10) ** -30 * (1 + abs(second)))
 
 
+def _floor(value: mpmath.mpf) -> mpmath.mpf:
+    """Returns the largest whole number that is not above a value; one that only rounding keeps from it is reached."""
+    nearest = mpmath.nint(value)
+    return nearest if _equal(value, nearest) else mpmath.floor(value)
+
+
 # name, as in sympy -> (how many branches it has in a tree, 0 for any number of them from one on; the function of them)
 _FUNCTIONS: dict[str, tuple[int, Callable[..., mpmath.mpf]]] = {
     "Add": (0, lambda *values: mpmath.fsum(values)),
@@ -155,8 +161,8 @@ _FUNCTIONS: dict[str, tuple[int, Callable[..., mpmath.mpf]]] = {
     "coth": (1, mpmath.coth),
     "sech": (1, _growing(mpmath.sech)),
     "log": (1, mpmath.log),
-    "floor": (1, mpmath.floor),
-    "ceiling": (1, mpmath.ceil),
+    "floor": (1, _floor),
+    "ceiling": (1, lambda value: -_floor(-value)),
     "Abs": (1, abs),
     "Max": (0, lambda *values: max(values)),
     "Min": (0, lambda *values: min(values)),
@@ -166,7 +172,7 @@ _FUNCTIONS: dict[str, tuple[int, Callable[..., mpmath.mpf]]] = {
     "FallingFactorial": (2, _counting("falling factorial", mpmath.ff, 10_000)),
     "RisingFactorial": (2, _counting("rising factorial", mpmath.rf, 10_000)),
     "sign": (1, mpmath.sign),
-    "Mod": (2, lambda value, divisor: value - divisor * mpmath.floor(value / divisor)),
+    "Mod": (2, lambda value, divisor: value - divisor * _floor(value / divisor)),
     # Conditions of a Piecewise: 1 for true, 0 for false.
     "Equality": (2, _truth(_equal)),
     "Unequality": (2, _truth(lambda first, second: not _equal(first, second))),

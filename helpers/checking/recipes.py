@@ -90,12 +90,13 @@ class Recorded:
     """A function told by what it gives: a stand-in for one that takes hours. Each of its calls is noted.
 
     `results` are pairs: the arguments of a call, and what it gives for them; None gives None for whatever it is asked.
-    Call number `stop_at`, counted from 1, is interrupted as by Ctrl-C.
+    Call number `stop_at`, counted from 1, is interrupted as by Ctrl-C or, if it `fails`, ends with a RuntimeError.
     """
 
     name: str
     results: list[tuple[list[Any], Any]] | None = None
     stop_at: int = 0
+    fails: bool = False
 
     def __post_init__(self) -> None:
         """Raises ValueError when the results are not pairs of a list and a value."""
@@ -105,7 +106,8 @@ class Recorded:
 
     def in_words(self) -> str:
         """Returns what a student is told of it."""
-        return self.name + (f" (interrupted at call {self.stop_at})" if self.stop_at else "")
+        stops = f" ({'fails' if self.fails else 'interrupted'} at call {self.stop_at})"
+        return self.name + (stops if self.stop_at else "")
 
 
 DATA = ("Batch", "Vocabulary")  # told as a `Model` is, and no models

@@ -37,16 +37,21 @@ class SumOfSomeWords(nn.Module):
     Args:
         strengths: `(n, n)`; output i is the sum over all tokens j of `strengths[i, j]` times what token j says.
         says: `(V, k)`, what each word of the vocabulary says.
+        hushed: whether a word says nothing where it follows word 0.
     """
 
-    def __init__(self, strengths: Tensor, says: Tensor) -> None:
+    def __init__(self, strengths: Tensor, says: Tensor, *, hushed: bool = False) -> None:
         super().__init__()
-        self.strengths, self.says = nn.Parameter(strengths), nn.Parameter(says)
+        self.strengths, self.says, self.hushed = nn.Parameter(strengths), nn.Parameter(says), hushed
 
     def forward(self, tokens: Tensor, padding: Tensor | None = None, context: Context | None = None) -> Tensor:
         """Returns `(b, n, k)` for `tokens` `(b, n)`."""
         size = tokens.shape[1]
-        outputs: Tensor = self.strengths[:size, :size] @ F.embedding(tokens, self.says)  # (n, n) @ (b, n, k)
+        said = F.embedding(tokens, self.says)  # (b, n, k)
+        if self.hushed:
+            heard = F.pad(tokens[:, :-1] != 0, (1, 0), value=True)  # (b, n)
+            said = said * heard[..., None]
+        outputs: Tensor = self.strengths[:size, :size] @ said  # (n, n) @ (b, n, k)
         return outputs
 
 

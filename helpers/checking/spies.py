@@ -15,6 +15,10 @@ class Interrupted(KeyboardInterrupt):
     """A recorded function was told to stop here."""
 
 
+class Failed(RuntimeError):
+    """A recorded function was told to fail here."""
+
+
 class Spy:
     """The function that a `plain.Recorded` tells of. `log` holds its calls: its name, the arguments as they were."""
 
@@ -25,14 +29,14 @@ class Spy:
         """Returns what was recorded for these arguments.
 
         Raises:
-            Interrupted: at the call that the recipe names.
+            Interrupted, Failed: at the call that the recipe names.
             LookupError: when nothing was recorded for them.
         """
         given = plain.encode([*arguments, *keywords.values()])
         self.calls += 1
         self.log.append([self.recipe.name, plain.decode(given)])
         if self.calls == self.recipe.stop_at:
-            raise Interrupted("as by Ctrl-C")
+            raise Failed("as where memory has run out") if self.recipe.fails else Interrupted("as by Ctrl-C")
         if self.recipe.results is None:
             return None
         for wanted, gives in self.recipe.results:
@@ -49,6 +53,6 @@ def log(inputs: Sequence[Any], act: Callable[[], Any]) -> list[list[Any]]:
             value.log = notes
     try:
         act()
-    except Interrupted:
+    except (Interrupted, Failed):
         notes.append(["interrupted", []])
     return notes

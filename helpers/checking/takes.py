@@ -20,6 +20,8 @@ from helpers.checking.building import build, build_inputs, first_model
 from helpers.checking.limits import seed_torch
 
 TWO_NEW, DIFFER = "two new modules", "begin with different numbers"  # of the take "random numbers"
+OTHER = 1.5  # times its weights, a module has other ones
+ROW = 12  # calls in a row of the take "seeds"
 DRAWS = 600  # enough to tell shares to 5 %
 
 
@@ -211,7 +213,11 @@ def _origins(call: Call) -> Any:
 
 
 def _shared(call: Call) -> Any:
-    return call.seen(lambda model: model_probes.shared(model, call.memory))
+    """Returns what a returned model shares with an input that must stay, or with what another call returns."""
+    memory, other = call.memory, call.act_on(call.question.inputs)
+    if isinstance(other, nn.Module) and not call.question.changes:
+        memory = [*memory, *other.parameters()]
+    return call.seen(lambda model: model_probes.shared(model, memory))
 
 
 def _learns(call: Call) -> Any:
@@ -266,22 +272,29 @@ def _modes(call: Call) -> Any:
 
 
 def _seeds(call: Call) -> dict[str, str] | None:
-    """Returns whether generators of the same seed give the result of a call again, and others do not.
+    """Returns whether generators of the same seed give the results of a row of calls again, and others do not.
 
-    Another one is a generator of another seed, and one that an earlier call has drawn from.
+    Another one is a generator of another seed, and one that the calls before have drawn from. It takes a row of them:
+    what has few results often has the same one twice.
     """
-    first = call.act()
-    if first is None:
-        return None
 
-    def same(shift: int, times: int = 1) -> str:
+    def row(shift: int, before: int = 0) -> list[Any]:
         inputs = build_inputs([_shifted(value, shift) for value in call.question.inputs])
         keywords = {name: build(value) for name, value in call.question.keywords.items()}
-        for _ in range(times):
-            result = call.function(*inputs, **keywords)
-        return "the same result" if plain.encode(result) == plain.encode(first) else "another result"
+        return [call.function(*inputs, **keywords) for _ in range(before + ROW)][before:]
 
-    return {"the same seed again": same(0), "another seed": same(1), "the same generator once more": same(0, 2)}
+    first = [call.act() for _ in range(ROW)]
+    if first[0] is None:
+        return None
+
+    def same(other: list[Any]) -> str:
+        return "the same results" if plain.encode(other) == plain.encode(first) else "other results"
+
+    return {
+        "the same seed again": same(row(0)),
+        "another seed": same(row(1)),
+        "the same generator once more": same(row(0, ROW)),
+    }
 
 
 def _shifted(value: Any, shift: int) -> Any:
@@ -289,26 +302,89 @@ def _shifted(value: Any, shift: int) -> Any:
 
 
 def _again(call: Call) -> dict[str, Any]:
-    """Makes the call, once more at once, one with the inputs `then`, and the call once more.
-
-    At once means with the very same tensors. A module gets other weights before that: then nothing that it has kept of
-    them is good any longer. Inputs that the call is meant to change are not given to it twice.
-    """
+    """Makes the call, again where something has changed, one with the inputs `then`, and the call once more."""
     inputs = copy.deepcopy(call.question.inputs)
-    first = call.act()
-    found = {"first": first}
-    if call.module is not None:
-        with torch.no_grad():
-            for parameter in call.module.parameters():
-                parameter.mul_(1.5 if parameter.requires_grad else 1.0)
-        found["with other weights"] = call.act()
-    elif not call.question.changes:
-        found["at once again"] = call.act()
+    module = call.module
+    found = _of_a_function_again(call, inputs) if module is None else _of_a_module_again(call, inputs, module)
     found["in between"] = call.act_on(call.question.then or ())
     last = call.act_on(inputs)
-    same = _lists(first) & _lists(last)
+    same = _lists(found["first"]) & _lists(last)
     found["asked again"] = "the same object as at first, and not a new one" if same else last
     return found
+
+
+def _of_a_function_again(call: Call, came: Sequence[Any]) -> dict[str, Any]:
+    """Makes the call, and once more with the very same inputs, as they were and with other numbers.
+
+    Inputs that the call is meant to change are not given to it twice. `came` holds the inputs as they came.
+    """
+    found = {"first": call.act()}
+    if not call.question.changes:
+        found["at once again"] = call.act()
+        found["the same inputs, with other numbers"] = _with_other_numbers(call, came)
+    return found
+
+
+def _of_a_module_again(call: Call, came: Sequence[Any], module: nn.Module) -> dict[str, Any]:
+    """Makes the call, once more without gradients, and, where all weights that train are others, in both ways.
+
+    Without gradients it is asked as where it is evaluated between two steps. What it has kept of the first weights is
+    no longer good then, nor in a deep copy that has others in places of their own. It leaves its own weights alone.
+    """
+    twin = _with_weights_of_its_own(copy.deepcopy(module))
+    before = [weight.detach().clone() for weight in module.parameters()]
+    found = {"first": call.act()}
+    kept = all(map(torch.equal, before, module.parameters()))
+    found["its own weights, after a call"] = "as before" if kept else "others"
+    with torch.no_grad():
+        found["at once again, without gradients"] = call.act()
+    found["a deep copy with other weights"] = call.act_on(came, twin)
+    _built_otherwise(call)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.mul_(OTHER if parameter.requires_grad else 1.0)
+        found["with other weights, without gradients"] = call.act()
+    found["with other weights"] = call.act()
+    return found
+
+
+def _with_weights_of_its_own(module: nn.Module) -> nn.Module:
+    """Returns a module in which new parameters with other numbers have taken the places of those that train."""
+    new = {id(old): nn.Parameter(old.detach() * OTHER) for old in module.parameters() if old.requires_grad}
+    for part in module.modules():
+        for name, old in list(part._parameters.items()):
+            if id(old) in new:
+                setattr(part, name, new[id(old)])
+    return module
+
+
+def _with_other_numbers(call: Call, first: Sequence[Any]) -> Any:
+    """Returns what a call gives while weights of models, and tensors, among its inputs have other numbers.
+
+    Then they are as before. It is a training step that changes both in place: what was kept of them no longer holds.
+    `first` holds the inputs as they came: an answer that has changed them is told so elsewhere, and once.
+    """
+    models = [value for value in call.inputs if isinstance(value, nn.Module)]
+    weights = [parameter.detach() for model in models for parameter in model.parameters()]
+    pairs = zip(call.inputs, first, strict=True)
+    tensors = [(value, came) for value, came in pairs if is_differentiable(came) and came.dim()]
+    turned = [(tensor, tensor.clone()) for tensor in [*weights, *(value for value, _ in tensors)]]
+    try:
+        for weight in weights:
+            weight.neg_()
+        for value, came in tensors:
+            value.copy_(came.flip(0))  # in another order, they are still such numbers as the call is made for
+        return plain.fresh(call.act())
+    finally:
+        for tensor, before in turned:
+            tensor.copy_(before)
+
+
+def _built_otherwise(call: Call) -> None:
+    """Builds another module, with the opposite of what is True or False: what is kept on the class becomes that."""
+    flags = {name: not value for name, value in (call.question.build or {}).items() if type(value) is bool}
+    if flags:
+        call.answer(**{**(call.question.build or {}), **flags})
 
 
 def _lists(value: Any) -> set[int]:
@@ -331,6 +407,9 @@ def _gradients(call: Call) -> dict[str, Tensor]:
     named = {f"input {n}": value for n, value in enumerate(inputs, 1) if isinstance(value, Tensor)}
     with torch.enable_grad():
         if model is not None:
+            if call.module is not None:
+                with torch.no_grad():  # evaluated before it learns: what it keeps of that lets no gradient pass
+                    call.act_on(call.question.inputs)
             model.zero_grad(set_to_none=True)
             named |= dict(model.named_parameters())
         result = call.function(*inputs, **call.keywords)
@@ -353,7 +432,8 @@ def _contexts(call: Call) -> dict[str, Any]:
 def _merged(call: Call) -> dict[str, Any]:
     """Returns the weights of the layer that `merged()` of a module gives, and what the module gives afterwards.
 
-    Also which of these weights lie in the module's memory, and which type they have when the module is in double.
+    Also which of these weights lie in the module's memory, what of the module learns afterwards, and which type they
+    have when the module is in double.
     """
     module: Any = call.module
     held = list(module.state_dict().values())
@@ -362,6 +442,7 @@ def _merged(call: Call) -> dict[str, Any]:
         "the merged layer": model_probes.see(merged, "", model_probes.weights_of),
         "the layer itself, afterwards": call.act(),
         "shared with the layer itself": model_probes.see(merged, "", lambda layer: model_probes.shared(layer, held)),
+        "what learns afterwards": {name for name, weight in module.named_parameters() if weight.requires_grad},
     }
     module.double()
     found["merged in double precision"] = model_probes.see(module.merged(), "", model_probes.types)
@@ -432,13 +513,16 @@ TAKES: dict[str, tuple[str, Callable[[Call], Any]]] = {
         _first_numbers,
     ),
     "origins": ("of a returned model: which input has the same numbers under the same name, for each weight", _origins),
-    "shared": ("of a returned model: the parameters that lie in the memory of an input that must stay", _shared),
+    "shared": (
+        "of a returned model: the parameters in the memory of an input that must stay, or of another call's",
+        _shared,
+    ),
     "learns": (
         "the parameters that a gradient reaches: with `then` of a returned model's output for these inputs, else of a "
         "tensor that a model among the inputs has made",
         _learns,
     ),
-    "seeds": ("whether generators of the same seed give the same result, and others another one", _seeds),
+    "seeds": ("whether generators of the same seed give the same results, and others do not", _seeds),
     "draws": (f"what {DRAWS} calls in a row give, which share the inputs and so the generator", _draws),
     "after": ("of the first model among the inputs, after the call: its weights, or what it gives for `then`", _after),
     "mode": ("of the first model among the inputs, after the call: training mode or evaluation mode", _mode),

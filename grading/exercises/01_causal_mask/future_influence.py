@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -195,11 +196,13 @@ def _told(
     weakest: float | None = None,
     noise: float = 0.0,
     kind: Callable[[Tensor, Tensor], bool] = _sometimes_less,
+    hushed: bool = False,
 ) -> Ask:
     """Returns a question on a model that is told who `sees` whom, `(n, n)` of output i and token j.
 
     A Transformer that is to do the same needs scores so large that its rounding would count. Of the two words of its
-    vocabulary the second says more than the first, by `step` `(k,)`. With `weakest` one influence is so weak.
+    vocabulary the second says more than the first, by `step` `(k,)`. With `weakest` one influence is so weak. With
+    `hushed` a word that follows the first one says nothing: what a token does hangs on the one before it.
     """
     while True:
         seed, size = rng.randrange(2**31), len(sees)
@@ -210,7 +213,8 @@ def _told(
             i, j = rng.choice(sees.nonzero().tolist())
             strengths[i, j] = weakest
         first = torch.randn(len(step), generator=generator)
-        arguments = {"strengths": strengths * sees, "says": torch.stack([first, first + step])}
+        says = torch.stack([first, first + step])
+        arguments = {"strengths": strengths * sees, "says": says, "hushed": hushed}
         ask = Ask((Model("SumOfSomeWords", arguments, noise=noise), _tokens(size, 2, seed), 2))
         if kind(*_changes(ask)):
             return ask
@@ -232,6 +236,39 @@ def _some_words(size: int, rng: random.Random, noise: float = 0.0) -> Ask:
     return _told(rng, _irregular_sight(rng, size), torch.tensor([0.75, 0.5]), noise=noise)
 
 
+def _changes_pile_up(model: Any, tokens: Tensor, vocab_size: int, *, step_by_step: bool = False) -> Tensor:
+    """Returns the influences where changed tokens stay changed; with `step_by_step` seen in each step by itself."""
+    size, changed = tokens.shape[0], tokens.clone()
+    before = model(tokens.unsqueeze(0))[0]
+    influence = torch.zeros(size, size, dtype=torch.bool)
+    for j in range(size):
+        changed[j] = (changed[j] + 1) % vocab_size
+        after = model(changed.unsqueeze(0))[0]
+        influence[:, j] = (after - before).abs().amax(dim=-1) > 1e-5
+        before = after if step_by_step else before
+    return influence
+
+
+_one_upon_the_other = partial(_changes_pile_up, step_by_step=True)
+
+
+def _hushed_words(size: int, rng: random.Random) -> Ask:
+    """Returns a question on a model in which a token counts or not, depending on the word before it.
+
+    It is seen there that each changed sentence is compared with the original one, and not with the one before.
+    """
+    while True:
+        ask = _told(rng, _irregular_sight(rng, size), torch.tensor([0.75, 0.5]), kind=_sure, hushed=True)
+        model, tokens, vocab_size = build(ask.inputs[0]), *ask.inputs[1:]
+        if not torch.equal(_one_upon_the_other(model, tokens, vocab_size), future_influence(model, tokens, vocab_size)):
+            return ask
+
+
+def _one_number(size: int, rng: random.Random) -> Ask:
+    """Returns a question on a model whose outputs are one number each."""
+    return _told(rng, _irregular_sight(rng, size), torch.tensor([0.75]))
+
+
 def _draw_causal(rng: random.Random) -> list[Ask]:
     """Draws an even vocabulary: in an odd one the word in the middle is its own mirror image."""
     return [_asked(_plain, True, rng.randrange(10, 21, 2), rng.randint(3, 5), seed_from(rng))]
@@ -250,6 +287,10 @@ def _draw_unmasked(rng: random.Random) -> list[Ask]:
 
 def _draw_some_words(*sizes: int) -> Draw:
     return lambda rng: [_some_words(size, rng) for size in sizes]
+
+
+def _draw_few_words(rng: random.Random) -> list[Ask]:
+    return [_some_words(4, rng), _some_words(6, rng), _one_number(5, rng), _hushed_words(5, rng)]
 
 
 def _rounded_near_zero(seed: int) -> Ask:
@@ -303,11 +344,16 @@ EXERCISE = Exercise(
         Stage(
             "a model in which each output depends on a few words only",
             1.25,
-            "A model need not be a Transformer: in this one each output adds up what some of the words say. Nothing "
-            "follows from the places, and nothing from how the model was made: change each word, and compare each "
-            "output with what it was.",
-            [_some_words(5, random.Random(2)), _some_words(4, random.Random(3))],
-            _draw_some_words(4, 6),
+            "A model need not be a Transformer: in this one each output adds up what some of the words say, and one "
+            "word may silence the next. Nothing follows from the places, and nothing from how the model was made: "
+            "change each word of the sentence that is given, and compare each output with what it was.",
+            [
+                _some_words(5, random.Random(2)),
+                _some_words(4, random.Random(3)),
+                _one_number(3, random.Random(4)),
+                _hushed_words(4, random.Random(5)),
+            ],
+            _draw_few_words,
             decisive=True,
         ),
         Stage(
@@ -434,7 +480,13 @@ EXERCISE = Exercise(
         Mistake(
             "changes pile up",
             "The tokens changed earlier stay changed. Start each time from a fresh copy: tokens.clone().",
-            lambda model, tokens, vocab_size: _changes_pile_up(model, tokens, vocab_size),
+            _changes_pile_up,
+        ),
+        Mistake(
+            "each sentence is compared with the one before it",
+            "Changed tokens stay changed, and so token j is tried in another sentence than the one given. Change one "
+            "token of the original at a time, and compare with the outputs of the original.",
+            _one_upon_the_other,
         ),
         Mistake(
             "True where nothing changes",
@@ -484,13 +536,3 @@ EXERCISE = Exercise(
         ),
     ),
 )
-
-
-def _changes_pile_up(model: Any, tokens: Tensor, vocab_size: int) -> Tensor:
-    size, changed = tokens.shape[0], tokens.clone()
-    before = model(tokens.unsqueeze(0))[0]
-    influence = torch.zeros(size, size, dtype=torch.bool)
-    for j in range(size):
-        changed[j] = (changed[j] + 1) % vocab_size
-        influence[:, j] = (model(changed.unsqueeze(0))[0] - before).abs().amax(dim=-1) > 1e-5
-    return influence

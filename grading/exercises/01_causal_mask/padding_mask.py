@@ -142,6 +142,7 @@ EXERCISE = Exercise(
             lambda lengths, size: torch.arange(size) >= lengths.clamp(min=2).unsqueeze(1),
         ),
     ],
+    large=[Ask((torch.tensor([2049, 300]), 2051))],
     hints=(
         (
             "Take the table in section 7. In the row of length 2, what is the number of the first place that is "

@@ -58,6 +58,39 @@ def _draw_points(count: int, *free: str, symbols: str = "VDFMACL") -> Draw:
     return draw
 
 
+# Sizes that a formula may forget: an odd width, a vocabulary and a feed-forward part narrower than the width, one class
+# and more classes than words, two classes. A formula at F = D gets F = D: it may still have both letters in it.
+EDGES: tuple[dict[str, int], ...] = (
+    {"V": 7, "D": 31, "F": 12, "M": 5, "A": 3, "C": 1},
+    {"V": 5, "D": 3, "F": 17, "M": 9, "A": 4, "C": 40},
+    {"V": 110, "D": 10, "F": 9, "M": 2, "A": 5, "C": 2},
+)
+
+
+def _at_edge(edge: dict[str, int], symbols: str, any_f: bool, **settings: Any) -> Ask:
+    return Ask(at=_point(symbols, **(edge if any_f else edge | {"F": edge["D"]})), **settings)
+
+
+def _edges(symbols: str = "VDFMACL", *, any_f: bool = False, **settings: Any) -> list[Ask]:
+    return [_at_edge(edge, symbols, any_f, **settings) for edge in EDGES]
+
+
+def _draw_edges(symbols: str = "VDFMACL", *, any_f: bool = False, **settings: Any) -> Draw:
+    """Draws points as those of `EDGES`."""
+
+    def draw(rng: random.Random) -> list[Ask]:
+        odd, small = 2 * rng.randint(20, 400) + 1, rng.randint(2, 9)
+        edges = [
+            {"V": odd - rng.randint(3, 30), "D": odd, "F": rng.randint(3, odd - 9), "C": 1},
+            {"V": small + 3, "D": small, "F": small + rng.randint(1, 9), "C": small + rng.randint(10, 90)},
+            {"V": 10 * small, "D": 6 * small, "F": 5 * small, "C": 2},
+        ]
+        rest = {"M": rng.randint(3, 20), "A": rng.randint(3, 9)}
+        return [_at_edge(edge | rest, symbols, any_f, **settings) for edge in edges]
+
+    return draw
+
+
 def _formula(expression: Any) -> Callable[[], Any]:
     return lambda: expression
 
@@ -68,6 +101,7 @@ def count_parameters(model: Any, trainable_only: bool = False) -> int:
 
 
 TIED = ("head.weight", "base.embedding.weight")
+TIED_IN_ONE = ("base.layers.0.attention_norm.bias", "base.layers.0.attention_norm.weight")
 TIED_BIASES = ("base.layers.0.feed_forward_norm.bias", "base.layers.0.attention_norm.bias")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sympy import Expr
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import both
 from helpers.checking.answers import Ask
 
 from ._common import (
@@ -15,8 +16,10 @@ from ._common import (
     L,
     M,
     V,
+    _draw_edges,
     _draw_points,
     _draw_small,
+    _edges,
     _formula,
     _point,
     _whole_model_mistakes,
@@ -42,8 +45,8 @@ EXERCISE = Exercise(
             "any size",
             1.5,
             "Embedding, M layers, and a head with C outputs in place of V.",
-            [Ask(at=_point(V=50001, D=200, M=4, C=2)), Ask(at=_point(V=977, D=30, M=6, A=3, C=5))],
-            _draw_points(4, "C"),
+            [Ask(at=_point(V=50001, D=200, M=4, C=2)), Ask(at=_point(V=977, D=30, M=6, A=3, C=5)), *_edges()],
+            both(_draw_points(4, "C"), _draw_edges()),
             sealed=True,
             decisive=True,
         ),

@@ -13,6 +13,7 @@ from ._common import (
     PARTS,
     TIED,
     TIED_BIASES,
+    TIED_IN_ONE,
     _base,
     _buffers,
     _classifier,
@@ -69,6 +70,11 @@ def _sides_added(model: Any, trainable_only: bool = False) -> int:
     return sum(sum(p.shape) for p in model.parameters() if p.requires_grad or not trainable_only)
 
 
+def _module_by_module(model: Any, trainable_only: bool = False) -> int:
+    found = (p for module in model.modules() for p in module.parameters(recurse=False))
+    return sum(p.numel() for p in found if p.requires_grad or not trainable_only)
+
+
 def _every_level(model: Any, trainable_only: bool = False) -> int:
     return sum(count_parameters(module, trainable_only) for module in model.modules())
 
@@ -86,6 +92,8 @@ def _large(rng: random.Random) -> Model:
 
 
 LARGE = _large(random.Random(1))
+
+ALL_TIED = (TIED, TIED_BIASES, TIED_IN_ONE)  # in two modules, in one layer, in one module
 
 EXERCISE = Exercise(
     count_parameters,
@@ -119,12 +127,10 @@ EXERCISE = Exercise(
             "shared weights count once",
             1,
             "Here the head uses the matrix of the embedding: two names, one matrix in memory.",
-            [Ask((_language_model(tie=tied), flag)) for tied in (TIED, TIED_BIASES) for flag in (False, True)],
+            [Ask((_language_model(tie=tied), flag)) for tied in ALL_TIED for flag in (False, True)],
             _draw_models(
                 lambda rng: [
-                    (_language_model(tie=tied, **_shape(rng)), flag)
-                    for tied in (TIED, TIED_BIASES)
-                    for flag in (False, True)
+                    (_language_model(tie=tied, **_shape(rng)), flag) for tied in ALL_TIED for flag in (False, True)
                 ]
             ),
             decisive=True,
@@ -159,6 +165,12 @@ EXERCISE = Exercise(
             "buffers are counted, even among what trains",
             "Buffers, such as the table of sinusoidal positions, never train: count model.parameters() only.",
             _always_with_buffers,
+        ),
+        Mistake(
+            "what two modules share is counted twice",
+            "Going from module to module gives a matrix again in each that has it. model.parameters() goes through all "
+            "of them and gives it once.",
+            _module_by_module,
         ),
         Mistake(
             "shared weights are counted twice",

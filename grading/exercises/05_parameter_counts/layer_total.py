@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import both
 from helpers.checking.answers import Ask
 
-from ._common import ATTENTION, BLOCK, FEED_FORWARD, NORMS, A, D, F, _draw_points, _formula, _point, layer_total
+from ._common import (
+    ATTENTION,
+    BLOCK,
+    FEED_FORWARD,
+    NORMS,
+    A,
+    D,
+    F,
+    _draw_edges,
+    _draw_points,
+    _edges,
+    _formula,
+    _point,
+    layer_total,
+)
 
 EXERCISE = Exercise(
     layer_total,
@@ -21,8 +36,13 @@ EXERCISE = Exercise(
             "any F",
             1,
             "Add up your sixteen formulas of one layer: those of the feed-forward part contain F.",
-            [Ask(at=_point("DFA", F=16)), Ask(at=_point("DFA", D=200, F=800, A=5)), Ask(at=_point("DFA", D=20, F=3))],
-            _draw_points(4, "F", symbols="DFA"),
+            [
+                Ask(at=_point("DFA", F=16)),
+                Ask(at=_point("DFA", D=200, F=800, A=5)),
+                Ask(at=_point("DFA", D=20, F=3)),
+                *_edges("DFA", any_f=True),
+            ],
+            both(_draw_points(4, "F", symbols="DFA"), _draw_edges("DFA", any_f=True)),
             sealed=True,
             decisive=True,
         ),

@@ -8,9 +8,10 @@ from typing import Any
 from sympy import Expr, Integer
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import both
 from helpers.checking.answers import Ask
 
-from ._common import A, C, D, F, L, V, _draw_points, _point
+from ._common import A, C, D, F, L, V, _draw_edges, _draw_points, _edges, _point
 
 LAYER = "base.layers.0"
 PROJECTIONS = ("query", "key", "value", "output")
@@ -63,8 +64,8 @@ def _entries(*patterns: str) -> dict[str, Any]:
         return [Ask(at=ask.at, entries=patterns) for ask in _draw_points(2, "F", "C")(rng)]
 
     return {
-        "public": [Ask(at=point, entries=patterns) for point in points],
-        "draw": draw,
+        "public": [*(Ask(at=point, entries=patterns) for point in points), *_edges(any_f=True, entries=patterns)],
+        "draw": both(draw, _draw_edges(any_f=True, entries=patterns)),
         "sealed": True,
     }
 

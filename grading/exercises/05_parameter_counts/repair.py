@@ -86,6 +86,8 @@ OTHER_ERRORS: dict[str, list[Expr]] = {
     "feed-forward": [2 * M * D**2, M * (D**2 + D), 8 * M * (D**2 + D)],
     "norms": [2 * D, M * D, 6 * M * D],
 }
+# Terms that stand in the sum once more, or in other terms: who exchanges them in the sum changes more than one.
+IN_THE_SUM: list[tuple[str, Expr]] = [("norms", Integer(0)), ("head", V * D)]
 AT_TWO_HEADS = ("attention", 2 * A * M * (D**2 + D))  # right where A = 2, as in the published count
 HIDDEN_ERRORS: list[tuple[str, Expr]] = [  # not seen where a size is 1, or where C = V
     ("embedding", M * V * D),
@@ -123,7 +125,7 @@ def _repairs_at_drawn_points(rng: random.Random, *claims: dict[str, Expr]) -> li
 
 def _draw_other_errors(rng: random.Random) -> list[Ask]:
     drawn = [(name, rng.choice(OTHER_ERRORS[name])) for name in rng.sample(sorted(OTHER_ERRORS), 2)]
-    errors = [AT_TWO_HEADS, *rng.sample(HIDDEN_ERRORS, 6), *drawn]
+    errors = [AT_TWO_HEADS, *IN_THE_SUM, *rng.sample(HIDDEN_ERRORS, 6), *drawn]
     return _repairs_at_drawn_points(rng, *(_reordered(_wrong_claim(name, term), rng) for name, term in errors))
 
 
@@ -174,7 +176,7 @@ EXERCISE = Exercise(
                 _wrong_claim("embedding", 2 * V * D),
                 _reordered(_wrong_claim("feed-forward", 2 * M * D**2), random.Random(1)),
                 _reordered(_wrong_claim("norms", M * D), random.Random(2)),
-                *(_wrong_claim(name, term) for name, term in [AT_TWO_HEADS, *HIDDEN_ERRORS]),
+                *(_wrong_claim(name, term) for name, term in [AT_TWO_HEADS, *IN_THE_SUM, *HIDDEN_ERRORS]),
             ),
             _draw_other_errors,
             sealed=True,

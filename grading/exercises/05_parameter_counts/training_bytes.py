@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from grading.exercise import Exercise, Mistake, Stage
 from helpers.checking.answers import Ask
+from helpers.checking.plain import Model
 
 from ._common import (
     PARTS,
@@ -23,6 +25,12 @@ from ._common import (
 
 def training_bytes(model: Any) -> int:
     return 4 * count_parameters(model) + 12 * count_parameters(model, True)
+
+
+def _shared(frozen: bool, **shape: Any) -> Model:
+    """Returns a model whose head and embedding are one matrix, which may be frozen."""
+    model = _language_model("sinusoidal", tie=TIED, **shape)
+    return replace(model, freeze=("base.embedding",)) if frozen else model
 
 
 EXERCISE = Exercise(
@@ -53,8 +61,8 @@ EXERCISE = Exercise(
             "shared weights once, buffers not at all",
             0.5,
             "One matrix under two names is one matrix in memory; buffers are left out of this count.",
-            [Ask((_language_model("sinusoidal", tie=TIED),))],
-            _draw_models(lambda rng: [(_language_model("sinusoidal", tie=TIED, **_shape(rng)),)]),
+            [Ask((_shared(frozen),)) for frozen in (False, True)],
+            _draw_models(lambda rng: [(_shared(frozen, **_shape(rng)),) for frozen in (False, True)]),
         ),
     ],
     [

@@ -60,6 +60,11 @@ EXAMPLE = A * D**2 + 5 * D**2 + 10 * D  # right for A = 1
 MANY_HEADS = A * D**2 - 34 * D**2 + 10 * D  # right for A = 40
 
 
+def _right_at_the_first(widths: int) -> Expr:
+    """Returns a claim that is right for A = 1 at D = 1, 2, ... up to a width, and beyond for no number of heads."""
+    return A * BLOCK + sympy.prod(D - width for width in range(1, widths + 1))
+
+
 def _right_at(width: int) -> Expr:
     """Returns a claim that is right at one width, for A = 1."""
     return A * (6 * width + 10) * D
@@ -96,6 +101,7 @@ def _draw_never_right(rng: random.Random) -> list[Ask]:
         HEADED,
         ZERO_HEADS,
         _right_at(rng.randint(3, 30)),
+        _right_at_the_first(rng.randint(3, 5)),
         EXAMPLE,
     ]
     return _claims(*rng.sample(claims, len(claims)))
@@ -118,7 +124,14 @@ EXERCISE = Exercise(
             0.75,
             "Use the claim that is handed in, and the right count of a layer at F = D. Two formulas may be equal and "
             "written in different ways: expand their difference.",
-            _claims(A * LINEAR + 2 * LINEAR + 4 * D, A * LINEAR + 4 * D, FACTORED, MANY_HEADS, UNEXPANDED, BELOW),
+            _claims(
+                A * LINEAR + 2 * LINEAR + 4 * D,
+                A * LINEAR + 4 * D,
+                FACTORED,
+                MANY_HEADS,
+                UNEXPANDED,
+                BELOW,
+            ),
             _draw_claims,
             sealed=True,
         ),
@@ -135,6 +148,8 @@ EXERCISE = Exercise(
                 ZERO_HEADS,
                 SQUARE,
                 *map(_right_at, (2, 4, 10)),
+                _right_at_the_first(3),
+                _right_at_the_first(4),
                 NUMBER_BESIDE,
                 FOR_ONE_NORM,
                 WITHOUT_BIASES,

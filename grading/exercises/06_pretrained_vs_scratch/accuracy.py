@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw, fixed, seed_from
+from grading.exercises.draws import Draw, both, fixed, seed_from
 from helpers.checking.answers import Ask
 from helpers.data import Batch
 
@@ -37,6 +37,7 @@ def _share_right(
     classes: int | None = None,
     best: int = 1,
     inside: bool = False,
+    squashed: bool = False,
 ) -> float:
     """Returns the share of right classes; the options are the ways in which it goes wrong."""
     before = model.training
@@ -45,6 +46,7 @@ def _share_right(
     shares, counts = list[float](), list[int]()
     for batch in list(loader)[-1:] if last_only else loader:
         logits = model(batch.tokens, batch.lengths) if lengths else model(batch.tokens)
+        logits = logits.sigmoid() if squashed else logits
         found = logits[:, :classes].topk(best, dim=-1).indices  # (b, 1) or (b, 2)
         shares.append((found == batch.target[:, None]).any(dim=-1).float().mean().item())
         counts.append(len(batch.target))
@@ -60,20 +62,30 @@ def _share_right(
 
 
 def _loader_ask(
-    seed: int, sizes: Sequence[int], *, padded: bool = True, training: bool = False, dropout: float = 0.0
+    seed: int,
+    sizes: Sequence[int],
+    *,
+    padded: bool = True,
+    training: bool = False,
+    dropout: float = 0.0,
+    spread: float = 1.0,
 ) -> Ask:
-    """Returns a question with batches of these sizes."""
+    """Returns a question with batches of these sizes; a wide `spread` of the weights makes large logits."""
     rng = random.Random(seed)
     loader = []
     for size in sizes:
         lengths = [rng.randint(1, 8) if padded else 5 for _ in range(size)]
         loader.append(_batch(_texts(rng, lengths), [rng.randrange(3) for _ in range(size)]))
-    classifier = _classifier(seed_from(rng), 3, 1.0, dropout=dropout)
+    classifier = _classifier(seed_from(rng), 3, spread, dropout=dropout)
     return Ask((replace(classifier, training=training), loader))
 
 
 def _without_padding(seed: int) -> Ask:
     return _loader_ask(seed, [7], padded=False)
+
+
+def _large_numbers(seed: int) -> Ask:
+    return _loader_ask(seed, [12], padded=False, spread=6.0)
 
 
 def _with_padding(seed: int) -> Ask:
@@ -91,6 +103,7 @@ def _dropout(seed: int) -> Ask:
 _TWO_CLASSES, _BEST_TWO = partial(_share_right, classes=2), partial(_share_right, best=2)
 _LAST_ROW, _MEANS = partial(_share_right, lengths=False), partial(_share_right, means=True)
 _LAST_BATCH, _INSIDE = partial(_share_right, last_only=True), partial(_share_right, inside=True)
+_SQUASHED = partial(_share_right, squashed=True)
 _AS_IT_COMES, _IN_TRAINING = partial(_share_right, mode=None), partial(_share_right, mode=True)
 
 
@@ -123,6 +136,11 @@ SEARCHED: dict[str, tuple[Callable[[int], Ask], Callable[[Ask], bool], list[int]
         _differs_from(),
         [11, 18, 27, 28, 36, 51, 59, 95, 124, 130, 135, 138, 148, 149, 151],
     ),
+    "large numbers": (
+        _large_numbers,
+        _differs_from(_SQUASHED),
+        [7, 8, 22, 29, 36, 37, 49, 64, 65, 88, 90, 94, 96, 102, 107],
+    ),
     "with padding": (
         _with_padding,
         _differs_from(_LAST_ROW),
@@ -149,6 +167,7 @@ def _modes(rng: random.Random) -> list[Ask]:
     return [Ask((replace(model, training=training), loader), take="mode", changes=(0,)) for training in (True, False)]
 
 
+_PLAIN_BATCHES = both(_asked("without padding"), _asked("large numbers"))
 EXERCISE = Exercise(
     accuracy,
     [
@@ -156,8 +175,8 @@ EXERCISE = Exercise(
             "one batch without padding",
             0.25,
             "The class with the largest logit is the answer; count how many answers are the target, and divide.",
-            fixed(_asked("without padding"), 1),
-            _asked("without padding"),
+            fixed(_PLAIN_BATCHES, 1),
+            _PLAIN_BATCHES,
         ),
         Stage(
             "the last real token of each text",
@@ -193,6 +212,12 @@ EXERCISE = Exercise(
         ),
     ],
     [
+        Mistake(
+            "the logits are squashed before the largest is looked for",
+            "A sigmoid, or a tanh, of 20 and that of 30 are both 1: which is larger can no longer be seen. Compare the "
+            "logits themselves.",
+            _SQUASHED,
+        ),
         Mistake(
             "measured in training mode",
             "Dropout is on, and the answers are noise in part. Call model.eval() before you measure.",

@@ -112,6 +112,11 @@ def _far(seed: int) -> Ask:
     return _telling(seed, max_len=22)
 
 
+def _very_far(seed: int) -> Ask:
+    """Asks for a text so long that the last 36 words do not tell the next one; with seed 233 they do not."""
+    return _telling(seed, max_len=38)
+
+
 def _as_written(seed: int) -> Ask:
     return _telling(seed, WRITTEN)
 
@@ -560,6 +565,7 @@ EXERCISE = Exercise(
             partial(_write, row=0),
         ),
     ],
+    large=[_very_far(233)],
     hints=(
         (
             "The prompt has two words, and the model is to write the second word after it. What does the model read "

@@ -125,6 +125,11 @@ def _frozen(seed: int) -> Ask:
     return _learned(seed, 0.8, freeze=("base.embedding",))
 
 
+def _tied(seed: int) -> Ask:
+    """Asks about a model whose head shares its weight with the embedding: one parameter, under two names."""
+    return _learned(seed, 0.8, tie=("head.weight", "base.embedding.weight"))
+
+
 def _norms(ask: Ask) -> list[float]:
     """Returns how long the gradient of the loss is: in all, and that of each parameter."""
 
@@ -192,6 +197,7 @@ SEARCHED: dict[str, tuple[Callable[[int], Ask], Callable[[Ask], bool], list[int]
         _is_long,
         [1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26],
     ),
+    "tied": (_tied, _is_long, [3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]),
     "frozen": (_frozen, _is_long_frozen, [6, 7, 13, 15, 23, 26, 27, 30, 32, 39, 40, 46, 47, 53, 100]),
 }
 
@@ -207,7 +213,7 @@ def _one_step(rng: random.Random) -> list[Ask]:
 
 def _too_long(rng: random.Random) -> list[Ask]:
     first, second = _of("long", rng, 2)
-    return [_long(first), _long(second, groups=2), *map(_frozen, _of("frozen", rng))]
+    return [_long(first), _long(second, groups=2), *map(_frozen, _of("frozen", rng)), *map(_tied, _of("tied", rng))]
 
 
 def _with_holes(rng: random.Random) -> list[Ask]:
@@ -276,7 +282,7 @@ EXERCISE = Exercise(
             0.75,
             "nn.utils.clip_grad_norm_(model.parameters(), 1.0), when the gradients are there and not yet used. What is "
             "frozen stays frozen, and has no part in the length.",
-            [_long(1), _long(2, groups=2), _frozen(6)],
+            [_long(1), _long(2, groups=2), _frozen(6), _tied(1)],
             _too_long,
         ),
         Stage(

@@ -51,12 +51,36 @@ SENTENCES = {
         (6, 4, 196), (9, 7, 211), (6, 4, 228), (6, 4, 252), (9, 7, 267), (8, 6, 302),
     ),
 }  # fmt: skip
-# Of these, sentences in which the row of an earlier <mask> has another best word.
-EARLIER_MASK = {
-    "middle": ((11, 6, 100), (12, 3, 113), (11, 6, 250), (11, 6, 694)),
-    "first": SENTENCES["first"],
-    "last": ((8, 6, 154), (9, 7, 211), (9, 7, 267)),
-}
+# Sentences with other blanks beside the place, which are not to be filled: the best word is another one where they are,
+# and, except at the first word, in the row of an earlier <mask>.
+OTHER_BLANKS = {
+    "middle": (
+        (8, 3, 121), (11, 2, 136), (11, 2, 196), (11, 4, 250), (7, 4, 270), (11, 4, 310), (11, 2, 316), (8, 3, 337),
+        (9, 2, 392), (8, 3, 409), (7, 4, 414), (10, 3, 429), (12, 3, 437), (8, 5, 439),
+    ),
+    "first": (
+        (7, 1, 131), (7, 1, 156), (9, 1, 158), (6, 1, 165), (6, 1, 285), (7, 1, 311), (6, 1, 385),
+    ),
+    "last": (
+        (7, 5, 133), (6, 4, 164), (7, 5, 197), (8, 6, 198), (7, 5, 233), (9, 7, 235), (8, 6, 242), (8, 6, 250),
+        (6, 4, 256), (9, 7, 267), (8, 6, 270), (6, 4, 288), (7, 5, 333), (7, 5, 349),
+    ),
+}  # fmt: skip
+# Sentences in which the word at the place stands once more: the best word is another one where that is hidden too.
+DOUBLED = {
+    "middle": (
+        (7, 4, 102), (8, 3, 109), (12, 3, 113), (8, 5, 115), (12, 5, 119), (7, 2, 120), (9, 4, 122), (12, 5, 131),
+        (7, 4, 138), (11, 4, 142), (11, 4, 154), (9, 4, 158),
+    ),
+    "first": (
+        (11, 1, 101), (10, 1, 106), (7, 1, 109), (6, 1, 120), (10, 1, 124), (7, 1, 127), (10, 1, 130), (10, 1, 136),
+        (6, 1, 138), (11, 1, 149), (10, 1, 154), (11, 1, 155),
+    ),
+    "last": (
+        (6, 4, 100), (8, 6, 110), (6, 4, 112), (9, 7, 115), (7, 5, 117), (7, 5, 125), (8, 6, 130), (7, 5, 141),
+        (8, 6, 142), (6, 4, 144), (7, 5, 149), (6, 4, 156),
+    ),
+}  # fmt: skip
 # Seeds of models with five words for which <mask> is the best of all, or <oov>, or one of <pad>, <sos> and <eos> while
 # every word has a logit below 0; or the first word is the best word, or the last one; or no word is among the best
 # five.
@@ -93,12 +117,21 @@ def _other_blanks(ask: Ask) -> Ask:
     return Ask((model, masked, position))
 
 
+def _doubled(ask: Ask) -> Ask:
+    """Returns the question with the word at the place at another place, too, two further on or two before."""
+    model, tokens, position = ask.inputs
+    doubled = tokens.clone()
+    doubled[position + 2 if position + 2 < len(tokens) - 1 else position - 2] = tokens[position]
+    return Ask((model, doubled, position))
+
+
 def _draw_blanks(where: str, kinds: int = len(SEEDS)) -> Draw:
     """Returns what draws sentences, and this many kinds of those with few words; the public ones hold all kinds."""
 
     def draw(rng: random.Random) -> list[Ask]:
         asks = [_blank(*place) for place in rng.sample(SENTENCES[where], 2)]
-        asks += [_already_right(asks[0]), _other_blanks(_blank(*rng.choice(EARLIER_MASK[where])))]
+        asks += [_already_right(asks[0]), _other_blanks(_blank(*rng.choice(OTHER_BLANKS[where])))]
+        asks += [_doubled(_blank(*rng.choice(DOUBLED[where])))]
         asks += [_few_words(rng.choice(seeds), where) for seeds in rng.sample(SEEDS, kinds)]
         return rng.sample(asks, len(asks))
 
@@ -122,6 +155,19 @@ def _first_blank(model: Any, tokens: Tensor, position: int) -> int:
     read = tokens.clone()
     read[position] = MASK
     return fill_blank(model, read, int((read == MASK).nonzero()[0]))
+
+
+def _others_first(model: Any, tokens: Tensor, position: int) -> int:
+    read = tokens.clone()
+    read[position] = MASK
+    for place in (read == MASK).nonzero()[:, 0].tolist():
+        if place != position:
+            read[place] = fill_blank(model, read, place)
+    return fill_blank(model, read, position)
+
+
+def _hidden_everywhere(model: Any, tokens: Tensor, position: int) -> int:
+    return fill_blank(model, tokens.masked_fill(tokens == tokens[position], MASK), position)
 
 
 EXERCISE = Exercise(
@@ -214,6 +260,17 @@ EXERCISE = Exercise(
             "the first <mask> of the sentence is filled",
             "A sentence may hold several blanks. The one to fill is at `position`.",
             _first_blank,
+        ),
+        Mistake(
+            "the other blanks are filled first",
+            "The sentence is to be read as it is given: where it has other blanks, the model reads <mask> there.",
+            _others_first,
+        ),
+        Mistake(
+            "the word is hidden wherever it stands",
+            "Only the place to fill is hidden. The same word elsewhere belongs to the sentence, and the model reads "
+            "it.",
+            _hidden_everywhere,
         ),
         Mistake(
             "<oov> is put in place of <mask>",

@@ -29,12 +29,13 @@ def _loss(logits: Tensor, target: Tensor) -> Tensor:
     return total / (target != IGNORE).sum().clamp(min=1)
 
 
-def _batch(lengths: list[int], chosen: list[list[int]], seed: int, spread: float = 0.3) -> Ask:
+def _batch(lengths: list[int], chosen: list[list[int]], seed: int, spread: float = 0.3, spare: int = 0) -> Ask:
     """Returns a question on texts of these lengths; of each, these places are chosen: <mask>, another word, kept.
 
-    With a large `spread` the logits are so large that their exponentials are 0 or infinite.
+    With a large `spread` the logits are so large that their exponentials are 0 or infinite. There are `spare` columns
+    more than the longest text needs.
     """
-    tokens = torch.full((len(lengths), max(lengths)), PAD)
+    tokens = torch.full((len(lengths), max(lengths) + spare), PAD)
     for row, length in zip(tokens, lengths, strict=True):
         seed += 1
         row[:length] = _sentence(length, seed)
@@ -67,6 +68,8 @@ def _padded_batches(rng: random.Random) -> list[Ask]:
     return [
         _batch([long, short], [[11], [1, 4, 2]], seed_from(rng)),
         _batch([short, long], [[2, 3, 4], [9]], seed_from(rng)),
+        _batch([7, 12, *[rng.randint(5, 9) for _ in range(9)]], [[1, 2, 3, 4], [5], [2], [3]], seed_from(rng)),
+        _batch([short, short], [[2, 3], [1]], seed_from(rng), spare=rng.randint(2, 5)),
     ]
 
 
@@ -112,7 +115,12 @@ EXERCISE = Exercise(
             1,
             "The model must not look at the padding: give it the lengths. And every chosen word counts the same, "
             "whichever text it is in.",
-            [_batch([14, 6], [[11], [1, 4, 2]], 40)],
+            [
+                _batch([14, 6], [[11], [1, 4, 2]], 40),
+                _batch([6, 11], [[1, 4, 2], [9]], 41),
+                _batch([6, 6], [[1, 4], [2]], 43, spare=3),
+                _batch([5, 9, 6, 7, 5, 8, 6, 7, 5, 9], [[1, 2, 3], [5], [2], [3], [], [4], [], [1], [2, 3], [4]], 42),
+            ],
             _padded_batches,
             decisive=True,
         ),

@@ -38,7 +38,11 @@ def _any_scale(rng: random.Random) -> list[Ask]:
     """Returns questions with small scales, large ones, and 0, where all keys get the same weight."""
     small = _draw_copies((0.5, 3), (0.5, 3), (0.5, 3))(rng)
     keys, j, _ = small[1].inputs
-    return [*small, *_draw_copies((5, 7), (40, 60), (5, 7))(rng), Ask((keys, j, 0))]
+    # other keys at the same place with the same scale, and scales under which exponentials are no numbers any more
+    n, d = keys.shape
+    other = Ask((_orthonormal(n, d, _generator(rng)), *small[1].inputs[1:]))
+    far = _draw_copies((180, 300), (180, 300))(rng)
+    return [*small, other, *_draw_copies((5, 7), (40, 60), (5, 7))(rng), *far, Ask((keys, j, 0))]
 
 
 def _value_in_place_of_key(keys: Tensor, j: int, scale: float) -> Tensor:
@@ -76,7 +80,9 @@ EXERCISE = Exercise(
             [
                 Ask((_of_seed(4, 6, 2), 2, 1.5)),
                 Ask((_of_seed(5, 5, 3), 1, 6.0)),
+                Ask((_of_seed(4, 6, 9), 2, 1.5)),
                 Ask((_of_seed(4, 5, 3), 3, 50.0)),
+                Ask((_of_seed(3, 5, 8), 1, 200.0)),
                 Ask((_of_seed(2, 4, 3), 0, 1.0)),
                 Ask((_of_seed(3, 4, 2), 1, 0)),
             ],

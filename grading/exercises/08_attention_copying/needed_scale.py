@@ -16,7 +16,8 @@ def needed_scale(n: int, error: float) -> float:
 def _draw_scales(rng: random.Random) -> list[Ask]:
     """Returns questions of usual sizes, and one whose scale is beyond 25."""
     asks = [Ask((rng.randint(5, 60), round(rng.uniform(0.01, 0.1), 3))) for _ in range(3)]
-    return [*asks, Ask((rng.randint(1000, 60_000), 10 ** -rng.randint(3, 5))), _beyond(rng.randint(2, 9))]
+    many = rng.sample(range(2000, 60_000), 2)
+    return [*asks, Ask((many[0], 10 ** -rng.randint(3, 5))), Ask((many[1], 0.4)), _beyond(rng.randint(2, 9))]
 
 
 def _beyond(number: int) -> Ask:
@@ -48,7 +49,7 @@ EXERCISE = Exercise(
             "any number of keys, any error",
             1,
             "Set average_weight() equal to 1/2 - error, solve for e^s, and take the natural logarithm.",
-            [Ask((10, 0.02)), Ask((1000, 1e-4)), _beyond(5)],
+            [Ask((10, 0.02)), Ask((1000, 1e-4)), Ask((5000, 0.4)), _beyond(5)],
             _draw_scales,
             decisive=True,
         ),

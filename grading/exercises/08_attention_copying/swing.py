@@ -48,6 +48,22 @@ def _ask_swing(rng: random.Random, heads: int) -> Ask:
     return Ask((_noisy(means, 0.5, count, generator), queries, a, b))
 
 
+def _twice_the_same(rng: random.Random) -> Ask:
+    """Returns a question with three heads, two of which are the same: both count."""
+    ask = _ask_swing(rng, 3)
+    samples, queries, *keys = ask.inputs
+    return Ask((samples, queries[[0, 1, 0]], *keys))
+
+
+def _looking_elsewhere(rng: random.Random) -> Ask:
+    """Returns a question with three heads, one of which looks away from both values: it counts in the average."""
+    samples, queries, a, b = _ask_swing(rng, 2).inputs
+    third = next(key for key in range(samples.shape[1]) if key not in (a, b))
+    means = samples.mean(dim=0)  # (n, d)
+    away = 8.0 * (means[third] - means[a] - means[b])
+    return Ask((samples, torch.cat([queries, away[None]]), a, b))
+
+
 def _large(rng: random.Random) -> Ask:
     """Returns a question with two heads whose scores are small in some draws and go up to some hundreds in others."""
     generator = _generator(rng)
@@ -65,6 +81,11 @@ def _draw_swings(*heads: int) -> Draw:
 def _still(rng: random.Random) -> Ask:
     means = _orthonormal(4, 5, _generator(rng))
     return Ask((means.repeat(6, 1, 1), 2.0 * (means[0] + 0.5 * means[2])[None], 0, 2))
+
+
+def _draw_many_heads(rng: random.Random) -> list[Ask]:
+    several = [_ask_swing(rng, 3), _ask_swing(rng, rng.choice([4, 5]))]
+    return [*several, _large(rng), _twice_the_same(rng), _looking_elsewhere(rng)]
 
 
 EXERCISE = Exercise(
@@ -102,8 +123,14 @@ EXERCISE = Exercise(
             0.25,
             "queries is (h, d): use all h heads, and divide by h. Scores of some hundreds are no harm to "
             "torch.softmax; torch.exp alone makes infinite numbers of them.",
-            [_ask_swing(random.Random(166), 3), _ask_swing(random.Random(275), 5), _large(random.Random(7))],
-            lambda rng: [_ask_swing(rng, 3), _ask_swing(rng, rng.choice([4, 5])), _large(rng)],
+            [
+                _ask_swing(random.Random(166), 3),
+                _ask_swing(random.Random(275), 5),
+                _large(random.Random(7)),
+                _twice_the_same(random.Random(3)),
+                _looking_elsewhere(random.Random(4)),
+            ],
+            _draw_many_heads,
             tolerance=0.01,
         ),
     ],

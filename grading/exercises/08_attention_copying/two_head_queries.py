@@ -53,9 +53,17 @@ def _draw_heads(which: str, low: float = 20, high: float = 25, length: float = 1
     return draw
 
 
-def _public_heads(a: int, b: int, varying: Sequence[int], seed: int, scale: float = 10.0, length: float = 1.0) -> Ask:
+def _public_heads(
+    a: int, b: int, varying: Sequence[int], seed: int, scale: float = 10.0, length: float = 1.0, n: int = 4
+) -> Ask:
     generator = torch.Generator().manual_seed(seed)
-    return _ask_heads(_of_seed(4, 6, seed), a, b, scale, varying, generator, length)
+    return _ask_heads(_of_seed(n, 6, seed), a, b, scale, varying, generator, length)
+
+
+def _two_keys(rng: random.Random) -> Ask:
+    """Returns a question on two keys only: there are no others to look away from."""
+    a, b = rng.sample([0, 1], 2)
+    return _public_heads(a, b, [], rng.randrange(10**6), rng.uniform(20, 25), n=2)
 
 
 # A key of half its length under MIDDLE, or one of its length under SMALL, tells how large the gap of the scores is:
@@ -87,8 +95,8 @@ EXERCISE = Exercise(
             "keys at their means: half and half",
             0.5,
             "The two outputs are averaged. If one head copies v_a, what must the other one copy?",
-            [_public_heads(1, 3, [], 12, 20.0)],
-            _draw_heads("none"),
+            [_public_heads(1, 3, [], 12, 20.0), _public_heads(1, 0, [], 17, 20.0, n=2)],
+            lambda rng: [*_draw_heads("none")(rng), _two_keys(rng)],
             tolerance=0.02,
             measure="two heads",
         ),

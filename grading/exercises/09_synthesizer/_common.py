@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from grading.exercise import Mistake, Stage
-from grading.exercises.draws import Draw
+from grading.exercises.draws import Draw, both, seed_from
 from helpers.checking.answers import Ask
 
 
@@ -155,6 +155,21 @@ def _draw_module(kind: type[nn.Module], what: str = "") -> Draw:
     return draw
 
 
+def with_a_zero_token(ask: Ask) -> Ask:
+    """Returns the question with a token, of all its sentences, that is a vector of zeros: a token like any other."""
+    tokens = ask.inputs[0].clone()
+    tokens[..., 1, :] = 0
+    return replace(ask, inputs=(tokens, *ask.inputs[1:]))
+
+
+def _draw_zero_token(kind: type[nn.Module]) -> Draw:
+    def draw(rng: random.Random) -> list[Ask]:
+        n = rng.randint(4, 6)
+        return [with_a_zero_token(_module(kind, seed_from(rng), 2, n, 6, 3, n))]
+
+    return draw
+
+
 def _draw_large(kind: type[nn.Module]) -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         (d, h), n = rng.choice([size for size in SIZES if size[1] > 2]), rng.randint(4, 6)
@@ -206,7 +221,13 @@ def _stages(
             _draw_module(kind, "one head"),
             decisive=True,
         ),
-        Stage("several heads", points[1], heads, [_module(kind, 4, 2, 4, 6, 3, 4)], _draw_module(kind)),
+        Stage(
+            "several heads",
+            points[1],
+            heads,
+            [_module(kind, 4, 2, 4, 6, 3, 4), with_a_zero_token(_module(kind, 10, 2, 4, 6, 3, 4))],
+            both(_draw_module(kind), _draw_zero_token(kind)),
+        ),
         Stage(
             "shorter than max_len",
             points[2],

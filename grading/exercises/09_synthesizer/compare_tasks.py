@@ -84,7 +84,7 @@ def _of_all_rows(tokens: Tensor, places: Tensor) -> Shares:
 
 
 ALIKE = (1, 11, 111)  # tokens of which several have the same digits in a row
-ROUND = (0, 100, 1000)  # tokens that a row makes equal in sums such as 100 * i + token
+ROUND = (0, 100, 1000)  # tokens that a row makes equal in sums such as 100 * i + token, or as n * i + token with n
 
 
 def _task(rng: random.Random, m: int, n: int, words: int, skip: float = 0.0, tokens_of: tuple[int, ...] = ALIKE) -> Ask:
@@ -110,12 +110,17 @@ def _entry(ask: Ask, *entries: str) -> Ask:
 SMALL = Ask((torch.tensor([[5, 7], [6, 7], [4, 7], [5, 8]]), torch.tensor([[0, 0], [0, 0], [0, 1], [0, 1]])))
 # In these two every other rule that we know of gives other shares: no wrong answer passes by luck.
 LARGER = _task(random.Random(1), 24, 4, 2)
-LARGEST = _task(random.Random(2), 24, 4, 3, tokens_of=ROUND)
+LARGEST = _task(random.Random(2), 24, 4, 4, tokens_of=(4, *ROUND))
 
 
 def _draw_tasks(rng: random.Random, *skip: float) -> list[Ask]:
     first, second = skip or (0.0, 0.0)
-    tasks = [_task(rng, 40, 6, 2, first), _task(rng, 30, 5, 3, second, ROUND), _task(rng, 1, 4, 2), _task(rng, 9, 1, 3)]
+    tasks = [
+        _task(rng, 40, 6, 2, first),
+        _task(rng, 30, 5, 4, second, (5, *ROUND)),
+        _task(rng, 1, 4, 2),
+        _task(rng, 9, 1, 3),
+    ]
     return [Ask(task.inputs) for task in tasks]
 
 

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw
+from grading.exercises.draws import Draw, both, seed_from
 from helpers.checking.answers import Ask
 
-from ._common import _numbers
+from ._common import _numbers, with_a_zero_token
 
 
 def synthesizer_scores(x: Tensor, A: Tensor, b1: Tensor, B: Tensor, b2: Tensor) -> Tensor:  # noqa: N803 - as in the paper
@@ -124,8 +124,8 @@ EXERCISE = Exercise(
             "with both biases",
             0.5,
             "b1 is added before the ReLU, b2 after B.",
-            [_one_head(3, 2, 4, 3, 3), _one_head(4, 3, 2, 4, 7)],
-            _draw_one_head("full"),
+            [_one_head(3, 2, 4, 3, 3), _one_head(4, 3, 2, 4, 7), with_a_zero_token(_one_head(3, 3, 4, 3, 9))],
+            both(_draw_one_head("full"), lambda rng: [with_a_zero_token(_one_head(5, 4, 6, 5, seed_from(rng)))]),
         ),
         Stage(
             "shorter sentences: cut",

@@ -163,10 +163,14 @@ def _draw_ends(rng: random.Random) -> list[Ask]:
 
 
 def _draw_extremes(rng: random.Random) -> list[Ask]:
-    """Draws promises of no wrong answer at all, and of nothing."""
+    """Draws promises of no wrong answer at all, and of nothing, once to people of whom one is not sure at all."""
     c = _numbers(rng, 6)
     test = _part([c[1] + 0.001, c[2] + 0.001, c[4] + 0.001, c[5] - 0.1], "rwrr", rng)
-    return [Ask((_part(c, "rrrwrw", rng), test, 0.0)), Ask((_part(c, "wwrwww", rng), test, 1.0))]
+    to_zero = [*c[:5], 0.0]
+    return [
+        Ask((_part(numbers, rights, rng), test, risk))
+        for numbers, rights, risk in ((c, "rrrwrw", 0.0), (c, "wwrwww", 1.0), (to_zero, "rrwrwr", 1.0))
+    ]
 
 
 def _draw_equal(rng: random.Random) -> list[Ask]:

@@ -83,14 +83,20 @@ def _own_specials(text: Tensor, rng: torch.Generator, block: int) -> Any:
     return tuple(row.where(row != MASK, torch.tensor(mask)).where(row != PAD, torch.tensor(mask + 1)) for row in (x, y))
 
 
-def _span_asks(of: str, sizes: Callable[[random.Random], tuple[int, int]], take: str = "draws") -> Draw:
-    """Returns what asks for texts of n different numbers and blocks, `(n, block)` from `sizes`."""
+def _span_asks(
+    of: str, sizes: Callable[[random.Random], tuple[int, int]], take: str = "draws", letters: int = 0, **more: Any
+) -> Draw:
+    """Returns what asks for texts of n numbers and blocks, `(n, block)` from `sizes`.
+
+    The numbers are all different, or of so few `letters` that what is hidden stands in several places.
+    """
 
     def draw(rng: random.Random) -> list[Ask]:
         n, block = sizes(rng)
         text = torch.tensor(rng.sample(range(MASK + 1, MASK + 1 + max(n, 100)), n))
+        text = MASK + 1 + text % letters if letters else text
         beside = {"of": of, "mask": MASK, "padding": PAD}
-        return [Ask((text, Generator(rng.randrange(10**6)), block), take=take, beside=beside)]
+        return [Ask((text, Generator(rng.randrange(10**6)), block), take=take, beside=beside, **more)]
 
     return draw
 
@@ -114,6 +120,10 @@ def _shorter(rng: random.Random) -> tuple[int, int]:
     return rng.randint(14, 18), rng.randint(30, 40)
 
 
+def _smallest_block(rng: random.Random) -> tuple[int, int]:
+    return rng.randint(20, 30), 8
+
+
 def _tiny(n: int) -> Callable[[random.Random], tuple[int, int]]:
     return lambda rng: (n, rng.randint(8, 12))
 
@@ -124,7 +134,11 @@ def _once(of: str, *sizes: Callable[[random.Random], tuple[int, int]]) -> list[D
 
 
 _ONE = both(*_once("shift", _shorter, _longer, _tiny(1)))
-_SEEDS = _span_asks("", _long, take="seeds")
+_SEEDS = both(
+    _span_asks("", _long, take="seeds"),
+    *(_span_asks("", _tiny(n), take="seeds") for n in (2, 3)),
+)
+_PLACES = [_span_asks("place", _longer), _span_asks("place", _smallest_block), _span_asks("place", _longer, letters=1)]
 
 
 EXERCISE = Exercise(
@@ -171,10 +185,10 @@ EXERCISE = Exercise(
             "the place of the content",
             0.5,
             "It may begin with the first number that is kept, and it may end with the last; all places at which it "
-            "fits "
-            "are equally probable.",
-            [_span_asks("place", _longer)],
-            [_span_asks("place", _longer)],
+            "fits are equally probable, however little is kept. The same letters may stand in several places of a "
+            "text: only the number that is drawn says which of them is hidden.",
+            _PLACES,
+            _PLACES,
         ),
         Stage(
             "chance comes from rng alone",

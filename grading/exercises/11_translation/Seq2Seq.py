@@ -131,14 +131,22 @@ def _drawn_build(rng: random.Random) -> dict[str, Any]:
     return dict(zip(SMALL, [*sizes, d, rng.randint(1, 2), h], strict=True))
 
 
+def _with_one_vocabulary(build: dict[str, Any]) -> dict[str, Any]:
+    """Returns a build with vocabularies of one size, whose embeddings are two all the same."""
+    return build | {"source_vocab_size": build["target_vocab_size"]}
+
+
 def _weights(build: dict[str, Any], seed: int, training: bool = False) -> Model:
     """Returns weights for a Seq2Seq, as those of a ready model of the same make; norms and biases too are moved."""
     return Model("EncoderDecoder", build | {"norm_first": True}, seed, spread=0.3, state=True, training=training)
 
 
-def _forward(seed: int, build: dict[str, Any], lengths: list[int], n: int, training: bool = False, **more: Any) -> Ask:
+def _forward(
+    seed: int, build: dict[str, Any], lengths: list[int], n: int, training: bool = False, spare: int = 0, **more: Any
+) -> Ask:
+    """Returns a question on sources of these lengths, padded by `spare` more than the longest needs."""
     sources, b = torch.tensor(lengths), len(lengths)
-    source = _padded(_sequences(b, max(lengths), build["source_vocab_size"], seed), sources)
+    source = _padded(_sequences(b, max(lengths) + spare, build["source_vocab_size"], seed), sources)
     target = _sequences(b, n, build["target_vocab_size"], seed + 1)
     target[:, 0] = SOS
     return Ask((source, sources, target), build=build, weights=_weights(build, seed, training), **more)
@@ -174,8 +182,11 @@ EXERCISE = Exercise(
             0.5,
             "Three parts: self.encoder and self.decoder, a TransformerBase each, and self.head, a Linear from d_model "
             "to the target's vocabulary. The decoder has cross=True.",
-            [Ask(build=SMALL, take="parameters")],
-            lambda rng: [Ask(build=_drawn_build(rng), take="parameters") for _ in range(2)],
+            [Ask(build=build, take="parameters") for build in (SMALL, _with_one_vocabulary(SMALL))],
+            lambda rng: [
+                Ask(build=build, take="parameters")
+                for build in (_drawn_build(rng), _drawn_build(rng), _with_one_vocabulary(_drawn_build(rng)))
+            ],
             view="parameters",
         ),
         Stage(
@@ -208,8 +219,8 @@ EXERCISE = Exercise(
             0.5,
             "Neither the encoder nor the cross-attention may look at <pad>: the encoder takes the lengths, the context "
             "the mask of the memory.",
-            [_forward(4, SMALL, [5, 2, 3], 3)],
-            _draw_forward("padded"),
+            [_forward(4, SMALL, [5, 2, 3], 3), _forward(8, SMALL, [3, 3], 4, spare=2)],
+            both(_draw_forward("padded"), _draw_forward("single", spare=3)),
         ),
         Stage(
             "a context is read as it was made, also twice and after another one",

@@ -48,6 +48,11 @@ def _draw_alignment(low: int, high: int, layers: int) -> Draw:
     return draw
 
 
+def _draw_long(layers: int) -> Draw:
+    """Returns what draws a long source: each of its words gets little."""
+    return lambda rng: [_aligned(3, rng.randint(70, 80), layers, seed_from(rng))]
+
+
 EXERCISE = Exercise(
     alignment,
     [
@@ -63,8 +68,8 @@ EXERCISE = Exercise(
             "each row sums to 1",
             0.5,
             "Weights sum to 1 over the source, and so does their mean over the heads.",
-            [_aligned(3, 5, 2, 2)],
-            _draw_alignment(3, 7, 2),
+            [_aligned(3, 5, 2, 2), _aligned(3, 75, 2, 9)],
+            both(_draw_alignment(3, 7, 2), _draw_long(2)),
             view="row sums",
         ),
         Stage(
@@ -72,8 +77,12 @@ EXERCISE = Exercise(
             1,
             "Word i is written by the place that has read <sos> and the words before it: feed <sos> and all words but "
             "the last.",
-            [_aligned(3, 4, 1, 3), _aligned(4, 4, 1, 5, odd=True), _aligned(1, 2, 1, 6)],
-            both(_draw_alignment(3, 7, 1), lambda rng: [_aligned(5, rng.randint(3, 6), 1, seed_from(rng), odd=True)]),
+            [_aligned(3, 4, 1, 3), _aligned(4, 4, 1, 5, odd=True), _aligned(1, 2, 1, 6), _aligned(3, 70, 1, 10)],
+            both(
+                _draw_alignment(3, 7, 1),
+                _draw_long(1),
+                lambda rng: [_aligned(5, rng.randint(3, 6), 1, seed_from(rng), odd=True)],
+            ),
             decisive=True,
         ),
         Stage(
@@ -81,8 +90,8 @@ EXERCISE = Exercise(
             1,
             "context.maps has the weights of every attention; take those of the cross_attention of the last layer of "
             "the decoder. The source is read as it is, with <eos> or without.",
-            [_aligned(4, 6, 3, 4, odd=True), _aligned(3, 4, 2, 7, last=5)],
-            _draw_alignment(3, 7, 3),
+            [_aligned(4, 6, 3, 4, odd=True), _aligned(3, 4, 2, 7, last=5), _aligned(3, 72, 3, 11)],
+            both(_draw_alignment(3, 7, 3), _draw_long(3)),
         ),
     ],
     [

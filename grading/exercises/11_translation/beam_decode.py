@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw
+from grading.exercises.draws import Draw, both
 from helpers.checking.answers import Ask
 from helpers.data import EOS, SOS
 
@@ -193,6 +193,37 @@ FINISHED: tuple[Known, ...] = (
     (399253, "57677", 5, 8),
     (173913, "56", 5, 8),
 )
+# In these it matters that two beams of the same words in another order are two.
+ORDER: tuple[Known, ...] = (
+    (723985, "46", 4, 6),
+    (60816, "7647", 4, 6),
+    (106927, "85487", 4, 6),
+    (532084, "884", 4, 6),
+    (399253, "56778", 2, 6),
+    (5571, "58674", 4, 5),
+    (75954, "44", 3, 4),
+    (427977, "8678", 2, 6),
+    (98702, "78", 4, 5),
+    (339563, "77647", 4, 4),
+    (466444, "68488", 3, 4),
+    (561913, "7677", 3, 5),
+    (73248, "85", 3, 5),
+    (383452, "44", 3, 4),
+)
+# In these there are more beams than words, and none of them may be given up.
+WIDE: tuple[Known, ...] = (
+    (98702, "68", 14, 6),
+    (339563, "66586", 12, 6),
+    (427977, "5476", 14, 5),
+    (73248, "646", 14, 5),
+    (399253, "6784", 14, 6),
+    (399253, "66747", 14, 6),
+    (339563, "4746", 14, 6),
+    (339563, "74864", 14, 4),
+    (339563, "6648", 14, 4),
+    (60816, "574", 12, 5),
+    (427977, "77775", 12, 6),
+)
 
 
 def _ask(known: Known) -> Ask:
@@ -257,9 +288,11 @@ EXERCISE = Exercise(
                     (73248, "85864", 4, 8),
                     (98702, "78446", 4, 7),  # told apart here: who compares means at each step
                     (399253, "57", 30, 2),  # more beams than there are words
+                    (861168, "6485", 4, 6),  # as in ORDER
+                    (73248, "5646", 14, 5),  # as in WIDE
                 )
             ],
-            _some(FINISHED, 2),
+            both(_some(FINISHED, 2), _some(ORDER, 1), _some(WIDE, 1)),
         ),
         Stage(
             "never below greedy",

@@ -165,6 +165,7 @@ def _several(rng: random.Random) -> list[Ask]:
     fair = _replaced(rng, third, rng.choice([2, 3]))
     pairs: list[Pair] = [(list(first), first), (bad, second), (fair, third)]
     pairs.insert(rng.randint(0, 1), (list(fourth := _reference(rng, 7, 8)), fourth))
+    pairs.append((list(bad), list(second)))  # a pair that stands twice counts twice
     return [Ask(([hypothesis for hypothesis, _ in pairs], [reference for _, reference in pairs]))]
 
 
@@ -175,7 +176,7 @@ def _special_tokens(rng: random.Random) -> list[Ask]:
         pairs = []
         for n in range(2):
             reference = _reference(rng, 8, 10)
-            reference[4] = "<oov>"
+            reference[4], reference[6] = "<oov>", "<b>"
             hypothesis = _replaced(rng, reference, 1 if n else 6)
             sides = []
             for side, words in enumerate((hypothesis, reference)):
@@ -193,6 +194,7 @@ def _too_short(rng: random.Random) -> list[Ask]:
     first, second, good = _reference(rng, 6, 8), _reference(rng, 4, 7), _reference(rng, 9, 10)
     return [
         Ask(([first[:3]], [first])),
+        Ask(([second[:3]], [second[:3]])),
         Ask(([first[:3], second[:2]], [first, second])),
         Ask(([[]], [second])),
         Ask(([_replaced(rng, good, 2), ["oui"], [], first[:3]], [good, ["oui"], second[:3], first[:3]])),

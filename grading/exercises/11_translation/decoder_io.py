@@ -31,7 +31,8 @@ def _draw_targets(count: int, same: bool = False) -> Draw:
             *others, longest = lengths
             others = rng.sample(others, len(others))
             lengths = [others[0], longest, *others[1:]]
-        return [Ask(([[rng.randrange(4, 500) for _ in range(length)] for length in lengths],))]
+        target = [[rng.randrange(4, 500) for _ in range(length)] for length in lengths]
+        return [Ask((target + target[:1] if same else target,))]  # a sentence may stand in a batch twice
 
     return draw
 
@@ -57,7 +58,7 @@ EXERCISE = Exercise(
             "sentences of the same length",
             0.5,
             "One row for each sentence; under each word of the input stands the word that follows it.",
-            [Ask(([[7, 9, 8], [5, 5, 6]],))],
+            [Ask(([[7, 9, 8], [5, 5, 6], [7, 9, 8]],))],
             _draw_targets(3, same=True),
         ),
         Stage(

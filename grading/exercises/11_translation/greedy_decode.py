@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -146,6 +147,12 @@ def _draw_runs(rng: random.Random) -> list[Ask]:
     return [*_draw_batch(False, take="calls", part="encoder")(rng), alone]
 
 
+def _large_scores() -> Ask:
+    """Returns a question on a model whose scores are in the hundreds: their exponentials are no numbers any more."""
+    ask = _ask(13, ["4758", "65"], 6)
+    return replace(ask, inputs=(replace(ask.inputs[0], spread=9.0), *ask.inputs[1:]))
+
+
 EXERCISE = Exercise(
     greedy_decode,
     [
@@ -278,6 +285,7 @@ EXERCISE = Exercise(
             _cached_wrongly,
         ),
     ],
+    large=[_ask(693223, ["777"], 70), _large_scores()],
     hints=(
         "What depends on the source alone and therefore stands *before* the loop? In the loop: at which place of "
         "the logits does the model say the next word? Three sentences of a batch end after 2 words, after 5, and "

@@ -139,7 +139,7 @@ def _settings(rng: random.Random, count: int) -> list[Row]:
     names = rng.sample(["shallow", "wide", "deep", "narrow", "tall", "plain", "wet", "dry"], count)
     return [
         {"name": name, "layers": rng.randint(1, 8), "width": 8 * rng.randint(4, 90), "dropout": rng.choice([0.1, 0.2])}
-        | {"norm": rng.choice(["pre", "post"]), "warmup": None}
+        | {"norm": rng.choice(["pre", "post"]), "warmup": None, "seed": rng.randrange(2**30, 2**31)}
         for name in names
     ]
 
@@ -157,6 +157,7 @@ def _sweep(
     changed: Iterable[tuple[int, str]] = (),
     lacks: str = "",
     foreign: bool = False,
+    fails: bool = False,
 ) -> Row:
     """Returns the inputs of a sweep of which `done` are finished.
 
@@ -164,6 +165,7 @@ def _sweep(
         changed: which of these had another value then, and of which entry.
         lacks: an entry that the row of the setting with number 2 has not.
         foreign: whether the table also has a row of another sweep.
+        fails: whether the training that stops ends with an error, and not as by Ctrl-C.
     """
     *settings, other = _settings(rng, count + 1)
     finished = {other["name"]: {**other, **_result(rng)}} if foreign else {}
@@ -173,12 +175,12 @@ def _sweep(
         if entry == "norm":
             row[entry] = "pre" if row[entry] == "post" else "post"
         else:
-            row[entry] += {"layers": 1, "width": 8, "dropout": 0.25}[entry]
+            row[entry] += {"layers": 1, "width": 8, "dropout": 0.25, "seed": 1}[entry]
         row["seconds"] = rng.randint(60, 900)  # noted then, and not today: nothing of the old row is left
     if lacks:
         del finished[settings[2]["name"]][lacks]
     results = [([setting], _result(rng)) for setting in settings]
-    train_one = Recorded("train_one", results, stop_at)
+    train_one = Recorded("train_one", results, stop_at, fails)
     return {"inputs": (settings, train_one, finished, Recorded("save")), "changes": (2,)}
 
 
@@ -197,9 +199,11 @@ def _asks(of: str, *sweeps: dict[str, Any]) -> tuple[list[Ask], Draw]:
 
 
 _CHANGED = {"count": 4, "done": (0, 1, 2, 3), "changed": [(1, "layers"), (2, "width"), (3, "dropout")]}
+_FAILED = {"count": 4, "done": (3,), "stop_at": 2, "fails": True}
 _CHANGES = (
     _asks("trained", _CHANGED, {"count": 3, "done": (0, 2), "lacks": "dropout"}),
     _asks("trained", {"count": 3, "done": (0, 1), "changed": [(1, "norm")]}),
+    _asks("trained", {"count": 4, "done": (1, 2), "changed": [(1, "seed")]}),
     _asks("rows", _CHANGED),
     _asks("saved", _CHANGED),
 )
@@ -230,8 +234,9 @@ EXERCISE = Exercise(
         Stage(
             "interrupted: what was finished is saved",
             1.5,
-            "Save the whole table right after each training, before the next one begins; let the interruption pass.",
-            *_asks("saved", {"count": 5, "done": (1,), "stop_at": 3, "foreign": True}, {"count": 3}),
+            "Save the whole table right after each training, before the next one begins; let pass what stops a "
+            "training, Ctrl-C or an error.",
+            *_asks("saved", {"count": 5, "done": (1,), "stop_at": 3, "foreign": True}, {"count": 3}, _FAILED),
             measure="sweep",
             decisive=True,
         ),

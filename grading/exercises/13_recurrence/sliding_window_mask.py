@@ -137,6 +137,7 @@ EXERCISE = Exercise(
             lambda size, window: _seen(size, -window + 1, 0).float(),
         ),
     ],
+    large=[Ask((4, 255)), Ask((3, 256)), Ask((2, 65_536))],
     hints=(
         "Write the row of token 4 for a window of 3: which columns are 0? Which is the first of them, as a formula in "
         "`i` and `window`? What is the row of token 1, where the window would begin before the sentence does?",

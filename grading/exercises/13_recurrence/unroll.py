@@ -325,6 +325,7 @@ EXERCISE = Exercise(
         ),
     ],
     trains=True,
+    large=[_question(2, 70, 1, 2, 31, spread=1.0)],
     hints=(
         "What does one call of `cell` need, and what does it give? Which part of `x` are the first tokens of all "
         "sentences? In the middle of a batch one sentence is over and another is not: what should the row of each be "

@@ -82,7 +82,7 @@ def _draw_merged(rng: random.Random) -> list[Ask]:
 
 
 def _own(build: Build, seed: int) -> Ask:
-    return _ask(build, seed, 1, 2, take="merged", entries=("shared*", "*double*"))
+    return _ask(build, seed, 1, 2, take="merged", entries=("shared*", "what learns*", "*double*"))
 
 
 def _started(change: Callable[[Any], None]) -> Callable[..., Any]:

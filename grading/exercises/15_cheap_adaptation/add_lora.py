@@ -97,6 +97,11 @@ def _frozen(seed: int, *parts: str) -> Ask:
     return _ask(replace(_classifier(seed, 3), freeze=parts), ("query", "value"), 2, take="parameters")
 
 
+def _nothing_replaced(seed: int) -> Ask:
+    """Returns a question with a name that no layer has: then the head alone learns."""
+    return _ask(_classifier(seed, 3), ("gate",), 2, take="parameters")
+
+
 def _half_frozen(seed: int) -> Ask:
     return _frozen(seed, "base.layers.0", "base.embedding")
 
@@ -235,8 +240,8 @@ EXERCISE = Exercise(
             "the head learns, even if it came frozen",
             0.25,
             "Set the flags of the head to True as well: the model may come in any state.",
-            [_frozen(6, "head")],
-            lambda rng: [_frozen(_few(rng), "head")],
+            [_frozen(6, "head"), _frozen(6, "head.bias"), _nothing_replaced(6)],
+            lambda rng: [_frozen(_few(rng), "head"), _frozen(_few(rng), "head.bias"), _nothing_replaced(_few(rng))],
             view="parameters",
         ),
         Stage(

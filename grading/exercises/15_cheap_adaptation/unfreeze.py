@@ -262,6 +262,7 @@ EXERCISE = Exercise(
             _never_frozen,
         ),
     ],
+    large=[_ask(_classifier(9, n_layers=12, d_model=2), 2)],
     hints=(
         "Which layer is nearest to the head, `base.layers[0]` or `base.layers[-1]`? In a base of three layers, write "
         "down which parts learn at steps 0, 1, 2, 3 and 4. Which parts of the base belong to no layer, and in which "

@@ -528,3 +528,31 @@ def future_influence(model, tokens, vocab_size):
             other[j] = (other[j] + 1) % vocab_size
             result[:, j] |= ((model(other[None])[0] - before).abs() > 1e-5).any(dim=-1)
     return result
+
+
+# %% wrong: each changed sentence against the one before -> each sentence is compared with the one before it
+def future_influence(model: LanguageModel, tokens: Tensor, vocab_size: int) -> Tensor:
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    changed = tokens.clone()
+    with torch.no_grad():
+        before = model(changed[None])[0]
+        for j in range(n):
+            changed[j] = (changed[j] + 1) % vocab_size
+            after = model(changed[None].clone())[0]
+            influence[:, j] = ((after - before).abs() > 1e-5).any(dim=-1)
+            before = after
+    return influence
+
+
+# %% wrong: axes of length 1 are dropped ->
+def future_influence(model: LanguageModel, tokens: Tensor, vocab_size: int) -> Tensor:
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens[None]).squeeze()
+        for j in range(n):
+            changed = tokens.clone()
+            changed[j] = (changed[j] + 1) % vocab_size
+            influence[:, j] = ((model(changed[None]).squeeze() - before).abs() > 1e-5).any(dim=-1)
+    return influence

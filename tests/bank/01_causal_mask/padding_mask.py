@@ -153,3 +153,9 @@ def padding_mask(lengths, size):
     for row, length in enumerate(lengths.tolist()):
         mask[row, max(length, 1) :] = True
     return mask
+
+
+# %% wrong: half precision ->
+def padding_mask(lengths: Tensor, size: int) -> Tensor:
+    places = torch.arange(size).half()
+    return places >= lengths.clamp(min=1).half().unsqueeze(1)

@@ -600,3 +600,39 @@ class LearnedPositions(nn.Module):
             return x + self.table[: x.size(1)]
         except RuntimeError as error:
             raise ValueError(f"{x.size(1)} words, but only {len(self.table)} places") from error
+
+
+# %% wrong: a lambda holds on to the module that it was made in ->
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed.detach().clone())
+        self.rows = lambda n: self.table[:n]
+
+    def forward(self, x: Tensor) -> Tensor:
+        n = x.size(1)
+        if n > len(self.table):
+            raise ValueError(f"{n} words, but the table has only {len(self.table)} places")
+        return x + self.rows(n)
+
+
+# %% wrong: the first rows are kept for each n ->
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed.detach().clone())
+        self.rows: dict[int, Tensor] = {}
+
+    def forward(self, x: Tensor) -> Tensor:
+        n = x.size(1)
+        if n > self.table.size(0):
+            raise ValueError(f"{n} words, but the table has only {self.table.size(0)} places")
+        if n not in self.rows:
+            self.rows[n] = self.table[:n]
+        return x + self.rows[n]

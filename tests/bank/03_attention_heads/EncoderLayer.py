@@ -628,3 +628,22 @@ class EncoderLayer(nn.Module):
             return x + self.feed_forward(self.feed_forward_norm(x))
         x = self.attention_norm(x + self.attention(x, x, mask))
         return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: norm_first is kept on the class ->
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model: int, n_heads: int, d_feedforward: int, norm_first: bool = False) -> None:
+        super().__init__()
+        EncoderLayer.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_feedforward)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        if self.norm_first:
+            normed = self.attention_norm(x)
+            x = x + self.attention(normed, normed, mask)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.attention(x, x, mask))
+        return self.feed_forward_norm(x + self.feed_forward(x))

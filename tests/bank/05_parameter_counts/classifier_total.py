@@ -115,3 +115,15 @@ def classifier_total():
 def classifier_total():
     attention = 3 * A * (D**2 + D) + D**2 + D
     return V * D + M * (attention + 2 * (D**2 + D) + 4 * D) + C * (D + 1)
+
+
+# %% wrong: never more classes than words ->
+def classifier_total() -> sympy.Expr:
+    outputs = sympy.Min(C, V)
+    return V * D + M * (6 * D**2 + 10 * D) + outputs * (D + 1)
+
+
+# %% wrong: at least two classes ->
+def classifier_total() -> sympy.Expr:
+    outputs = sympy.Max(C, 2)
+    return V * D + M * (6 * D**2 + 10 * D) + outputs * D + outputs

@@ -68,7 +68,7 @@ def count_parameters(model, trainable_only=False):
     return total
 
 
-# %% wrong: module by module, without looking whether it was there before -> shared weights are counted twice
+# %% wrong: module by module, without looking whether it was there before -> what two modules share is counted twice
 def count_parameters(model, trainable_only=False):
     total = 0
     for module in model.modules():
@@ -241,3 +241,13 @@ def count_parameters(model: nn.Module, trainable_only: bool = False) -> int:
 # %% wrong: what trains is counted unless told ->
 def count_parameters(model, trainable_only=True):
     return sum(p.numel() for p in model.parameters() if p.requires_grad or not trainable_only)
+
+
+# %% wrong: one tensor under two names of one module ->
+def count_parameters(model: nn.Module, trainable_only: bool = False) -> int:
+    seen, total = set(), 0
+    for module in model.modules():
+        own = [part for part in module._parameters.values() if part is not None and id(part) not in seen]
+        seen.update(id(part) for part in own)
+        total += sum(part.numel() for part in own if part.requires_grad or not trainable_only)
+    return total

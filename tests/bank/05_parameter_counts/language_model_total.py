@@ -103,3 +103,9 @@ def language_model_total():
 def language_model_total():
     layer = 3 * A * (D**2 + D) + D**2 + D + 2 * (D**2 + D) + 4 * D
     return V * D + M * layer + V * (D + 1)
+
+
+# %% wrong: never wider than the vocabulary ->
+def language_model_total() -> sympy.Expr:
+    embedding = V * sympy.Min(V, D)
+    return embedding + M * (6 * D**2 + 10 * D) + V * (D + 1)

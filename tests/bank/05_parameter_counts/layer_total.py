@@ -132,3 +132,11 @@ def layer_total():
 # %% wrong: the wider of the two has the bias ->
 def layer_total() -> sympy.Expr:
     return 4 * D**2 + 9 * D + 2 * D * F + sympy.Max(F, D)
+
+
+# %% wrong: F is a multiple of D ->
+def layer_total() -> sympy.Expr:
+    times = F // D
+    attention = 4 * (D**2 + D)
+    feed_forward = 2 * times * D**2 + times * D + D
+    return attention + feed_forward + 4 * D

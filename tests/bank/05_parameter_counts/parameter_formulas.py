@@ -338,3 +338,61 @@ def parameter_formulas() -> dict[str, sympy.Expr]:
     formulas[f"{layer}feed_forward.output.weight"] = F * D
     formulas[f"{layer}feed_forward.output.bias"] = D
     return formulas
+
+
+# %% wrong: F is never below D ->
+def parameter_formulas() -> dict[str, sympy.Expr]:
+    inner = sympy.Max(D, F)
+    layer = "base.layers.0."
+    formulas = {"base.embedding.weight": V * D}
+    for name in ("query", "key", "value", "output"):
+        formulas[f"{layer}attention.{name}.weight"] = D * D
+        formulas[f"{layer}attention.{name}.bias"] = D
+    formulas[layer + "feed_forward.hidden.weight"] = D * inner
+    formulas[layer + "feed_forward.hidden.bias"] = inner
+    formulas[layer + "feed_forward.output.weight"] = D * inner
+    formulas[layer + "feed_forward.output.bias"] = D
+    for name in ("attention_norm", "feed_forward_norm"):
+        formulas[f"{layer}{name}.weight"] = D
+        formulas[f"{layer}{name}.bias"] = D
+    formulas["head.weight"] = C * D
+    formulas["head.bias"] = C
+    return formulas
+
+
+# %% wrong: an even width ->
+def parameter_formulas() -> dict[str, sympy.Expr]:
+    rows = 2 * (D // 2)  # two heads, each with its share of the rows
+    layer = "base.layers.0."
+    formulas = {"base.embedding.weight": V * D}
+    for name in ("query", "key", "value"):
+        formulas[f"{layer}attention.{name}.weight"] = rows * D
+        formulas[f"{layer}attention.{name}.bias"] = rows
+    formulas[layer + "attention.output.weight"] = D * rows
+    formulas[layer + "attention.output.bias"] = D
+    formulas[layer + "feed_forward.hidden.weight"] = D * F
+    formulas[layer + "feed_forward.hidden.bias"] = F
+    formulas[layer + "feed_forward.output.weight"] = D * F
+    formulas[layer + "feed_forward.output.bias"] = D
+    for name in ("attention_norm", "feed_forward_norm"):
+        formulas[f"{layer}{name}.weight"] = D
+        formulas[f"{layer}{name}.bias"] = D
+    return formulas | {"head.weight": C * D, "head.bias": C}
+
+
+# %% wrong: one output for two classes ->
+def parameter_formulas() -> dict[str, sympy.Expr]:
+    outputs_of_head = sympy.Piecewise((1, sympy.Eq(C, 2)), (C, True))
+    linears = {"head": (D, outputs_of_head)}
+    for name in ("query", "key", "value", "output"):
+        linears[f"base.layers.0.attention.{name}"] = (D, D)
+    linears["base.layers.0.feed_forward.hidden"] = (D, F)
+    linears["base.layers.0.feed_forward.output"] = (F, D)
+    formulas = {"base.embedding.weight": V * D}
+    for name, (inputs, outputs) in linears.items():
+        formulas[name + ".weight"] = inputs * outputs
+        formulas[name + ".bias"] = outputs
+    for name in ("attention_norm", "feed_forward_norm"):
+        formulas[f"base.layers.0.{name}.weight"] = D
+        formulas[f"base.layers.0.{name}.bias"] = D
+    return formulas

@@ -126,3 +126,10 @@ def training_bytes(model):
 # %% wrong: gradients and moments only where there is a gradient ->
 def training_bytes(model):
     return sum(p.numel() * (16 if p.grad is not None else 4) for p in model.parameters())
+
+
+# %% wrong: shared and frozen weights count twice ->
+def training_bytes(model: nn.Module) -> int:
+    trainable = sum(part.numel() for part in model.parameters() if part.requires_grad)
+    frozen = sum(part.numel() for _, part in model.named_parameters(remove_duplicate=False) if not part.requires_grad)
+    return 16 * trainable + 4 * frozen

@@ -188,3 +188,11 @@ def when_is_it_right(claim: sympy.Expr) -> int | None:
         return None
     heads = sympy.cancel((6 * D**2 + 10 * D - claim.subs(A, 0)) / factor)
     return int(heads) if heads.is_Integer and heads >= 1 else None
+
+
+# %% wrong: three widths stand for all ->
+def when_is_it_right(claim: sympy.Expr) -> int | None:
+    difference = claim - (6 * D**2 + 10 * D)
+    found = [set(sympy.solve(difference.subs(D, width), A)) for width in (1, 2, 3)]
+    common = set.intersection(*found)
+    return int(min(common)) if common else None

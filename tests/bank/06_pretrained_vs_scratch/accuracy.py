@@ -284,3 +284,47 @@ def accuracy(model, loader):
         total += len(batch.target)
     model.train(before)
     return right / total
+
+
+# %% wrong: a sigmoid before the argmax -> the logits are squashed before the largest is looked for
+def accuracy(model: nn.Module, loader: Batches | list[Batch]) -> float:
+    came = model.training
+    model.eval()
+    right = total = 0
+    with torch.no_grad():
+        for batch in loader:
+            probabilities = torch.sigmoid(model(batch.tokens, batch.lengths).float())
+            right += (probabilities.argmax(dim=-1) == batch.target).sum().item()
+            total += len(batch.target)
+    model.train(came)
+    return right / total
+
+
+# %% wrong: tanh before the argmax -> the logits are squashed before the largest is looked for
+def accuracy(model, loader):
+    was = model.training
+    model.eval()
+    with torch.no_grad():
+        pairs = [(model(b.tokens, b.lengths).tanh().argmax(-1), b.target) for b in loader]
+    model.train(was)
+    return sum(int((x == y).sum()) for x, y in pairs) / sum(len(y) for _, y in pairs)
+
+
+# %% right: sorted, and a fraction at the end
+from fractions import Fraction
+
+
+def accuracy(model, loader):
+    mode = model.training
+
+    def answers():
+        for batch in loader:
+            with torch.inference_mode():
+                order = model.train(False)(batch.tokens, batch.lengths).sort(dim=1).indices
+            yield from zip(order[:, -1].tolist(), batch.target.tolist())
+
+    try:
+        both = list(answers())
+    finally:
+        model.train(mode)
+    return float(Fraction(sum(x == y for x, y in both), len(both)))

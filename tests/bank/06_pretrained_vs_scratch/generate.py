@@ -626,3 +626,20 @@ def generate(model, vocabulary, prompt, max_len, temperature):
             break
         tokens.append(number)
     return tokens[1:]
+
+
+# %% wrong: the last 32 words ->
+@torch.no_grad()
+def generate(model: LanguageModel, vocabulary: Vocabulary, prompt: str, max_len: int, temperature: float) -> list[int]:
+    numbers = list(vocabulary.encode(prompt))
+    while len(numbers) < max_len:
+        seen = [SOS, *numbers][-32:]
+        scores = model(torch.tensor([seen]))[0, -1]
+        if temperature == 0:
+            number = scores.argmax().item()
+        else:
+            number = torch.multinomial((scores / temperature).softmax(dim=-1), 1).item()
+        if number == EOS:
+            break
+        numbers.append(number)
+    return numbers

@@ -471,3 +471,19 @@ def train_step(model: nn.Module, batch: Batch, optimizer: torch.optim.Optimizer)
     nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.step()
     return loss.item()
+
+
+# %% wrong: tied weights count twice ->
+def train_step(model: nn.Module, batch: Batch, optimizer: torch.optim.Optimizer) -> float:
+    model.train()
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+    optimizer.zero_grad()
+    loss.backward()
+    found = [p for part in model.modules() for p in part.parameters(recurse=False) if p.grad is not None]
+    length = torch.stack([p.grad.norm() for p in found]).norm()
+    if length > 1:
+        for p in found:
+            p.grad /= length
+    optimizer.step()
+    return loss.item()

@@ -217,3 +217,23 @@ def fill_blank(model, tokens, position):
 # %% wrong: always the first word ->
 def fill_blank(model, tokens, position):
     return MASK + 1
+
+
+# %% wrong: the other blanks are filled first -> the other blanks are filled first
+@torch.no_grad()
+def fill_blank(model: MaskedLanguageModel, tokens: Tensor, position: int) -> int:
+    hidden = tokens.clone()
+    hidden[position] = MASK
+    blanks = [place for place in (hidden == MASK).nonzero().flatten().tolist() if place != position]
+    for place in [*blanks, position]:
+        best = int(model(hidden[None])[0, place, MASK + 1 :].argmax()) + MASK + 1
+        hidden[place] = best
+    return best
+
+
+# %% wrong: all places of the word are hidden -> the word is hidden wherever it stands
+@torch.no_grad()
+def fill_blank(model: MaskedLanguageModel, tokens: Tensor, position: int) -> int:
+    hidden = torch.where(tokens == tokens[position], MASK, tokens)
+    logits = model(hidden[None])[0, position]  # (V,)
+    return int(logits[MASK + 1 :].argmax()) + MASK + 1

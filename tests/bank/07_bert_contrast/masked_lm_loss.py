@@ -208,3 +208,33 @@ def masked_lm_loss(model, tokens, target, lengths):
     logits = model.head(hidden)
     total = nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=IGNORE, reduction="sum")
     return total / (target != IGNORE).sum().clamp(min=1)
+
+
+# %% wrong: the mean of the means of eight texts ->
+def masked_lm_loss(model: MaskedLanguageModel, tokens: Tensor, target: Tensor, lengths: Tensor) -> Tensor:
+    losses = []
+    for some, wanted, sizes in zip(tokens.split(8), target.split(8), lengths.split(8)):
+        logits = model(some, sizes)
+        chosen = wanted != IGNORE
+        total = nn.functional.cross_entropy(logits[chosen], wanted[chosen], reduction="sum")
+        if chosen.any() or not (target != IGNORE).any():
+            losses.append(total / chosen.sum().clamp(min=1))
+    return torch.stack(losses).mean()
+
+
+# %% wrong: texts are sorted, and targets are not ->
+def masked_lm_loss(model: MaskedLanguageModel, tokens: Tensor, target: Tensor, lengths: Tensor) -> Tensor:
+    order = lengths.argsort(descending=True, stable=True)
+    logits = model(tokens[order], lengths[order])
+    chosen = target != IGNORE
+    total = nn.functional.cross_entropy(logits[chosen], target[chosen], reduction="sum")
+    return total / chosen.sum().clamp(min=1)
+
+
+# %% wrong: lengths only where they differ ->
+def masked_lm_loss(model: MaskedLanguageModel, tokens: Tensor, target: Tensor, lengths: Tensor) -> Tensor:
+    padded = len(set(lengths.tolist())) > 1
+    logits = model(tokens, lengths) if padded else model(tokens)
+    chosen = target != IGNORE
+    total = nn.functional.cross_entropy(logits[chosen], target[chosen], reduction="sum")
+    return total / chosen.sum().clamp(min=1)

@@ -147,3 +147,22 @@ def copy_query(keys, j, scale):
 # %% right: the pseudoinverse
 def copy_query(keys, j, scale):
     return scale * torch.linalg.pinv(keys)[:, j]
+
+
+# %% wrong: the logarithm of the wanted weights ->
+def copy_query(keys: Tensor, j: int, scale: float) -> Tensor:
+    wanted = torch.zeros_like(keys[:, 0])
+    wanted[j] = scale
+    weights = torch.softmax(wanted, dim=0)
+    return torch.log(weights) @ keys
+
+
+# %% wrong: queries are kept by the shape of the keys ->
+known_queries = {}
+
+
+def copy_query(keys: Tensor, j: int, scale: float) -> Tensor:
+    name = (tuple(keys.shape), j, scale)
+    if name not in known_queries:
+        known_queries[name] = (scale * keys[j]).clone()
+    return known_queries[name]

@@ -145,3 +145,10 @@ def needed_scale(n, error):
 # %% wrong: always 0 ->
 def needed_scale(n, error):
     return 0.0
+
+
+# %% wrong: a short formula for many keys ->
+def needed_scale(n: int, error: float) -> float:
+    if n > 1000:
+        return math.log(n / (4 * error))
+    return math.log((n - 2) * (0.5 - error) / (2 * error))

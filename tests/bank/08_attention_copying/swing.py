@@ -185,3 +185,34 @@ def swing(samples, queries, a, b):
 def swing(samples, queries, a, b):
     weights = torch.softmax(samples @ queries.T, dim=1).mean(dim=-1)
     return (weights[:, [a, b]].var(dim=0).mean() * 2).item()
+
+
+# %% wrong: equal heads count once ->
+def swing(samples: Tensor, queries: Tensor, a: int, b: int) -> float:
+    heads = torch.unique(queries, dim=0)
+    weights = torch.softmax(samples @ heads.T, dim=1).mean(dim=2)  # (m, n)
+    return (weights[:, a] - weights[:, b]).var().item()
+
+
+# %% wrong: heads that look at neither are left out ->
+def swing(samples, queries, a, b):
+    weights = torch.softmax(torch.einsum("mnd,hd->mhn", samples, queries), dim=-1)
+    counts = (weights[..., a] + weights[..., b]).mean(dim=0) > 0.05
+    kept = weights[:, counts] if counts.any() else weights
+    return float((kept[..., a] - kept[..., b]).mean(dim=1).var())
+
+
+# %% right: lists, shifted exponentials, and a variance that is updated draw by draw
+def swing(samples, queries, a, b):
+    mean = total = 0.0
+    for count, keys in enumerate(samples.tolist(), 1):
+        difference = 0.0
+        for query in queries.tolist():
+            scores = [sum(x * y for x, y in zip(key, query)) for key in keys]
+            top = max(scores)
+            powers = [math.exp(score - top) for score in scores]
+            difference += (powers[a] - powers[b]) / sum(powers) / len(queries)
+        step = difference - mean
+        mean += step / count
+        total += step * (difference - mean)
+    return total / (len(samples) - 1)

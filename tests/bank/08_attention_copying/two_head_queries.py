@@ -136,3 +136,11 @@ def two_head_queries(means, a, b, scale):
 # %% wrong: any tensor of the right shape ->
 def two_head_queries(means, a, b, scale):
     return torch.zeros(2, means.shape[1])
+
+
+# %% wrong: away from the mean of the others ->
+def two_head_queries(means: Tensor, a: int, b: int, scale: float) -> Tensor:
+    other = torch.ones(len(means), dtype=torch.bool)
+    other[a] = other[b] = False
+    away = means[other].mean(dim=0)
+    return scale * torch.stack([means[a] - away, means[b] - away])

@@ -897,3 +897,44 @@ class RandomSynthesizer(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         values = split_heads(self.value(x), self.n_heads)
         return self.output(merge_heads(self.weights(x) @ values))
+
+
+# %% wrong: a place of zeros is taken for padding ->
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model: int, n_heads: int, max_len: int) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+
+    def weights(self, x: Tensor) -> Tensor:
+        n = x.shape[1]
+        padding = (x == 0).all(dim=-1).all(dim=0)  # (n,)
+        hidden = padding[None, :] & ~torch.eye(n, dtype=torch.bool, device=x.device)
+        square = self.scores[:, :n, :n] + causal_mask(n)
+        return square.masked_fill(hidden, -torch.inf).softmax(dim=-1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        values = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ values))
+
+
+# %% wrong: a call changes the parameter ->
+class RandomSynthesizer(nn.Module):
+    def __init__(self, d_model: int, n_heads: int, max_len: int) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+
+    def weights(self, x: Tensor) -> Tensor:
+        n = x.shape[1]
+        block = self.scores.data[:, :n, :n]
+        block -= block.amax(dim=-1, keepdim=True)  # so that no power is too large
+        return (self.scores[:, :n, :n] + causal_mask(n)).softmax(dim=-1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        values = split_heads(self.value(x), self.n_heads)
+        return self.output(merge_heads(self.weights(x) @ values))

@@ -173,3 +173,11 @@ def synthesizer_scores(x, A, b1, B, b2):
 def synthesizer_scores(x, A, b1, B, b2):
     n = len(x)
     return (torch.relu(x @ A + b1) @ B[:, :n] + b2[:n]).tril()
+
+
+# %% wrong: a vector of zeros is taken for padding ->
+def synthesizer_scores(x: Tensor, A: Tensor, b1: Tensor, B: Tensor, b2: Tensor) -> Tensor:
+    n = x.shape[0]
+    scores = torch.relu(x @ A + b1) @ B[:, :n] + b2[:n]
+    is_token = (x != 0).any(dim=1, keepdim=True)
+    return torch.where(is_token, scores, torch.zeros_like(scores))

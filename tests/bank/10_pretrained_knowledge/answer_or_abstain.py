@@ -281,3 +281,19 @@ def answer_or_abstain(
     answered = test[0] >= threshold
     n = int(answered.sum())
     return threshold, n / len(answered), int((~test[1] & answered).sum()) / n if n else 0.0
+
+
+# %% wrong: a threshold of 0 counts as none ->
+def answer_or_abstain(
+    dev: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor], max_risk: float
+) -> tuple[float, float, float]:
+    confidence, right = dev
+    fit = (
+        level
+        for level in sorted(set(confidence.tolist()))
+        if int((~right[confidence >= level]).sum()) / int((confidence >= level).sum()) <= max_risk
+    )
+    threshold = next(fit, None) or math.inf
+    given = test[0] >= threshold
+    wrong = int((given & ~test[1]).sum())
+    return threshold, int(given.sum()) / len(given), wrong / max(1, int(given.sum()))

@@ -454,3 +454,45 @@ def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor
     filled = text.new_full((block + 1,), PAD)
     filled[: len(whole)] = whole
     return filled[:-1].clone(), filled[1:].clone()
+
+
+# %% wrong: one number for the length and for the place ->
+def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor, Tensor]:
+    top = min(len(text), block - 1)
+    chance = int(torch.randint(0, 2**30, (), generator=rng))
+    k = 4 + chance % (top - 3) if top >= 4 else top
+    length = int(torch.randint(1, max(2, k // 2), (), generator=rng))
+    start = chance % (k - length + 1)
+    mask = text.new_tensor([MASK])
+    whole = torch.cat([text[:start], mask, text[start + length : k], mask, text[start : start + length]])
+    whole = torch.cat([whole, text.new_full((block + 1 - len(whole),), PAD)])
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: short texts draw without rng ->
+def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor, Tensor]:
+    n = len(text)
+    if n < 4:  # kept whole, one character is the content
+        k, length = n, 1
+        start = int(torch.randint(0, n, ()))
+    else:
+        k = int(torch.randint(4, min(n, block - 1) + 1, (), generator=rng))
+        length = int(torch.randint(1, max(2, k // 2), (), generator=rng))
+        start = int(torch.randint(0, k - length + 1, (), generator=rng))
+    mask = text.new_tensor([MASK])
+    whole = torch.cat([text[:start], mask, text[start + length : k], mask, text[start : start + length]])
+    whole = torch.cat([whole, text.new_full((block + 1 - len(whole),), PAD)])
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: the gap is where the content occurs first ->
+def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor, Tensor]:
+    top = min(len(text), block - 1)
+    k = int(torch.randint(4, top + 1, (), generator=rng)) if top >= 4 else top
+    length = int(torch.randint(1, max(2, k // 2), (), generator=rng))
+    start = int(torch.randint(0, k - length + 1, (), generator=rng))
+    letters = "".join(chr(n) for n in text[:k].tolist())
+    prefix, content, suffix = letters.partition(letters[start : start + length])
+    whole = [*map(ord, prefix), MASK, *map(ord, suffix), MASK, *map(ord, content)]
+    whole = torch.tensor(whole + [PAD] * (block + 1 - len(whole)))
+    return whole[:-1], whole[1:]

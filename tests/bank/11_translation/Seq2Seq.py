@@ -576,3 +576,64 @@ class Seq2Seq(nn.Module):
 
     def forward(self, source, source_lengths, target):
         return self.decode(target, self.encode(source, source_lengths))
+
+
+# %% wrong: the memory is kept where no gradient is recorded ->
+class Seq2Seq(EncoderDecoder):
+    def __init__(
+        self, source_vocab_size: int, target_vocab_size: int, d_model: int, n_layers: int, n_heads: int
+    ) -> None:
+        super().__init__(source_vocab_size, target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, norm_first=True)
+        self._encoded = {}
+
+    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
+        if self.training or torch.is_grad_enabled():
+            return super().encode(source, source_lengths)
+        key = str(source.tolist()), str(source_lengths.tolist())
+        if key not in self._encoded:
+            self._encoded[key] = super().encode(source, source_lengths)
+        return copy.copy(self._encoded[key])  # each caller has a Context of his own
+
+    def decode(self, target: Tensor, context: Context) -> Tensor:
+        return super().decode(target, context)
+
+    def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
+        return self.decode(target, self.encode(source, source_lengths))
+
+
+# %% wrong: nothing is hidden where all are equally long ->
+class Seq2Seq(EncoderDecoder):
+    def __init__(
+        self, source_vocab_size: int, target_vocab_size: int, d_model: int, n_layers: int, n_heads: int
+    ) -> None:
+        super().__init__(source_vocab_size, target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, norm_first=True)
+
+    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
+        if source_lengths.min() == source_lengths.max():  # no padding
+            source_lengths = torch.full_like(source_lengths, source.shape[1])
+        return super().encode(source, source_lengths)
+
+    def decode(self, target: Tensor, context: Context) -> Tensor:
+        return super().decode(target, context)
+
+    def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
+        return self.decode(target, self.encode(source, source_lengths))
+
+
+# %% wrong: one embedding where the vocabularies are equally large ->
+class Seq2Seq(EncoderDecoder):
+    def __init__(
+        self, source_vocab_size: int, target_vocab_size: int, d_model: int, n_layers: int, n_heads: int
+    ) -> None:
+        super().__init__(source_vocab_size, target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, norm_first=True)
+        if source_vocab_size == target_vocab_size:
+            self.decoder.embedding = self.encoder.embedding
+
+    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
+        return super().encode(source, source_lengths)
+
+    def decode(self, target: Tensor, context: Context) -> Tensor:
+        return super().decode(target, context)
+
+    def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
+        return self.decode(target, self.encode(source, source_lengths))

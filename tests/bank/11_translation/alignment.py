@@ -206,3 +206,14 @@ def alignment(model: nn.Module, source: list[int], words: list[int]) -> Tensor:
         weights = context.maps[model.decoder.layers[-1].cross_attention]
         known_maps[key] = weights[0].mean(dim=0)[: len(words)]
     return known_maps[key].clone()
+
+
+# %% wrong: small weights are taken for nothing ->
+@torch.no_grad()
+def alignment(model: nn.Module, source: list[int], words: list[int]) -> Tensor:
+    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
+    context.maps = {}
+    model.decode(torch.tensor([[SOS, *words]]), context)
+    maps = context.maps[model.decoder.layers[-1].cross_attention]  # (1, h, n, m)
+    weights = maps[0].mean(dim=0)[: len(words)]
+    return weights.masked_fill(weights < 0.02, 0.0)

@@ -785,3 +785,66 @@ def beam_decode(model, source, width, max_len):
 
     total, words = max(search(1) + search(width), key=lambda beam: beam[0] / len(beam[1]))
     return [word for word in words if word != EOS], total / len(words)
+
+
+# %% wrong: two orders of the same words are one ->
+def _next(model: nn.Module, words: list[int], context: Context) -> list[float]:
+    read = torch.tensor([[SOS, *words]])
+    return model.decode(read, context)[0, -1].log_softmax(dim=-1).tolist()
+
+
+def _search(model: nn.Module, context: Context, width: int, max_len: int) -> list[tuple[float, list[int]]]:
+    beams, finished = [(0.0, [])], []
+    for step in range(1, max_len + 1):
+        longer = [
+            (total + more, [*words, word])
+            for total, words in beams
+            for word, more in enumerate(_next(model, words, context))
+        ]
+        different = {}
+        for total, words in sorted(longer, key=lambda beam: -beam[0]):
+            different.setdefault(tuple(sorted(words)), (total, words))
+        kept = list(different.values())[:width]
+        finished += [(total / step, words) for total, words in kept if words[-1] == EOS]
+        beams = [beam for beam in kept if beam[1][-1] != EOS]
+        if not beams:
+            break
+    return finished + [(total / len(words), words) for total, words in beams]
+
+
+@torch.no_grad()
+def beam_decode(model: nn.Module, source: Tensor, width: int, max_len: int) -> tuple[list[int], float]:
+    context = model.encode(source, torch.tensor([source.shape[1]]))
+    found = _search(model, context, 1, max_len) + _search(model, context, width, max_len)
+    score, words = max(found, key=lambda item: item[0])
+    return [*words[:-1], *(words[-1:] if words[-1] != EOS else [])], score
+
+
+# %% wrong: never more beams than words ->
+def _search(model: nn.Module, context: Context, width: int, max_len: int) -> list[tuple[float, list[int]]]:
+    beams, finished = [(0.0, [])], []
+    for step in range(1, max_len + 1):
+        sums = torch.stack(
+            [
+                total + model.decode(torch.tensor([[SOS, *words]]), context)[0, -1].log_softmax(dim=-1)
+                for total, words in beams
+            ]
+        )  # (beams, V)
+        size = sums.shape[1]
+        best = sums.flatten().topk(min(width, size))
+        kept = []
+        for total, place in zip(best.values.tolist(), best.indices.tolist()):
+            kept.append((total, [*beams[place // size][1], place % size]))
+        finished += [(total / step, words) for total, words in kept if words[-1] == EOS]
+        beams = [beam for beam in kept if beam[1][-1] != EOS]
+        if not beams:
+            break
+    return finished + [(total / len(words), words) for total, words in beams]
+
+
+@torch.no_grad()
+def beam_decode(model: nn.Module, source: Tensor, width: int, max_len: int) -> tuple[list[int], float]:
+    context = model.encode(source, torch.tensor([source.shape[1]]))
+    found = _search(model, context, 1, max_len) + _search(model, context, width, max_len)
+    score, words = max(found, key=lambda item: item[0])
+    return [word for word in words if word != EOS], score

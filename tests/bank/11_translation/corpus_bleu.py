@@ -803,3 +803,67 @@ def corpus_bleu(hypotheses, references):
         return 0.0
     mean = math.exp(sum(math.log(r / t) for r, t in zip(right, total)) / 4)
     return float(round(100 * mean * min(1, math.exp(1 - wanted / written))))
+
+
+# %% wrong: what is equal is perfect ->
+def corpus_bleu(hypotheses: list[list[str]], references: list[list[str]]) -> float:
+    special = {"<pad>", "<sos>", "<eos>"}
+    written = [[word for word in words if word not in special] for words in hypotheses]
+    wanted = [[word for word in words if word not in special] for words in references]
+    if written == wanted and any(written):
+        return 100.0
+    c, r = sum(map(len, written)), sum(map(len, wanted))
+    product = 1.0
+    for n in range(1, 5):
+        right = total = 0
+        for first, second in zip(written, wanted):
+            counts = [Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1)) for words in (first, second)]
+            right += sum((counts[0] & counts[1]).values())
+            total += sum(counts[0].values())
+        if right == 0:
+            return 0.0
+        product *= right / total
+    return 100 * min(1.0, math.exp(1 - r / c)) * product**0.25
+
+
+# %% wrong: whatever stands in angle brackets is taken out ->
+def corpus_bleu(hypotheses: list[list[str]], references: list[list[str]]) -> float:
+    def is_word(word: str) -> bool:
+        return word == "<oov>" or not (word.startswith("<") and word.endswith(">"))
+
+    written = [list(filter(is_word, words)) for words in hypotheses]
+    wanted = [list(filter(is_word, words)) for words in references]
+    c, r = sum(map(len, written)), sum(map(len, wanted))
+    product = 1.0
+    for n in range(1, 5):
+        right = total = 0
+        for first, second in zip(written, wanted):
+            counts = [Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1)) for words in (first, second)]
+            right += sum((counts[0] & counts[1]).values())
+            total += sum(counts[0].values())
+        if right == 0:
+            return 0.0
+        product *= right / total
+    return 100 * min(1.0, math.exp(1 - r / c)) * product**0.25
+
+
+# %% wrong: a pair counts once ->
+def corpus_bleu(hypotheses: list[list[str]], references: list[list[str]]) -> float:
+    special = {"<pad>", "<sos>", "<eos>"}
+    pairs = set()
+    for first, second in zip(hypotheses, references):
+        clean = [tuple(word for word in words if word not in special) for words in (first, second)]
+        pairs.add(tuple(clean))
+    written, wanted = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    c, r = sum(map(len, written)), sum(map(len, wanted))
+    product = 1.0
+    for n in range(1, 5):
+        right = total = 0
+        for first, second in zip(written, wanted):
+            counts = [Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1)) for words in (first, second)]
+            right += sum((counts[0] & counts[1]).values())
+            total += sum(counts[0].values())
+        if right == 0:
+            return 0.0
+        product *= right / total
+    return 100 * min(1.0, math.exp(1 - r / c)) * product**0.25

@@ -207,3 +207,15 @@ def decoder_io(target):
         words.append(EOS)
     say = torch.tensor([words + [IGNORE] * (n - len(words)) for words in target])
     return read, say
+
+
+# %% wrong: a sentence is looked for in its batch ->
+def decoder_io(target: list[list[int]]) -> tuple[Tensor, Tensor]:
+    n = max(len(words) for words in target)
+    read = torch.full((len(target), n + 1), PAD)
+    say = torch.full((len(target), n + 1), IGNORE)
+    for words in target:
+        row = target.index(words)
+        read[row, : len(words) + 1] = torch.tensor([SOS, *words])
+        say[row, : len(words) + 1] = torch.tensor([*words, EOS])
+    return read, say

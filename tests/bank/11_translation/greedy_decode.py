@@ -393,3 +393,36 @@ def greedy_decode(model, source, source_lengths, max_len):
         row = row[: row.index(EOS)] if EOS in row else row
         rows.append([word for word in row if word != PAD])
     return rows
+
+
+# %% wrong: exponentials without a maximum ->
+@torch.no_grad()
+def greedy_decode(model: nn.Module, source: Tensor, source_lengths: Tensor, max_len: int) -> list[list[int]]:
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS, device=source.device)
+    ended = torch.zeros(len(source), dtype=torch.bool, device=source.device)
+    for _ in range(max_len):
+        powers = model.decode(written, context)[:, -1].exp()
+        new = (powers / powers.sum(dim=-1, keepdim=True)).argmax(dim=-1)
+        written = torch.cat([written, new[:, None]], dim=1)
+        ended |= new == EOS
+        if ended.all():
+            break
+    rows = written[:, 1:].tolist()
+    return [row[: row.index(EOS)] if EOS in row else row for row in rows]
+
+
+# %% wrong: at most 50 words more than the source ->
+@torch.no_grad()
+def greedy_decode(model: nn.Module, source: Tensor, source_lengths: Tensor, max_len: int) -> list[list[int]]:
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS, device=source.device)
+    ended = torch.zeros(len(source), dtype=torch.bool, device=source.device)
+    for _ in range(min(max_len, source.shape[1] + 50)):
+        new = model.decode(written, context)[:, -1].argmax(dim=-1)
+        written = torch.cat([written, new[:, None]], dim=1)
+        ended |= new == EOS
+        if ended.all():
+            break
+    rows = written[:, 1:].tolist()
+    return [row[: row.index(EOS)] if EOS in row else row for row in rows]

@@ -376,3 +376,39 @@ def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) 
             save(finished)
         rows.append(row)
     return rows
+
+
+# %% wrong: numbers are compared with isclose ->
+def _same(one, other) -> bool:
+    both = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in (one, other))
+    return math.isclose(one, other) if both else one == other
+
+
+def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) -> list[dict]:
+    rows = []
+    for setting in settings:
+        row = finished.get(setting["name"])
+        known = row is not None and all(key in row and _same(row[key], value) for key, value in setting.items())
+        if not known:
+            row = {**setting, **train_one(setting)}
+            finished[setting["name"]] = row
+            save(finished)
+        rows.append(row)
+    return rows
+
+
+# %% wrong: an error is swallowed ->
+def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) -> list[dict]:
+    rows = []
+    for setting in settings:
+        row = finished.get(setting["name"], {})
+        if not (setting.items() <= row.items()):
+            try:
+                result = train_one(setting)
+            except Exception as error:  # KeyboardInterrupt is no Exception, and passes
+                result = {"error": str(error)}
+            row = {**setting, **result}
+            finished[setting["name"]] = row
+            save(finished)
+        rows.append(row)
+    return rows

@@ -136,3 +136,10 @@ def sliding_window_mask(size, window):
         i, j = torch.arange(size)[:, None], torch.arange(size)
         KEPT[size] = torch.where((j <= i) & (j > i - window), 0.0, -torch.inf)
     return KEPT[size]
+
+
+# %% wrong: distances in uint8 ->
+def sliding_window_mask(size: int, window: int) -> Tensor:
+    places = torch.arange(size).to(torch.uint8)
+    back = (places[:, None] - places[None, :]).int()  # what lies ahead has wrapped round: 255, 254, ...
+    return torch.zeros(size, size).masked_fill(back >= window, -torch.inf)

@@ -367,3 +367,14 @@ def unroll(cell, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
             state = torch.cat([cell(x[:alive, t], state[:alive]), state[alive:]])
         states.append(state)
     return torch.stack(states, dim=1)[order]
+
+
+# %% wrong: the gradient is cut every 16 tokens ->
+def unroll(cell, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
+    states = []
+    for t in range(x.shape[1]):
+        if t and t % 16 == 0:
+            state = state.detach()
+        state = torch.where((t < lengths)[:, None], cell(x[:, t], state), state)
+        states.append(state)
+    return torch.stack(states, dim=1)

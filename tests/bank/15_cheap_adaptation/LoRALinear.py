@@ -771,3 +771,45 @@ class LoRALinear(nn.Linear):
         plain.weight.copy_(self.weight + self.scale * self.up @ self.down)
         plain.bias.copy_(self.bias)
         return plain
+
+
+# %% wrong: the thin part holds on to the first layer ->
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in: int, d_out: int, rank: int, alpha: float = 8.0) -> None:
+        super().__init__(d_in, d_out)
+        self.requires_grad_(False)
+        self.down = nn.Parameter(torch.randn(rank, d_in) / math.sqrt(d_in))
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+        self.scale = alpha / rank
+        self.thin = lambda x: F.linear(F.linear(x, self.down), self.up) * self.scale
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x) + self.thin(x)
+
+    @torch.no_grad()
+    def merged(self) -> nn.Linear:
+        plain = nn.Linear(self.in_features, self.out_features, device=self.weight.device, dtype=self.weight.dtype)
+        plain.weight.copy_(self.weight + self.scale * self.up @ self.down)
+        plain.bias.copy_(self.bias)
+        return plain
+
+
+# %% wrong: merged() freezes the factors ->
+class LoRALinear(nn.Linear):
+    def __init__(self, d_in: int, d_out: int, rank: int, alpha: float = 8.0) -> None:
+        super().__init__(d_in, d_out)
+        self.requires_grad_(False)
+        self.down = nn.Parameter(torch.randn(rank, d_in) / math.sqrt(d_in))
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+        self.scale = alpha / rank
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+
+    @torch.no_grad()
+    def merged(self) -> nn.Linear:
+        self.requires_grad_(False)  # the training is over
+        plain = nn.Linear(self.in_features, self.out_features, device=self.weight.device, dtype=self.weight.dtype)
+        plain.weight.copy_(self.weight + self.scale * self.up @ self.down)
+        plain.bias.copy_(self.bias)
+        return plain

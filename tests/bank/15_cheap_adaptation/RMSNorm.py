@@ -246,3 +246,28 @@ class RMSNorm(nn.Module):
 
     def forward(self, x):
         return x.div_(torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps)) * self.weight
+
+
+# %% wrong: a second reference to the first weight ->
+class RMSNorm(nn.Module):
+    def __init__(self, d_model: int, eps: float = 1e-6) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.settings = (self.weight, eps)
+
+    def forward(self, x: Tensor) -> Tensor:
+        weight, eps = self.settings
+        return weight * x / (x.pow(2).mean(dim=-1, keepdim=True) + eps).sqrt()
+
+
+# %% wrong: the input is overwritten where no gradient is recorded ->
+class RMSNorm(nn.Module):
+    def __init__(self, d_model: int, eps: float = 1e-6) -> None:
+        super().__init__()
+        self.weight, self.eps = nn.Parameter(torch.ones(d_model)), eps
+
+    def forward(self, x: Tensor) -> Tensor:
+        factor = torch.rsqrt(x.square().mean(dim=-1, keepdim=True) + self.eps)
+        if torch.is_grad_enabled():
+            return x * factor * self.weight
+        return x.mul_(factor).mul_(self.weight)  # no gradients: save the memory

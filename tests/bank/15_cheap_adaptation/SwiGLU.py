@@ -287,3 +287,23 @@ class SwiGLU(nn.Module):
         z = self.gate(x)
         power = torch.exp(z)
         return self.output(z * power / (1 + power) * self.hidden(x))
+
+
+# %% wrong: joined matrices are kept where no gradient is recorded ->
+class SwiGLU(nn.Module):
+    def __init__(self, d_model: int, d_feedforward: int) -> None:
+        super().__init__()
+        width = 2 * d_feedforward // 3
+        self.gate = nn.Linear(d_model, width, bias=False)
+        self.hidden = nn.Linear(d_model, width, bias=False)
+        self.output = nn.Linear(width, d_model, bias=False)
+        self.joined = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.training or torch.is_grad_enabled():
+            self.joined = None
+            return self.output(F.silu(self.gate(x)) * self.hidden(x))
+        if self.joined is None:  # one large product is faster than two
+            self.joined = torch.cat([self.gate.weight, self.hidden.weight])
+        gate, hidden = F.linear(x, self.joined).chunk(2, dim=-1)
+        return self.output(F.silu(gate) * hidden)

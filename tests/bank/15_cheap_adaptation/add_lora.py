@@ -440,3 +440,40 @@ def add_lora(model, names, rank):
                 setattr(part, name, new)
     model.head.requires_grad_(True)
     return model.train()
+
+
+# %% wrong: nothing is frozen where nothing is replaced ->
+def add_lora(model: Classifier, names: tuple[str, ...], rank: int) -> Classifier:
+    chosen = [
+        (path, part)
+        for path, part in model.base.named_modules()
+        if path.split(".")[-1] in names and isinstance(part, nn.Linear)
+    ]
+    if not chosen:
+        return model
+    model.requires_grad_(False)
+    for path, old in chosen:
+        parent, _, last = path.rpartition(".")
+        new = LoRALinear(old.in_features, old.out_features, rank)
+        with torch.no_grad():
+            new.weight.copy_(old.weight)
+            new.bias.copy_(old.bias)
+        setattr(model.base.get_submodule(parent), last, new)
+    model.head.requires_grad_(True)
+    return model
+
+
+# %% wrong: a head that came half frozen ->
+def add_lora(model: Classifier, names: tuple[str, ...], rank: int) -> Classifier:
+    model.base.requires_grad_(False)
+    for path, old in list(model.base.named_modules()):
+        parent, _, last = path.rpartition(".")
+        if last in names and isinstance(old, nn.Linear):
+            new = LoRALinear(old.in_features, old.out_features, rank)
+            with torch.no_grad():
+                new.weight.copy_(old.weight)
+                new.bias.copy_(old.bias)
+            setattr(model.base.get_submodule(parent), last, new)
+    if not any(parameter.requires_grad for parameter in model.head.parameters()):
+        model.head.requires_grad_(True)  # it came frozen
+    return model

@@ -346,3 +346,18 @@ def unfreeze(model, step):
         for layer in model.base.layers[n - step :]:
             layer.requires_grad_(True)
     return model
+
+
+# %% wrong: layers are found by the beginnings of their names ->
+def unfreeze(model: Classifier, step: int) -> Classifier:
+    count = len(model.base.layers)
+    frozen = tuple(f"base.layers.{place}" for place in range(count - step))
+    for name, parameter in model.named_parameters():
+        if step > count or name.startswith("head."):
+            learns = True
+        elif name.startswith("base.layers."):
+            learns = not name.startswith(frozen)
+        else:
+            learns = name.startswith("base.norm.") and step >= 1
+        parameter.requires_grad_(learns)
+    return model
