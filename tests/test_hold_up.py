@@ -1,5 +1,9 @@
 """A class in which some try to hold whoever grades: the run ends, and every honest mark is as without them."""
 
+import socket
+import struct
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +19,7 @@ from grading.sandbox import student_process
 from grading.sandbox.fork_server import ForkServer
 from grading.sandbox.student_process import STANDSTILL, WAITING, Pace, Patience
 from grading.sandbox.supervision import Work
-from helpers.checking.serve import ChannelError
+from helpers.checking.serve import ChannelError, receive
 
 
 @pytest.mark.sandbox
@@ -118,3 +122,32 @@ def test_the_time_that_is_counted_is_what_was_used(monkeypatch: pytest.MonkeyPat
     for _ in range(6):
         watch.look()
     assert watch.cpu == 5.0
+
+
+def test_who_drips_is_not_looked_at_just_when_something_came() -> None:
+    """Such a look would find it at work each time on a busy machine, and it would be waited for as long as it drips."""
+    ours, theirs = socket.socketpair()
+    looks, stop, came = list[float](), threading.Event(), [0.0]
+
+    def drip() -> None:
+        theirs.sendall(struct.pack(">I", 1 << 20))
+        while not stop.wait(0.3):
+            came[0] = time.monotonic()
+            theirs.sendall(b"[")
+
+    def look() -> None:
+        looks.append(time.monotonic() - came[0])
+        if len(looks) == 8:
+            raise ChannelError("seen enough")
+
+    sender = threading.Thread(target=drip)
+    sender.start()
+    try:
+        with pytest.raises(ChannelError, match="enough"):
+            receive(ours, 60, look)
+    finally:
+        stop.set()
+        sender.join()
+        ours.close()
+        theirs.close()
+    assert sorted(looks)[4] > 0.02  # about half of 0.3 s; right after a byte it is less than a millisecond

@@ -8,8 +8,10 @@ right answers and compares there, in another process.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import json
 import pdb
+import random
 import re
 import socket
 import struct
@@ -26,6 +28,7 @@ from helpers.checking.limits import TooSlow, output_kept, time_limit
 
 MAX_MESSAGE = 45 << 20  # bytes: the largest value that is plain, a tensor, written as text
 MAX_PARTS = 200_000  # the most that a plain value can have is 20,000, of a few signs each
+_MOMENTS = random.Random()  # when to look: at no time that the other side could know
 
 
 class ChannelError(ConnectionError):
@@ -45,7 +48,7 @@ def send(
 ) -> None:
     """Sends one message, which the other side must have taken after `seconds`.
 
-    While it takes nothing, `each_second` is called; what that raises ends the waiting.
+    While it takes nothing, `each_second` is called about once a second; what that raises ends the waiting.
 
     Raises:
         ChannelError: when the other side has ended, or is too late.
@@ -53,20 +56,30 @@ def send(
     end = None if seconds is None else time.monotonic() + seconds
     data = json.dumps(message).encode()
     rest = memoryview(struct.pack(">I", len(data)) + data)
+    next_look = _next_look()
     while rest:
-        try:
-            _set_timeout(channel, end)
+        with contextlib.suppress(TimeoutError):
+            _wait_until(channel, end, next_look)
             rest = rest[channel.send(rest) :]
-        except TimeoutError as problem:
-            if end is None or time.monotonic() >= end:
-                raise ChannelError("it takes no question") from problem
+        if rest and end is not None and time.monotonic() >= end:
+            raise ChannelError("it takes no question")
+        if time.monotonic() >= next_look:
             each_second()
+            next_look = _next_look()
 
 
-def _set_timeout(channel: socket.socket, end: float | None) -> None:
-    """Has the next call on a socket wait until `end`, and for a second at most."""
+def _next_look() -> float:
+    """Returns when to look next at what the other side does: in a second or so.
+
+    A look right after something has come would find the other side at work each time, however little it does.
+    """
+    return time.monotonic() + _MOMENTS.uniform(0.5, 1.5)
+
+
+def _wait_until(channel: socket.socket, end: float | None, next_look: float) -> None:
+    """Has the next call on a socket wait until `next_look` or `end`; without an end, as long as it takes."""
     if end is not None:
-        channel.settimeout(min(1.0, max(0.001, end - time.monotonic())))
+        channel.settimeout(max(0.001, min(end, next_look) - time.monotonic()))
 
 
 def receive(
@@ -74,7 +87,7 @@ def receive(
 ) -> Any:
     """Returns the next message, which must be whole after `seconds`.
 
-    While nothing comes, `each_second` is called; what it raises ends the waiting.
+    Until it is whole, `each_second` is called about once a second; what it raises ends the waiting.
 
     Raises:
         ChannelError: when the other side has ended or is too late; `NoMessage` when it sends something else.
@@ -93,23 +106,19 @@ def receive(
 
 
 def _read(channel: socket.socket, size: int, end: float | None, each_second: Callable[[], None]) -> bytes:
-    parts, next_look = bytearray(), time.monotonic() + 1
+    parts, next_look = bytearray(), _next_look()
     while len(parts) < size:
-        try:
-            _set_timeout(channel, end)
+        with contextlib.suppress(TimeoutError):
+            _wait_until(channel, end, next_look)
             part = channel.recv(min(size - len(parts), 1 << 20))
-        except TimeoutError as problem:
-            if end is None or time.monotonic() >= end:
-                raise ChannelError("no reply in time") from problem
-            part = None
-        if part == b"":
-            raise ProcessEnded("its process has ended")
-        parts += part or b""
-        if time.monotonic() >= next_look:  # also while a reply drips
-            if end is not None and time.monotonic() >= end and len(parts) < size:
-                raise ChannelError("no reply in time")
+            if part == b"":
+                raise ProcessEnded("its process has ended")
+            parts += part
+        if end is not None and time.monotonic() >= end and len(parts) < size:  # also while a reply drips
+            raise ChannelError("no reply in time")
+        if time.monotonic() >= next_look:
             each_second()
-            next_look = time.monotonic() + 1
+            next_look = _next_look()
     return bytes(parts)
 
 
