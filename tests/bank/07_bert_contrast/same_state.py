@@ -193,3 +193,21 @@ def same_state(model: LanguageModel, first: Tensor, second: Tensor, position: in
     one = model.base(first[None])[0, : position + 1]
     two = model.base(second[None])[0, : position + 1]
     return torch.allclose(one, two, atol=1e-5)
+
+
+# %% wrong: both rounded to three places ->
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
+    return torch.equal(one.round(decimals=3), two.round(decimals=3))
+
+
+# %% wrong: both rounded to four places ->
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
+    return torch.equal(one.round(decimals=4), two.round(decimals=4))
+
+
+# %% wrong: cut off behind four places ->
+def same_state(model, first, second, position):
+    one, two = ((model.base(tokens[None])[0, position] * 10_000).int() for tokens in (first, second))
+    return torch.equal(one, two)
