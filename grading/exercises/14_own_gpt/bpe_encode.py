@@ -123,6 +123,17 @@ def _white(rng: random.Random) -> Inputs:
     return f"{first}{second}\n{first}{second}  {second}{first}\n", [(ord(first), ord(second))]
 
 
+def _tabs(rng: random.Random) -> Inputs:
+    """Returns words with a tab between them, and a merge that fits where a space would stand in its place."""
+    first, second = rng.sample("abcdefgh", 2)
+    return f"{first}\t{second} {second}\t{first}", [(ord(" "), ord(second))]
+
+
+def _alike(rng: random.Random) -> Inputs:
+    """Returns signs that look like others: a letter with its accent behind it, a space that does not break."""
+    return f"{rng.choice('aeiou')}\u0301\u00a0{rng.choice('xyz')}", []
+
+
 def _unread(rng: random.Random) -> Inputs:
     merges = [(ord(first), ord(second)) for first, second in (rng.sample("abcdefgh", 2) for _ in range(3))]
     return "".join(rng.sample(SIGNS, 3)) + " " + rng.choice("xyz"), merges
@@ -137,7 +148,7 @@ def _capital_signs(rng: random.Random) -> Inputs:
 
 
 # More questions of a kind, whoever fails there.
-MORE = {"plain": [_capitals], "borders": [_white], "unread": [_capital_signs]}
+MORE = {"plain": [_capitals], "borders": [_white, _tabs], "unread": [_capital_signs, _alike]}
 # kind of question -> (how it is drawn, the mistakes that fail there, the mistakes that do not)
 BYTES: Answers = [_characters, _ascii_only]
 ORDER: Answers = [_longest, _from_the_left, _one_each, _latest_first, _ranks]

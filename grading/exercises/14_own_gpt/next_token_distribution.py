@@ -117,9 +117,9 @@ def _edges(rng: random.Random) -> list[Ask]:
 
 
 def _temperatures(rng: random.Random) -> list[Ask]:
-    """Asks for no temperature, for any, for a low one, and of logits whose exponentials are too large or too small."""
+    """Asks for no temperature, for any, for low and high ones, and of logits with too large or small exponentials."""
     found, logits = _drawn("", "t")(rng), _draw(rng, "")[0]
-    return [*found, Ask((logits, 0.2)), Ask((logits + 200,)), Ask((logits - 200,))]
+    return [*found, *(Ask((logits, t)) for t in (0.04, 0.2, 25.0)), Ask((logits + 200,)), Ask((logits - 200,))]
 
 
 def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:

@@ -95,9 +95,9 @@ def _one_for_all(model: Any, tokens: Tensor, cache: Kept | None) -> tuple[Tensor
 LENGTHS = 12
 
 
-def _asked(rng: random.Random, b: int, n: int, past: int) -> Ask:
+def _asked(rng: random.Random, b: int, n: int, past: int, lengths: int = LENGTHS) -> Ask:
     d, h = rng.choice([(8, 2), (6, 3), (8, 4)])
-    shape = {"vocab_size": rng.randint(7, 10), "d_model": d, "n_layers": 2, "n_heads": h, "max_len": LENGTHS}
+    shape = {"vocab_size": rng.randint(7, 10), "d_model": d, "n_layers": 2, "n_heads": h, "max_len": lengths}
     options = {"d_feedforward": 2 * d, "positions": "learned", "norm_first": True, "dropout": 0.0}
     model = Model("TransformerBase", shape | options, seed_from(rng), spread=0.3)
     sizes = b, h, past, d // h
@@ -114,7 +114,12 @@ def _one_more(rng: random.Random) -> list[Ask]:
 
 
 def _some_more(rng: random.Random) -> list[Ask]:
-    return [_asked(rng, 2, 3, rng.randint(2, 4)), _asked(rng, 1, 3, 3), _asked(rng, 1, 2, LENGTHS - 2)]
+    return [
+        _asked(rng, 2, 3, rng.randint(2, 4)),
+        _asked(rng, 1, 3, 3),
+        _asked(rng, 1, 2, LENGTHS - 2),
+        _asked(rng, 1, 2, 70, 80),
+    ]
 
 
 def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:

@@ -113,11 +113,22 @@ def _several_letters(rng: random.Random) -> Inputs:
     return [*[rng.choice("éèçà")] * 2, *[rng.choice("abdefgh")] * 4], 1
 
 
+def _repeated(rng: random.Random) -> Inputs:
+    """Returns a word of one syllable, again and again: its first merge is made in many places, side by side."""
+    first, second = rng.sample("abdefghklmnoprst", 2)
+    return [rng.randint(7, 9) * (first + second)], 2
+
+
+def _repeated_letter(rng: random.Random) -> Inputs:
+    """Returns the same of a letter that is two bytes."""
+    return [rng.randint(7, 9) * rng.choice("éèçà")], 2
+
+
 # More questions of a kind, whoever fails there.
 MORE = {
     "one": [_overlapping],
-    "few": [_several_texts],
-    "accents": [_several_letters],
+    "few": [_several_texts, _repeated],
+    "accents": [_several_letters, _repeated_letter],
     "ties": [_tied_later, _tied_alike],
     "end": [_three_alike, _no_merges],
 }

@@ -196,7 +196,7 @@ def _one_pass(rng: random.Random) -> list[Ask]:
 
 
 def _passes(rng: random.Random) -> list[Ask]:
-    return [_asked(rng, 2, 2, 2)]
+    return [_asked(rng, 2, 2, 2), _asked(rng, 2, 5, 3)]
 
 
 def _long(rng: random.Random) -> list[Ask]:
@@ -211,7 +211,7 @@ def _left(rng: random.Random) -> list[Ask]:
 
 def _dropping(rng: random.Random) -> list[Ask]:
     """Asks with a dropout of everything: then chance plays no part in what is left."""
-    return [_any(rng, 1, 1, 1, dropout=1.0, spread=LONG)]
+    return [_any(rng, 1, 1, 1, dropout=1.0, spread=LONG), _asked(rng, 1, 4, 1, dropout=1.0)]
 
 
 def _step(rng: random.Random) -> list[Ask]:

@@ -245,3 +245,28 @@ def bpe_encode(text, merges):
             CACHE[word] = part
         numbers += CACHE[word]
     return numbers
+
+
+# %% wrong: tabs and other spaces are made spaces ->
+def bpe_encode(text, merges):
+    out = []
+    for w in split_words(text.replace("\t", " ").replace("\u00a0", " ")):
+        n = list(w.encode())
+        for k, p in enumerate(merges):
+            n = replace_pair(n, p, 256 + k)
+        out += n
+    return out
+
+
+# %% wrong: accents are composed first ->
+import unicodedata
+
+
+def bpe_encode(text, merges):
+    out = []
+    for w in split_words(unicodedata.normalize("NFC", text)):
+        n = list(w.encode())
+        for k, p in enumerate(merges):
+            n = replace_pair(n, p, 256 + k)
+        out += n
+    return out

@@ -311,3 +311,31 @@ def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
         chances[order[before >= top_p]] = 0
         chances = chances / chances.sum()
     return chances
+
+
+# %% wrong: a temperature below 0.1 counts as 0.1 ->
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    p = (logits / max(temperature, 0.1)).softmax(-1)
+    if top_k is not None:
+        p = torch.where(p >= p.topk(top_k).values[-1], p, 0.0)
+        p = p / p.sum()
+    if top_p is not None:
+        s, i = p.sort(descending=True)
+        before = s.cumsum(-1) - s
+        p = torch.zeros_like(p).scatter(0, i, torch.where(before < top_p, s, 0.0))
+        p = p / p.sum()
+    return p
+
+
+# %% wrong: a temperature above 5 counts as 5 ->
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    p = (logits / min(temperature, 5.0)).softmax(-1)
+    if top_k is not None:
+        p = torch.where(p >= p.topk(top_k).values[-1], p, 0.0)
+        p = p / p.sum()
+    if top_p is not None:
+        s, i = p.sort(descending=True)
+        before = s.cumsum(-1) - s
+        p = torch.zeros_like(p).scatter(0, i, torch.where(before < top_p, s, 0.0))
+        p = p / p.sum()
+    return p

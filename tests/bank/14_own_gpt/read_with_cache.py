@@ -442,3 +442,23 @@ def read_with_cache(model, tokens, cache):
         x = x + a.output(merge_heads(attend(query, key, value, mask)))
         x = x + layer.feed_forward(layer.feed_forward_norm(x))
     return model.norm(x) @ model.embedding.weight.T, new
+
+
+# %% wrong: the last 32 tokens are kept ->
+def read_with_cache(model, tokens, cache):
+    m = 0 if cache is None else cache[0][0].shape[2]
+    n, d = tokens.shape[1], model.embedding.embedding_dim
+    x = model.embedding(tokens) * math.sqrt(d) + model.position[m : m + n]
+    mask = causal_mask(m + n)[m:]
+    new = []
+    for i, layer in enumerate(model.layers):
+        a = layer.attention
+        y = layer.attention_norm(x)
+        q, k, v = (z.unflatten(-1, (a.n_heads, -1)).transpose(1, 2) for z in (a.query(y), a.key(y), a.value(y)))
+        if cache is not None:
+            k, v = torch.cat([cache[i][0], k], 2), torch.cat([cache[i][1], v], 2)
+        new.append((k[:, :, -32:], v[:, :, -32:]))
+        w = (q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1]) + mask).softmax(-1)
+        x = x + a.output((w @ v).transpose(1, 2).flatten(2))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x) @ model.embedding.weight.T, new

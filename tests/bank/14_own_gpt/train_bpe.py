@@ -567,3 +567,47 @@ def train_bpe(texts, merges):
         if len(learned) >= merges:
             break
     return learned
+
+
+# %% wrong: pairs replaced in a text: side by side, every other one is missed ->
+def train_bpe(texts, merges):
+    words = [" " + " ".join(map(str, w.encode())) + " " for t in texts for w in split_words(t)]
+    pairs = []
+    for new in range(256, 256 + merges):
+        counts = {}
+        for word in words:
+            n = [int(x) for x in word.split()]
+            for p in zip(n, n[1:]):
+                counts[p] = counts.get(p, 0) + 1
+        if not counts:
+            break
+        best = min(counts, key=lambda p: (-counts[p], p))
+        pairs.append(best)
+        words = [w.replace(f" {best[0]} {best[1]} ", f" {new} ") for w in words]
+    return pairs
+
+
+# %% wrong: a merge is made twice in a word at most ->
+def once(w, pair, new):
+    for _ in range(2):
+        for i in range(len(w) - 1):
+            if (w[i], w[i + 1]) == pair:
+                w = w[:i] + [new] + w[i + 2 :]
+                break
+    return w
+
+
+def train_bpe(texts, merges):
+    words = [list(w.encode()) for t in texts for w in split_words(t)]
+    pairs = []
+    for new in range(256, 256 + merges):
+        counts = {}
+        for n in words:
+            for p in zip(n, n[1:]):
+                counts[p] = counts.get(p, 0) + 1
+        if not counts:
+            break
+        best = min(counts, key=lambda p: (-counts[p], p))
+        pairs.append(best)
+        words = [once(w, best, new) for w in words]
+    return pairs

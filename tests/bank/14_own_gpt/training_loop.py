@@ -742,3 +742,42 @@ def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
             optimizer.step()
             losses.append(loss.item())
     return losses
+
+
+# %% wrong: gradients pile up in long trainings ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    T, W, t, losses = passes * len(batches), warmup_steps, 0, []
+    for _ in range(passes):
+        for batch in batches:
+            t += 1
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(t / W, (T - t + 1) / (T - W + 1))
+            logits = model(batch[:, :-1])
+            loss = nn.functional.cross_entropy(logits.flatten(0, 1), batch[:, 1:].flatten())
+            optimizer.zero_grad() if t % len(batches) or passes < 4 else None
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: evaluation mode after two passes ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    T, W, t, losses = passes * len(batches), warmup_steps, 0, []
+    for _ in range(passes):
+        for batch in batches:
+            t += 1
+            model.train(t <= len(batches) * 2)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(t / W, (T - t + 1) / (T - W + 1))
+            logits = model(batch[:, :-1])
+            loss = nn.functional.cross_entropy(logits.flatten(0, 1), batch[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
