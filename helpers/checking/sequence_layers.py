@@ -57,6 +57,7 @@ class SumOfSomeWords(nn.Module):
 
 LAYERS: dict[str, Any] = {
     "GRUCell": nn.GRUCell,
+    "RNNCell": nn.RNNCell,
     "Recurrent": Recurrent,
     "SelfAttention": SelfAttention,
     "SumOfSomeWords": SumOfSomeWords,

@@ -101,11 +101,17 @@ def _step(b: int, d_in: int, d: int, seed: int, kind: str = "") -> Ask:
     )
 
 
+def _loud(ask: Ask) -> Ask:
+    """Returns a question with larger tokens: many sums in the gates are above 8 or below -8, and none is above 80."""
+    x, state = ask.inputs
+    return replace(ask, inputs=(5 * x, state))
+
+
 def _draw(kind: str = "") -> Draw:
     def draw(rng: random.Random) -> list[Ask]:
         d_in, d, b = rng.sample([2, 3, 4, 5], 3)
         alike = [] if kind else [_step(d, d, d, seed_from(rng))]
-        return [_step(b, d_in, d, seed_from(rng), kind), *alike]
+        return [_step(b, d_in, d, seed_from(rng), kind), *alike, _loud(_step(3, 4, 4, seed_from(rng), kind))]
 
     return draw
 
@@ -114,6 +120,7 @@ def _draw_sizes(rng: random.Random) -> list[Ask]:
     return [
         _step(1, rng.randint(2, 5), 1, seed_from(rng)),
         _step(rng.randint(2, 4), 1, rng.randint(4, 6), seed_from(rng)),
+        _loud(_step(6, 1, 6, seed_from(rng))),
     ]
 
 
@@ -141,14 +148,14 @@ EXERCISE = Exercise(
             "Here the last thirds of both layers are 0, so the candidate is 0, and the new state is update * "
             "state. The "
             "update gate is the sigmoid of the two second thirds added up.",
-            [_step(2, 3, 2, 1, "kept"), _step(3, 2, 3, 2, "kept")],
+            [_step(2, 3, 2, 1, "kept"), _step(3, 2, 3, 2, "kept"), _loud(_step(3, 4, 4, 11, "kept"))],
             _draw("kept"),
         ),
         Stage(
             "from an empty state",
             1,
             "The old state is 0, so the new one is (1 - update) * candidate; of from_state only the biases are left.",
-            [_step(2, 3, 2, 3, "empty"), _step(3, 2, 3, 4, "empty")],
+            [_step(2, 3, 2, 3, "empty"), _step(3, 2, 3, 4, "empty"), _loud(_step(3, 4, 4, 12, "empty"))],
             _draw("empty"),
         ),
         Stage(
@@ -156,7 +163,7 @@ EXERCISE = Exercise(
             2,
             "reset and update are sigmoids of the first and of the second thirds added up; candidate = tanh(third of "
             "from_input + reset * third of from_state); new state = (1 - update) * candidate + update * state.",
-            [_step(2, 3, 2, 5), _step(2, 2, 4, 6)],
+            [_step(2, 3, 2, 5), _step(2, 2, 4, 6), _loud(_step(3, 4, 4, 10))],
             _draw(),
             decisive=True,
         ),
@@ -164,7 +171,7 @@ EXERCISE = Exercise(
             "one sentence, one number",
             0.5,
             "With one sentence, or with one number in the state or in the input, the result is still (b, d).",
-            [_step(1, 3, 1, 7), _step(3, 1, 4, 8)],
+            [_step(1, 3, 1, 7), _step(3, 1, 4, 8), _loud(_step(6, 1, 6, 13))],
             _draw_sizes,
         ),
     ],

@@ -39,15 +39,24 @@ def _changed(**changed: Expr) -> Callable[[], dict[str, Expr]]:
 
 def _stage(name: str, points: float, look: str, *entries: str) -> Stage:
     places = [{"D": 6, "A": 3, "L": 41, "W": 4}, {"D": 64, "A": 8, "L": 64, "W": 8}]
+    far = "window path" in entries
+    if far:
+        places.append({"D": 64, "A": 8, "L": 4097, "W": 4096})
 
     def draw(rng: random.Random) -> list[Ask]:
-        """Draws a window that divides the way and one that does not; no size is another one's multiple by chance."""
+        """Draws a window that divides the way and one that does not; no size is another one's multiple by chance.
+
+        For the path of a window there is a wide one, too, of whose last step hardly anything is needed.
+        """
         asks = []
         for rest in (0, 1):
             heads, window = rng.randint(3, 9), rng.randint(6, 12)
             length = rng.randint(13, 40) * (window - 1) + 1 + rest
             at = {"D": heads * rng.randint(10, 40), "A": heads, "L": length, "W": window}
             asks.append(Ask(at=at, entries=entries))
+        if far:
+            wide = rng.randint(4000, 9000)
+            asks.append(Ask(at={"D": 64, "A": 8, "L": rng.randint(1, 3) * (wide - 1) + 2, "W": wide}, entries=entries))
         return asks
 
     decisive = "attention path" in entries or "recurrence products" in entries

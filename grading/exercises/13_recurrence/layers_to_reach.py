@@ -10,7 +10,7 @@ from helpers.checking.answers import Ask
 
 
 def layers_to_reach(size: int, window: int) -> int:
-    return math.ceil((size - 1) / (window - 1))
+    return -(-(size - 1) // (window - 1))
 
 
 def _draw_even(rng: random.Random) -> list[Ask]:
@@ -33,7 +33,13 @@ def _draw_rest(rng: random.Random) -> list[Ask]:
 
 def _draw_ends(rng: random.Random) -> list[Ask]:
     size = rng.randint(5, 9)
-    return [Ask((1, rng.randint(2, 5))), Ask((size, 2)), Ask((size, size)), Ask((size, size + 3))]
+    return [
+        Ask((1, rng.randint(2, 5))),
+        Ask((size, 2)),
+        Ask((size, size)),
+        Ask((size, size + 3)),
+        Ask((2, rng.randint(2, 9) * 1_000_000)),
+    ]
 
 
 def _draw_far(rng: random.Random) -> list[Ask]:
@@ -66,7 +72,7 @@ EXERCISE = Exercise(
             0.5,
             "One token needs no layer at all. With a window of 2 each layer carries one place on. A window as long as "
             "the sentence needs one layer.",
-            [Ask((1, 3)), Ask((6, 2)), Ask((5, 5)), Ask((4, 9))],
+            [Ask((1, 3)), Ask((6, 2)), Ask((5, 5)), Ask((4, 9)), Ask((3, 4_000_000))],
             _draw_ends,
         ),
         Stage(

@@ -149,6 +149,17 @@ def _overflowing(b: int, n: int, d_in: int, d: int, seed: int) -> Ask:
         seed += 1
 
 
+def _standing_still(b: int, seed: int) -> Ask:
+    """Returns a question in which a step leaves all states exactly as they are, and the next one does not.
+
+    Tokens are so large that each number of a state is 1 or -1, and the second token is the first one once more.
+    """
+    x = 1e6 * numbers(b, 4, 3, seed=seed)
+    x[:, 1], x[:, 2] = x[:, 0], -x[:, 0]
+    cell = Model("RNNCell", {"input_size": 3, "hidden_size": 2}, seed, spread=0.5)
+    return Ask((cell, x, torch.full((b,), 4), numbers(b, 2, seed=seed + 1, size=0.7)))
+
+
 def _draw_full(rng: random.Random) -> list[Ask]:
     b, n, d_in, d = rng.sample([2, 3, 4, 5], 4)
     return [_question(b, n, d_in, d, seed_from(rng))]
@@ -170,6 +181,7 @@ def _draw_odd(rng: random.Random) -> list[Ask]:
         _question(b, n, d_in, 2, seed_from(rng), "not finite"),
         _overflowing(b, n, d_in, 2, seed_from(rng)),
         _question(n, b, 2, 6, seed_from(rng), "zeros"),
+        _standing_still(rng.randint(2, 3), seed_from(rng)),
     ]
 
 
@@ -231,6 +243,7 @@ EXERCISE = Exercise(
                 _question(3, 4, 2, 2, 9, "not finite"),
                 _overflowing(3, 3, 2, 2, 12),
                 _question(2, 3, 2, 6, 10, "zeros"),
+                _standing_still(2, 13),
             ],
             _draw_odd,
         ),

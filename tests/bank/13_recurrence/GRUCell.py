@@ -416,3 +416,19 @@ class GRUCell(nn.Module):
         e = torch.exp(2 * (xn + r * hn))
         n = (e - 1) / (e + 1)
         return (1 - z) * n + z * state
+
+
+# %% wrong: sums beyond 8 are cut ->
+class GRUCell(nn.Module):
+    def __init__(self, d_in: int, d: int) -> None:
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x: Tensor, state: Tensor) -> Tensor:
+        xr, xz, xn = self.from_input(x).chunk(3, dim=-1)
+        hr, hz, hn = self.from_state(state).chunk(3, dim=-1)
+        r = torch.sigmoid((xr + hr).clamp(-8, 8))  # safe from overflow
+        z = torch.sigmoid((xz + hz).clamp(-8, 8))
+        n = torch.tanh((xn + r * hn).clamp(-8, 8))
+        return (1 - z) * n + z * state

@@ -378,3 +378,17 @@ def unroll(cell, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
         state = torch.where((t < lengths)[:, None], cell(x[:, t], state), state)
         states.append(state)
     return torch.stack(states, dim=1)
+
+
+# %% wrong: it ends when a step changes no state ->
+def unroll(cell, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
+    n = x.shape[1]
+    states = []
+    for t in range(n):
+        new = torch.where((lengths > t)[:, None], cell(x[:, t], state), state)
+        states.append(new)
+        if torch.equal(new, state):  # all sentences are at their end: nothing changes any more
+            states += [new] * (n - 1 - t)
+            break
+        state = new
+    return torch.stack(states, dim=1)
