@@ -68,7 +68,7 @@ from helpers.models import Attention, Context
 # **Before you begin**, write down what you expect. Section 8 comes back to it.
 #
 # 1. Six pairs are heard, and one is asked for. Is a pair that was heard long ago harder, for a GRU and for attention?
-# 2. A sentence twice as long: how much longer takes a training step, for each of the two?
+# 2. A sentence twice as long: how much longer does a training step take, for each of the two?
 # 3. And writing, one word after the other: is attention faster there, too?
 # 4. Each token sees itself and the two before it. How many layers until token 11 can know of token 0?
 #
@@ -634,7 +634,7 @@ D, A, L, W = sympy.symbols("D A L W", positive=True, integer=True)
 
 # %% exercise="costs"
 def costs() -> dict[str, sympy.Expr]:
-    """Returns nine formulas in D, A, L and W: what one layer costs, and how far news have to go.
+    """Returns nine formulas in D, A, L and W: what one layer costs, and how far news has to go.
 
     Returns:
         A dict with the keys "recurrence products", "recurrence steps", "recurrence path", and the
@@ -699,7 +699,7 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 #
 # 1. **Distance**: far answers are harder for the GRU, where more has been heard, too; all the same to attention (section 3). It is a statement about this training: the state had room, and more steps brought more.
 # 2. **Training**: about twice as long for the GRU. For attention less than that as long as the calls cost more than the multiplications, and more when the square rules (section 5).
-# 3. **Writing**: no longer; each token waits in any case, and attention's has more to look at (sections 5 and 7).
+# 3. **Writing**: no; there each token waits in any case, and attention's has more to look at (sections 5 and 7).
 # 4. **The window**: $\lceil 11 / 2 \rceil = 6$ layers (section 6).
 #
 # The story did not end in 2017. Layers have come that are recurrences in writing, with a state of fixed size, and can be trained without waiting: [Katharopoulos et al. (2020)](https://arxiv.org/abs/2006.16236) take the softmax out of attention and find a recurrence, and the state-space layers of
@@ -707,7 +707,7 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 #
 # ## 9. Essay
 #
-# In English or in French, a few sentences for each part. (a) What had a recurrence that attention has given up? Name two things, with formulas. (b) What was gained? Name two things, with formulas or with measurements of this notebook. (c) Someone looks at the figure of section 3 and says: "a GRU cannot remember more
+# In English or in French, a few sentences for each part. (a) What did a recurrence have that attention has given up? Name two things, with formulas. (b) What was gained? Name two things, with formulas or with measurements of this notebook. (c) Someone looks at the figure of section 3 and says: "a GRU cannot remember more
 # than a few tokens." What do sections 3 and 4 say to that? (d) A model on a hearing aid is to follow what is said all day, word by word; another one is to be trained on a library in a data centre. Which kind of layer for which, and why?
 
 # %% [markdown] essay="exchange_essay" points=2

@@ -108,8 +108,8 @@ EXERCISE = Exercise(
         _stage(
             "path, recurrence and attention",
             0.5,
-            "From token 0 to token L - 1: in a recurrence the news go from state to state; in attention the last token "
-            "looks at the first one itself.",
+            "From token 0 to token L - 1: in a recurrence the news goes from state to state; in attention the last "
+            "token looks at the first one itself.",
             "recurrence path",
             "attention path",
         ),
