@@ -331,9 +331,10 @@ CIRCUMSTANCES = (
         of_any_call=True,
     ),
     Circumstance(
-        "the random numbers of the caller stay the caller's",
+        "random numbers, and PyTorch's settings, stay the caller's",
         "It calls `torch.manual_seed` or `random.seed`, or makes a generator with a seed of its own: then all who draw "
-        "after it draw the same numbers, and two new modules begin with the same weights.",
+        "after it draw the same numbers, and two new modules begin with the same weights. Or it switches gradients off "
+        "for the whole program: `with torch.no_grad():` does it for some lines.",
         _random_numbers,
         of_any_call=True,
     ),

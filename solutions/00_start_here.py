@@ -131,13 +131,13 @@ check(batch_shape)
 # Your function will be called by other code, often, and inside a training. So each check asks at its end, without saying so in each exercise:
 # - **What it is given stays as it is.** A function that changes a tensor, a list or a model that it was given spoils it for the caller: work on a
 #   copy (`scores = scores.masked_fill(...)`, and not `scores.masked_fill_(...)`).
-# - **The same question gets the same answer**, also after another one, and a new one once weights or tensors have been changed in place: nothing is
-#   kept from call to call. A copy of a module has weights of its own. A list or dict that is returned is a new one each time. A long input is
-#   treated as a short one.
+# - **The same question gets the same answer**, also after another one. Once weights or tensors have been changed in place, it is worked out anew: nothing is
+#   kept from call to call. A copy of a module has weights of its own. A list or dict that is returned is a new one each time. A long input is treated in
+#   the same way as a short one.
 # - **Gradients pass through** what a training goes through: modules, and functions whose description says so. `.detach()`, `.item()` and numpy
 #   stop them. A module does the same in training mode as in evaluation mode, and double precision stays double.
-# - **Random numbers belong to the caller**: no `torch.manual_seed` inside, and two new modules do not begin with the same random weights. What may be
-#   left out has the default of the signature.
+# - **Random numbers and PyTorch's settings belong to the caller**: no `torch.manual_seed` and no `torch.set_grad_enabled` inside, and two new modules do
+#   not begin with the same random weights. What may be left out has the default of the signature.
 #
 # Each of these costs a tenth of the points of its exercise.
 

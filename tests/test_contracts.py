@@ -91,6 +91,17 @@ def seeded_elsewhere(x: Tensor, factor: float = 2.0) -> Tensor:
     return x * factor
 
 
+def switched_off(x: Tensor, factor: float = 2.0) -> Tensor:
+    found = x * factor
+    torch.set_grad_enabled(False)
+    return found
+
+
+def made_double(x: Tensor, factor: float = 2.0) -> Tensor:
+    torch.set_default_dtype(torch.float64)
+    return x * factor
+
+
 @pytest.mark.parametrize(
     ("answer", "names"),
     [
@@ -103,6 +114,8 @@ def seeded_elsewhere(x: Tensor, factor: float = 2.0) -> Tensor:
         (other_default, [DEFAULT]),
         (seeded, [RANDOM]),
         (seeded_elsewhere, [RANDOM]),
+        (switched_off, [RANDOM]),
+        (made_double, [RANDOM]),
     ],
 )
 def test_what_a_function_does_not_keep_costs_a_tenth(answer: Any, names: list[str]) -> None:

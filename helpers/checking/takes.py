@@ -413,6 +413,7 @@ def _gradients(call: Call) -> dict[str, Tensor]:
             model.zero_grad(set_to_none=True)
             named |= dict(model.named_parameters())
         result = call.function(*inputs, **call.keywords)
+    with torch.enable_grad():  # again: the answer may have switched it off
         for part in result if isinstance(result, tuple | list) else [result]:
             if isinstance(part, Tensor) and part.requires_grad:
                 seen = part[part.isfinite()]
@@ -469,20 +470,29 @@ def _in_double(call: Call) -> str:
 def _random_numbers(call: Call) -> dict[str, str]:
     """Returns for each library whether the call leaves its random numbers to the caller, or seeds them itself.
 
-    Of a class it also tells whether two new modules, with the weights that each begins with, give the same, or have a
-    weight in common that is no constant.
+    It also tells whether PyTorch's settings for the whole program are as before. Of a class it tells whether two new
+    modules, with the weights that each begins with, give the same, or have a weight in common that is no constant.
     """
     states, inputs = list[dict[str, object]](), copy.deepcopy(call.question.inputs)
     results, drawn = [], list[set[str]]()
-    for seed in (101, 202):
-        random.seed(seed)
-        np.random.seed(seed)
-        seed_torch(seed)
-        module = None if call.module is None else _built(replace(call.question, weights=None), call.answer)
-        drawn.append(set() if module is None else _drawn_weights(module))
-        results.append(plain.encode(call.act_on(inputs, module)))
-        states.append(_random_states())
+    number_type = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)  # whatever an earlier call has left, as for gradients
+    with torch.enable_grad():
+        for seed in (101, 202):
+            random.seed(seed)
+            np.random.seed(seed)
+            seed_torch(seed)
+            module = None if call.module is None else _built(replace(call.question, weights=None), call.answer)
+            drawn.append(set() if module is None else _drawn_weights(module))
+            results.append(plain.encode(call.act_on(inputs, module)))
+            states.append(_random_states())
+        settings = {
+            "recording of gradients": torch.is_grad_enabled(),
+            "default type of numbers": torch.get_default_dtype() == torch.float32,
+        }
+    torch.set_default_dtype(number_type)
     told = {name: "seeded anew" if states[0][name] == states[1][name] else "left" for name in states[0]}
+    told |= {name: "as before" if is_kept else "changed" for name, is_kept in settings.items()}
     if call.module is None:
         return told
     same = results[0] == results[1] or bool(drawn[0] & drawn[1])
@@ -539,7 +549,8 @@ TAKES: dict[str, tuple[str, Callable[[Call], Any]]] = {
         _merged,
     ),
     "random numbers": (
-        "whether the call seeds the caller's random numbers; of a class, whether two new modules differ",
+        "whether the call seeds the caller's random numbers or changes PyTorch's settings; of a class, whether two new "
+        "modules differ",
         _random_numbers,
     ),
     "calls": ("how often the submodule `part` runs, of the module that is built or of the first input", _calls),
