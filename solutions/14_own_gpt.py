@@ -193,6 +193,7 @@ def bpe_encode(text: str, merges: list[Pair]) -> list[int]:
 
     Each word (of `split_words`) begins as its bytes. The merges are made in the order in which they were
     learned, each wherever its pair stands in the word; merge number n (counted from 0) makes 256 + n.
+    `merges` is any list in which pair n holds numbers below 256 + n, whatever text it was learned from.
 
     Example: bpe_encode("aab b", [(97, 97), (256, 98)]) is [257, 32, 98].
     """
@@ -467,9 +468,9 @@ for name, (d, n_layers, n_heads) in SHAPES.items():
 def bits_per_byte(model: nn.Module, tokens: Tensor, n_bytes: int) -> float:
     """Returns how many bits the model needs for each byte of a text it is only measured on.
 
-    At each place but the last, the model is asked for the next token. The cross-entropies of all places
-    are added up, in bits, and divided by the number of bytes. It is measured in evaluation mode
-    and without gradients; afterwards the model is in the mode in which it came.
+    The model reads all tokens of each row but the last, and is asked at each place for the next one. The
+    cross-entropies of all places are added up, in bits, and divided by the number of bytes. It is measured
+    in evaluation mode and without gradients; afterwards the model is in the mode in which it came.
 
     Args:
         model: gives logits `(b, n, V)` for tokens `(b, n)`.
@@ -536,8 +537,9 @@ def training_loop(
     The batches `(b, n + 1)`, each with b and n of its own, are read in their order, all of them `passes`
     times, T steps in all. In each step the rate of every group of the optimizer is set first: at step
     t, counted from 1, it is peak * min(t / W, (T - t + 1) / (T - W + 1)), where W is `warmup_steps`
-    (1 <= W <= T). The loss is the mean cross-entropy of the next tokens. The gradient of all parameters
-    together is scaled down to length 1 where it is longer, and the optimizer makes its step with it.
+    (1 <= W <= T). The loss is the mean cross-entropy of the next tokens; gradients that were there before
+    do not count. The gradient of all parameters of the model together is scaled down to length 1 where it
+    is longer, and the optimizer makes its step with it.
     """
     ### BEGIN SOLUTION
     model.train()
@@ -736,7 +738,7 @@ def next_token_distribution(
         logits: `(V,)`, no two of them equal.
         temperature: above 0.
         top_k: from 1 to V.
-        top_p: above 0 and at most 1.
+        top_p: above 0 and at most 1, which cuts nothing.
     """
     ### BEGIN SOLUTION
     chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
@@ -832,10 +834,10 @@ def read_with_cache(model: nn.Module, tokens: Tensor, cache: Cache | None) -> tu
     """Returns logits `(b, n, V)` of new tokens `(b, n)`, and the cache with which reading goes on.
 
     The cache holds for each layer a pair (keys, values) of all m tokens read before, `(b, h, m, d/h)` each;
-    None when there are none. What is returned is a new list, for m + n tokens. The new tokens
-    have the positions m, m + 1, ... Of the model, only its parts may be used: embedding, position,
-    layers and norm; of a layer attention_norm, attention, feed_forward_norm and feed_forward;
-    of its attention n_heads, query, key, value and output.
+    None when there are none; n is 1 or more, and m + n at most max_len. What is returned is a new list, for
+    m + n tokens. The new tokens have the positions m, m + 1, ... Of the model, only its parts may be
+    used: embedding, position, layers and norm; of a layer attention_norm, attention, feed_forward_norm
+    and feed_forward; of its attention n_heads, query, key, value and output.
     """
     ### BEGIN SOLUTION
     n, d = tokens.shape[1], model.embedding.embedding_dim

@@ -307,6 +307,7 @@ class Table(nn.Module):
             "as is asked for": lambda: torch.randn(shape),
             "small": lambda: 0.02 * torch.randn(shape),
             "between 0 and 1": lambda: torch.rand(shape),
+            "some rows twice": lambda: torch.randn(5_000, 4).repeat(2, 1),
             "one row": lambda: torch.randn(1, 1).expand(shape).clone(),
             "the same again": lambda: torch.randn(shape, generator=torch.Generator().manual_seed(1)),
         }
@@ -318,13 +319,15 @@ class Table(nn.Module):
     [
         ("as is asked for", {}),
         ("small", {"standard deviation": 0.0}),
-        ("between 0 and 1", {"mean": 0.5, "standard deviation": 0.3}),
+        ("between 0 and 1", {"mean": 0.5, "standard deviation": 0.3, "share within one standard deviation": 0.6}),
+        ("some rows twice", {"rows": "some alike"}),
         ("the same again", {"of two new modules": "the same numbers"}),
     ],
 )
 def test_the_first_numbers_of_a_module_are_told(way: str, said: dict[str, Any]) -> None:
     found = InProcess(Table).ask(Ask(build={"way": way}, take="first numbers")).value
-    usual = {"mean": 0.0, "standard deviation": 1.0, "rows": "different", "of two new modules": "other numbers"}
+    usual = {"mean": 0.0, "standard deviation": 1.0, "share within one standard deviation": 0.7}
+    usual |= {"rows": "different", "of two new modules": "other numbers"}
     assert found == {f"weight: {name}": told for name, told in (usual | said).items()}
 
 
@@ -360,3 +363,14 @@ class Thin(nn.Module):
 def test_a_weight_that_two_new_modules_have_in_common_is_told(seed: int, said: str) -> None:
     ask = Ask((torch.ones(1, 3),), build={"seed": seed}, take="random numbers")
     assert InProcess(Thin).ask(ask).value["two new modules"] == said
+
+
+def test_a_part_of_a_module_is_asked_by_itself() -> None:
+    class Steps(nn.Module):
+        def __init__(self, width: int) -> None:
+            super().__init__()
+            self.first, self.last = nn.Linear(width, width, bias=False), nn.Identity()
+
+    weights = {"first.weight": 2 * torch.eye(2)}
+    ask = Ask((torch.ones(1, 2),), build={"width": 2}, weights=weights, take="part", part="first")
+    assert torch.equal(InProcess(Steps).ask(ask).value, 2 * torch.ones(1, 2))

@@ -193,7 +193,8 @@ def _parameters(call: Call) -> Any:
 def _first_numbers(call: Call) -> dict[str, Any]:
     """Returns of each parameter, and buffer, of a new module what can be said of numbers drawn by chance.
 
-    Mean and standard deviation come with one decimal, so that the module must be large where they are compared.
+    Shares and standard deviations come with one decimal, so that the module must be large where they are compared.
+    Within one standard deviation of the mean are 0.68 of normal numbers, and 0.58 of uniform ones.
     """
     first, second = (_built(call.question, call.answer).state_dict() for _ in range(2))
     found = dict[str, Any]()
@@ -201,8 +202,12 @@ def _first_numbers(call: Call) -> dict[str, Any]:
         values = numbers.double()
         found[f"{name}: mean"] = round(float(values.mean()), 1) + 0.0  # no -0.0
         found[f"{name}: standard deviation"] = round(float(values.std(correction=0)), 1)
+        near = (values - values.mean()).abs() <= values.std(correction=0)
+        found[f"{name}: share within one standard deviation"] = round(float(near.double().mean()), 1)
         rows = values.flatten(1) if values.dim() > 1 else values[:, None] if values.dim() else values[None, None]
-        found[f"{name}: rows"] = "all alike" if torch.equal(rows, rows[:1].expand_as(rows)) else "different"
+        kinds = len(rows.unique(dim=0))
+        alike = "all alike" if kinds <= 1 else "some alike" if kinds < len(rows) else "different"
+        found[f"{name}: rows"] = alike
         same = name in second and torch.equal(numbers, second[name])
         found[f"{name}: of two new modules"] = "the same numbers" if same else "other numbers"
     return found
@@ -235,6 +240,12 @@ def _calls(call: Call) -> Any:
 def _recording(call: Call) -> Any:
     model = call.inputs[0] if call.module is None else call.module
     return model_probes.recording(model, call.question.part, call.act)
+
+
+def _part(call: Call) -> Any:
+    model = call.inputs[0] if call.module is None else call.module
+    inputs = call.inputs[1:] if call.module is None else call.inputs
+    return model.get_submodule(call.question.part)(*inputs)
 
 
 def _draws(call: Call) -> Any:
@@ -553,6 +564,7 @@ TAKES: dict[str, tuple[str, Callable[[Call], Any]]] = {
         "modules differ",
         _random_numbers,
     ),
+    "part": ("what the submodule `part` gives for the inputs, of the module that is built or of the first one", _part),
     "calls": ("how often the submodule `part` runs, of the module that is built or of the first input", _calls),
     "recording": ("whether gradients are recorded where that submodule runs", _recording),
 }

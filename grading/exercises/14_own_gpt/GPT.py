@@ -14,7 +14,7 @@ from grading.exercises.draws import Draw, seed_from
 from helpers.checking.answers import Ask
 from helpers.checking.plain import Model
 
-from ._common import Attention, FeedForward, TokenEmbedding, _tokens, causal_mask
+from ._common import Attention, FeedForward, TokenEmbedding, _normal, _tokens, causal_mask
 
 
 class Layer(nn.Module):
@@ -213,6 +213,19 @@ def _new(width: int) -> Ask:
     return Ask(build=build, take="first numbers", entries=("position: *", "embedding.weight: s*"))
 
 
+def _layer(rng: random.Random, n: int, build: dict[str, Any]) -> Ask:
+    """Returns a question about a layer alone, with a mask that is not the causal one."""
+    mask = torch.zeros(n, n)
+    mask[:, rng.randrange(n - 1)] = -torch.inf
+    x = _normal(seed_from(rng), 1, n, build["d_model"])
+    return Ask((x, mask), build=build, weights=_weights(build, seed_from(rng)), take="part", part="layers.1")
+
+
+def _whole(rng: random.Random) -> list[Ask]:
+    build = _build(rng)
+    return [_asked(rng, 3, build["max_len"], build), _layer(rng, 4, build)]
+
+
 def _known(b: int, n: int) -> list[Ask]:
     return [_asked(random.Random(900 + b * n), b, n, SMALL)]  # here no eps shows
 
@@ -268,9 +281,9 @@ EXERCISE = Exercise(
         Stage(
             "several texts, as long as there are positions",
             0.5,
-            "All texts of a batch have the same positions and the same mask.",
-            _known(3, 6),
-            _drawn(3),
+            "All texts of a batch have the same positions and mask. A layer goes by the mask that it is given.",
+            [*_known(3, 6), _layer(random.Random(7), 4, SMALL)],
+            _whole,
             tolerance=OF_A_NORM,
         ),
     ],

@@ -57,9 +57,10 @@ def _model(seed: int, spread: float = 0.5, **options: Any) -> Model:
     return Model("LanguageModel", {"base": base}, seed, spread=spread)
 
 
-def _asked(rng: random.Random, training: bool = False, learned: bool = False, **options: Any) -> Ask:
+def _asked(rng: random.Random, training: bool = False, learned: bool = False, rows: int = 0, **options: Any) -> Ask:
     """Returns a question; with `learned` positions the model has no more of them than it is to read tokens."""
     b, n = rng.choice([(2, 6), (3, 5), (4, 7)])
+    b = rows or b
     if learned:
         options |= {"positions": "learned", "max_len": n - 1}
     model = replace(_model(seed_from(rng), **options), training=training)
@@ -67,8 +68,12 @@ def _asked(rng: random.Random, training: bool = False, learned: bool = False, **
 
 
 def _plain(rng: random.Random) -> list[Ask]:
-    """Draws models that are unsure, one with no more places than it needs, and one that is sure, often wrongly."""
-    return [_asked(rng), _asked(rng), _asked(rng, learned=True), _asked(rng, spread=1.5)]
+    """Draws models that are unsure, one with no more places than it needs, and one that is sure, often wrongly.
+
+    The last one is to read more rows than fit into a usual batch, and no round number of them.
+    """
+    many = rng.choice([37, 41, 43])
+    return [_asked(rng), _asked(rng), _asked(rng, learned=True), _asked(rng, spread=1.5), _asked(rng, rows=many)]
 
 
 def _dropping(rng: random.Random) -> list[Ask]:

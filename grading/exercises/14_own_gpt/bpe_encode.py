@@ -117,21 +117,22 @@ def _across_words(rng: random.Random) -> Inputs:
     return f"{first}{second} {second}{first} {first}{second}", pairs
 
 
-def _white(rng: random.Random) -> Inputs:
-    """Returns words between which more than one space stands."""
+def _white(rng: random.Random) -> list[Inputs]:
+    """Returns words between which more than one space stands, with one merge and with another."""
     first, second = rng.sample("abcdefgh", 2)
-    return f"{first}{second}\n{first}{second}  {second}{first}\n", [(ord(first), ord(second))]
+    text, pair = f"{first}{second}\n{first}{second}  {second}{first}\n", (ord(first), ord(second))
+    return [(text, [pair]), (text, [pair[::-1]])]
 
 
-def _tabs(rng: random.Random) -> Inputs:
+def _tabs(rng: random.Random) -> list[Inputs]:
     """Returns words with a tab between them, and a merge that fits where a space would stand in its place."""
     first, second = rng.sample("abcdefgh", 2)
-    return f"{first}\t{second} {second}\t{first}", [(ord(" "), ord(second))]
+    return [(f"{first}\t{second} {second}\t{first}", [(ord(" "), ord(second))])]
 
 
-def _alike(rng: random.Random) -> Inputs:
+def _alike(rng: random.Random) -> list[Inputs]:
     """Returns signs that look like others: a letter with its accent behind it, a space that does not break."""
-    return f"{rng.choice('aeiou')}\u0301\u00a0{rng.choice('xyz')}", []
+    return [(f"{rng.choice('aeiou')}\u0301\u00a0{rng.choice('xyz')}", [])]
 
 
 def _unread(rng: random.Random) -> Inputs:
@@ -139,16 +140,35 @@ def _unread(rng: random.Random) -> Inputs:
     return "".join(rng.sample(SIGNS, 3)) + " " + rng.choice("xyz"), merges
 
 
-def _capitals(rng: random.Random) -> Inputs:
-    return "".join(rng.choices("ABCDEFGH", k=4)), []
+def _capitals(rng: random.Random) -> list[Inputs]:
+    return [("".join(rng.choices("ABCDEFGH", k=4)), [])]
 
 
-def _capital_signs(rng: random.Random) -> Inputs:
-    return "".join(rng.sample("ŒÉÀÇ", 2)), []
+def _capital_signs(rng: random.Random) -> list[Inputs]:
+    return [("".join(rng.sample("ŒÉÀÇ", 2)), [])]
+
+
+def _learned_anew(rng: random.Random) -> list[Inputs]:
+    """Returns a word with two lists of three merges: both know it as a piece, and only one can make it whole."""
+    a, b, c = map(ord, rng.sample("abcdefgh", 3))
+    word = chr(a) + chr(b) + chr(c)
+    return [(word, [(a, b), (b, c), (256, c)]), (word, [(b, c), (a, b), (257, c)])]
+
+
+def _two_ways(rng: random.Random) -> list[Inputs]:
+    """Returns merges of which two make the same piece of three letters; the second one does."""
+    letter = rng.choice("abcdefgh")
+    one = ord(letter)
+    return [(3 * letter, [(one, one), (one, 256), (256, one)])]
 
 
 # More questions of a kind, whoever fails there.
-MORE = {"plain": [_capitals], "borders": [_white, _tabs], "unread": [_capital_signs, _alike]}
+MORE = {
+    "plain": [_capitals],
+    "one word": [_learned_anew, _two_ways],
+    "borders": [_white, _tabs],
+    "unread": [_capital_signs, _alike],
+}
 # kind of question -> (how it is drawn, the mistakes that fail there, the mistakes that do not)
 BYTES: Answers = [_characters, _ascii_only]
 ORDER: Answers = [_longest, _from_the_left, _one_each, _latest_first, _ranks]
@@ -168,7 +188,8 @@ def _drawn(kind: str, number: int = 1) -> Draw:
         """Draws questions; the last text comes once more, with one merge: a word is not cut the same way always."""
         found = _telling(rng, lambda rng: [draw(rng) for _ in range(number)], tells)
         text, merges = found[-1]
-        return [Ask(one) for one in (*found, (text, merges[:1]), *(one(rng) for one in MORE.get(kind, [])))]
+        more = [inputs for draw in MORE.get(kind, []) for inputs in draw(rng)]
+        return [Ask(one) for one in (*found, (text, merges[:1]), *more)]
 
     return asked
 

@@ -110,16 +110,37 @@ def _drawn(*kinds: str) -> Draw:
     return lambda rng: [_asked(rng, kind) for kind in kinds]
 
 
+def _k(rng: random.Random) -> list[Ask]:
+    """Asks for cuts, also where each token has a smaller logit than those which usually stand for impossible.
+
+    These logits, and what they are divided by, are sums of powers of two, so that nothing is rounded.
+    """
+    logits, scale = (10 * _draw(rng, "")[0]).round() / 4 - 2**14, 2**-6
+    return [*_drawn("k", "k")(rng), Ask((logits * scale, scale, 3, None))]
+
+
 def _edges(rng: random.Random) -> list[Ask]:
-    """Asks for cuts that leave one token, or all."""
+    """Asks for cuts that leave one token, or all, also where rounding leaves the sum of all below 1."""
     logits = _draw(rng, "")[0]
-    return [Ask((logits, 1.0, 1, None)), Ask((logits, 1.0, None, 0.01)), Ask((logits, 1.0, len(logits), 0.9999))]
+    below = _telling(rng, lambda rng: _draw(rng, "")[0], lambda logits: _sums_below_1(logits.softmax(dim=-1)))
+    cuts = [(1, None), (None, 0.01), (len(logits), 0.9999)]
+    return [*(Ask((logits, 1.0, k, p)) for k, p in cuts), Ask((below, 1.0, None, 1.0))]
+
+
+def _sums_below_1(chances: Tensor) -> bool:
+    """Says whether the sums from the most probable on stay below 1, however they are added up."""
+    found = []
+    for ways in (chances, chances / chances.sum()):
+        ranked = ways.sort(descending=True).values
+        found += [float(ranked.cumsum(0)[-1]), float(ranked.double().cumsum(0)[-1])]
+    return max(found) < 1
 
 
 def _temperatures(rng: random.Random) -> list[Ask]:
     """Asks for no temperature, for any, for low and high ones, and of logits with too large or small exponentials."""
     found, logits = _drawn("", "t")(rng), _draw(rng, "")[0]
-    return [*found, *(Ask((logits, t)) for t in (0.04, 0.2, 25.0)), Ask((logits + 200,)), Ask((logits - 200,))]
+    near = Ask((logits[:2] / 100, 0.009))
+    return [*found, *(Ask((logits, t)) for t in (0.04, 0.2, 25.0)), near, Ask((logits + 200,)), Ask((logits - 200,))]
 
 
 def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:
@@ -140,7 +161,7 @@ EXERCISE = Exercise(
             "the k most probable tokens",
             0.5,
             "All but the k most probable tokens get 0, and the others are divided by their sum.",
-            _drawn("k", "k"),
+            _k,
         ),
         _stage(
             "the fewest tokens that have p together",
@@ -160,7 +181,8 @@ EXERCISE = Exercise(
         _stage(
             "one token is left, or all",
             0.25,
-            "top_k=1 and a tiny top_p leave the most probable token; top_k=V and a top_p of nearly 1 leave all.",
+            "top_k=1 and a tiny top_p leave the most probable token; top_k=V and a top_p of 1 leave all, also where "
+            "rounding leaves the sum of all a little below 1.",
             _edges,
         ),
     ],

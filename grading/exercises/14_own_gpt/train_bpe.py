@@ -124,11 +124,16 @@ def _repeated_letter(rng: random.Random) -> Inputs:
     return [rng.randint(7, 9) * rng.choice("éèçà")], 2
 
 
+def _wide_space(rng: random.Random) -> Inputs:
+    """Returns words with a space between them that is two bytes: a space that does not break."""
+    return [f"{first}\u00a0{second}" for first, second in (rng.sample("abdefgh", 2) for _ in range(3))], 1
+
+
 # More questions of a kind, whoever fails there.
 MORE = {
     "one": [_overlapping],
     "few": [_several_texts, _repeated],
-    "accents": [_several_letters, _repeated_letter],
+    "accents": [_several_letters, _repeated_letter, _wide_space],
     "ties": [_tied_later, _tied_alike],
     "end": [_three_alike, _no_merges],
 }

@@ -200,8 +200,14 @@ def _passes(rng: random.Random) -> list[Ask]:
 
 
 def _long(rng: random.Random) -> list[Ask]:
-    """Asks about one pass and about two: every gradient is clipped."""
-    return [_asked(rng, 2, groups, 1, spread=LONG, peak=0.5, groups=groups) for groups in (1, 2)]
+    """Asks about one pass and about two: every gradient is clipped.
+
+    Also of a model whose head is its embedding, and of one so sure that its losses are above 100.
+    """
+    found = [_asked(rng, 2, groups, 1, spread=LONG, peak=0.5, groups=groups) for groups in (1, 2)]
+    tied = _asked(rng, 2, 1, 1, spread=LONG, peak=0.5)
+    model = replace(tied.inputs[0], tie=("head.weight", "base.embedding.weight"))
+    return [*found, replace(tied, inputs=(model, *tied.inputs[1:])), _any(rng, 1, 2, 1, spread=25.0)]
 
 
 def _left(rng: random.Random) -> list[Ask]:

@@ -1027,3 +1027,92 @@ class GPT(nn.Module):
         for layer in self.layers:
             x = layer(x, mask)
         return self.norm(x) @ self.embedding.weight.T
+
+
+# %% wrong: a layer makes the mask itself ->
+class Layer(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.attention_norm, self.attention = nn.LayerNorm(d_model), Attention(d_model, n_heads)
+        self.feed_forward_norm, self.feed_forward = nn.LayerNorm(d_model), FeedForward(d_model, 4 * d_model)
+
+    def forward(self, x, mask=None):
+        x = x + self.attention(self.attention_norm(x), causal_mask(x.shape[1]).to(x.device))
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+class GPT(nn.Module):
+    def __init__(self, vocab_size, d_model, n_layers, n_heads, max_len):
+        super().__init__()
+        self.embedding = TokenEmbedding(vocab_size, d_model)
+        self.position = nn.Parameter(torch.randn(max_len, d_model))
+        self.layers = nn.ModuleList(Layer(d_model, n_heads) for _ in range(n_layers))
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, tokens):
+        x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim) + self.position[: tokens.shape[1]]
+        for layer in self.layers:
+            x = layer(x)
+        return self.norm(x) @ self.embedding.weight.T
+
+
+# %% wrong: positions begin as uniform numbers ->
+class Layer(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.attention = Attention(d_model, n_heads)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, 4 * d_model)
+
+    def forward(self, x, mask):
+        x = x + self.attention(self.attention_norm(x), mask)
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+class GPT(nn.Module):
+    def __init__(self, vocab_size, d_model, n_layers, n_heads, max_len):
+        super().__init__()
+        self.embedding = TokenEmbedding(vocab_size, d_model)
+        self.position = nn.Parameter((torch.rand(max_len, d_model) - 0.5) * 12**0.5)
+        self.layers = nn.ModuleList(Layer(d_model, n_heads) for _ in range(n_layers))
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, tokens):
+        n, d = tokens.shape[1], self.embedding.embedding_dim
+        mask = causal_mask(n)
+        x = self.embedding(tokens) * math.sqrt(d) + self.position[:n]
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.norm(x) @ self.embedding.weight.T
+
+
+# %% wrong: positions begin in pairs that are alike ->
+class Layer(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.attention = Attention(d_model, n_heads)
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, 4 * d_model)
+
+    def forward(self, x, mask):
+        x = x + self.attention(self.attention_norm(x), mask)
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+class GPT(nn.Module):
+    def __init__(self, vocab_size, d_model, n_layers, n_heads, max_len):
+        super().__init__()
+        self.embedding = TokenEmbedding(vocab_size, d_model)
+        self.position = nn.Parameter(torch.randn((max_len + 1) // 2, d_model).repeat(2, 1)[:max_len])
+        self.layers = nn.ModuleList(Layer(d_model, n_heads) for _ in range(n_layers))
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, tokens):
+        n, d = tokens.shape[1], self.embedding.embedding_dim
+        mask = causal_mask(n)
+        x = self.embedding(tokens) * math.sqrt(d) + self.position[:n]
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.norm(x) @ self.embedding.weight.T

@@ -270,3 +270,60 @@ def bpe_encode(text, merges):
             n = replace_pair(n, p, 256 + k)
         out += n
     return out
+
+
+# %% wrong: words are kept for each number of merges ->
+_known = {}
+
+
+def bpe_encode(text, merges):
+    found = []
+    for word in split_words(text):
+        if (word, len(merges)) not in _known:
+            numbers = list(word.encode())
+            for n, pair in enumerate(merges):
+                numbers = replace_pair(numbers, pair, 256 + n)
+            _known[word, len(merges)] = numbers
+        found += _known[word, len(merges)]
+    return found
+
+
+# %% wrong: a word that is a piece is taken whole ->
+def bpe_encode(text, merges):
+    pieces = [bytes([byte]) for byte in range(256)]
+    for first, second in merges:
+        pieces.append(pieces[first] + pieces[second])
+    whole = {piece: number for number, piece in enumerate(pieces)}
+    found = []
+    for word in split_words(text):
+        if word.encode() in whole:
+            found.append(whole[word.encode()])
+            continue
+        numbers = list(word.encode())
+        for n, pair in enumerate(merges):
+            numbers = replace_pair(numbers, pair, 256 + n)
+        found += numbers
+    return found
+
+
+# %% wrong: of two pieces with the same bytes the first one ->
+def bpe_encode(text, merges):
+    pieces = [bytes([byte]) for byte in range(256)]
+    for first, second in merges:
+        pieces.append(pieces[first] + pieces[second])
+    found = []
+    for word in split_words(text):
+        parts = [bytes([byte]) for byte in word.encode()]
+        for first, second in merges:
+            left, right, joined = pieces[first], pieces[second], []
+            i = 0
+            while i < len(parts):
+                if i + 1 < len(parts) and parts[i] == left and parts[i + 1] == right:
+                    joined.append(left + right)
+                    i += 2
+                else:
+                    joined.append(parts[i])
+                    i += 1
+            parts = joined
+        found += [pieces.index(part) for part in parts]
+    return found

@@ -339,3 +339,48 @@ def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
         p = torch.zeros_like(p).scatter(0, i, torch.where(before < top_p, s, 0.0))
         p = p / p.sum()
     return p
+
+
+# %% wrong: tokens that are cut get a logit of -10,000 ->
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    scores = logits / temperature
+    order = scores.argsort(descending=True)
+    if top_k is not None:
+        scores = scores.index_fill(0, order[top_k:], -1e4)
+    if top_p is not None:
+        together = scores.softmax(0)[order].cumsum(0)
+        count = int((together < top_p).sum()) + 1
+        scores = scores.index_fill(0, order[count:], -1e4)
+    return scores.softmax(0)
+
+
+# %% wrong: it goes on until the sum is reached ->
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    p = (logits / temperature).softmax(-1)
+    order = p.argsort(descending=True).tolist()
+    if top_k is not None:
+        p = p.index_fill(0, torch.tensor(order[top_k:], dtype=torch.long), 0.0)
+        p = p / p.sum()
+    if top_p is not None:
+        together, count = 0.0, 0
+        while together < top_p:
+            together += p[order[count]].item()
+            count += 1
+        p = p.index_fill(0, torch.tensor(order[count:], dtype=torch.long), 0.0)
+        p = p / p.sum()
+    return p
+
+
+# %% wrong: a low temperature takes the likeliest token alone ->
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    if temperature < 0.01:
+        return F.one_hot(logits.argmax(), len(logits)).to(logits.dtype)
+    scores = logits / temperature
+    order = scores.argsort(descending=True)
+    if top_k is not None:
+        scores = scores.index_fill(0, order[top_k:], -math.inf)
+    if top_p is not None:
+        together = scores.softmax(0)[order].cumsum(0)
+        count = int((together < top_p).sum()) + 1
+        scores = scores.index_fill(0, order[count:], -math.inf)
+    return scores.softmax(0)

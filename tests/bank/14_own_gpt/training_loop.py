@@ -781,3 +781,46 @@ def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
             optimizer.step()
             losses.append(loss.item())
     return losses
+
+
+# %% wrong: a shared parameter counts twice ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    parameters = [p for part in model.modules() for p in part.parameters(recurse=False)]
+    T, W, t, losses = passes * len(batches), warmup_steps, 0, []
+    for _ in range(passes):
+        for batch in batches:
+            t += 1
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(t / W, (T - t + 1) / (T - W + 1))
+            logits = model(batch[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), batch[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            gradients = [p.grad for p in parameters if p.grad is not None]
+            length = sum((g**2).sum() for g in gradients) ** 0.5
+            if length > 1:
+                for g in gradients:
+                    g.div_(length)
+            optimizer.step()
+            losses.append(loss.item())
+    return losses
+
+
+# %% wrong: no step where the loss is large ->
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    T, W, t, losses = passes * len(batches), warmup_steps, 0, []
+    for _ in range(passes):
+        for batch in batches:
+            t += 1
+            for group in optimizer.param_groups:
+                group["lr"] = peak * min(t / W, (T - t + 1) / (T - W + 1))
+            logits = model(batch[:, :-1])
+            loss = nn.functional.cross_entropy(logits.flatten(0, 1), batch[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step() if loss < 20 else None
+            losses.append(loss.item())
+    return losses
