@@ -624,7 +624,7 @@ print(f"{farthest:,} tokens: {layers_to_reach(farthest, window)} layers;"
 #
 # - **products**: from here on the multiplications of two numbers, of which one matrix product holds many; all those in the matrix products of one layer, for one sentence, as in notebook 09: $(p, q)$ with $(q, s)$ takes $p \cdot q \cdot s$. Gates, biases and softmax do not count. The recurrence is a `GRUCell` from width $D$ to $D$. Attention has the layers query, key, value and output, makes all
 #   $L \cdot L$ scores, and averages the values by them; a window makes $W$ scores for each token, and averages $W$ values (count it so at the beginning of the sentence, too).
-# - **steps**: how many tokens must be worked out one after the other while a sentence is read, in one layer.
+# - **steps**: how many tokens must be worked out one after the other while a sentence is read, in one layer; 1 where all are worked out at the same time.
 # - **path**: how many times the news of the first token is handed on until the last token has it. In a recurrence it is handed from state to state, in attention by a look; with a window, by one look in each layer, so here it is the number of layers.
 #
 # **By hand**: $D = 2$, $L = 5$. The GRU multiplies $(1, 2)$ with $(2, 6)$ twice in each of 5 steps: 120 products. Attention: four times $(5, 2)$ with $(2, 2)$, that is 80; $(5, 2)$ with $(2, 5)$ and $(5, 5)$ with $(5, 2)$, 100 for one head; in all 180. And for two heads of width 1?
