@@ -39,6 +39,7 @@ SECONDS = {
     "test_faults.py": 240,
     "test_one_world.py": 260,
     "11_translation.ipynb": 150,
+    "10_pretrained_knowledge.ipynb": 80,
     "14_own_gpt.ipynb": 90,
     "15_cheap_adaptation.ipynb": 90,
     "13_recurrence.ipynb": 70,
@@ -63,6 +64,10 @@ SECONDS = {
     "test_separate.py": 45,
     "test_autograde.py": 30,
     "test_cluster.py": 40,
+    "test_regrade.py": 60,
+    "test_contributing.py": 40,
+    "test_instructor.py": 30,
+    "test_not_looking.py": 30,
     "test_postgresql.py": 40,
 }
 LONG = 25
