@@ -46,7 +46,8 @@ class Stage:
         view: the part of the result that is compared, one of `helpers.checking.compare.VIEWS`.
         tolerance: allowed error, relative and absolute, for floating point numbers.
         sealed: ship only a fingerprint of the public results, because they are the answer itself.
-        raises: the class of the exception that is wanted in place of a value.
+        raises: the class of the exception that is wanted in place of a value; with the measure "says why", one with a
+            sentence.
         measure: one of `helpers.checking.measures.MEASURES`: what is compared is measured from the answer.
         decisive: it asks for what the exercise is there for: an answer that fails it earns at most half of the points.
     """

@@ -85,6 +85,8 @@ def matrix(
 ) -> Axes:
     """Draws a matrix `(n, m)` as coloured squares: grey where -inf, numbers in the squares where they fit.
 
+    The greatest number is the darkest blue. Where there are negative ones, they are red and 0 is white.
+
     Args:
         values: the matrix; bool is drawn as 0 and 1.
         rows, columns: names of the rows and columns, for example the tokens.
@@ -97,10 +99,11 @@ def matrix(
             axes = plt.subplots(figsize=(size + 0.8, size), layout="constrained")[1]
         numbers = _numbers(values)
         shown = np.ma.masked_invalid(numbers)
-        colours = matplotlib.colormaps["Blues"].with_extremes(bad="#555555")
         finite = numbers[np.isfinite(numbers)] if np.isfinite(numbers).any() else np.zeros(1)
         low, high = limits or (min(0.0, float(finite.min())), max(1e-9, float(finite.max())))
-        axes.imshow(shown, cmap=colours, vmin=low, vmax=max(high, low + 1e-9) * 1.25, aspect="equal")
+        end = 1.25 * max(high, low + 1e-9, -low)  # the ends of a scale of colours are too dark to write on
+        colours = matplotlib.colormaps["RdBu" if low < 0 else "Blues"].with_extremes(bad="#555555")
+        image = axes.imshow(shown, cmap=colours, vmin=-end if low < 0 else low, vmax=end, aspect="equal")
         axes.set(title=title, xlabel=column_label, ylabel=row_label)
         axes.set_xticks(range(numbers.shape[1]), columns or [str(j) for j in range(numbers.shape[1])])
         axes.set_yticks(range(numbers.shape[0]), rows or [str(i) for i in range(numbers.shape[0])])
@@ -112,15 +115,23 @@ def matrix(
         axes.grid(which="minor", color="white", linewidth=1)
         axes.tick_params(which="minor", length=0)
         if digits is not None:
-            _write_numbers(axes, numbers, digits, high)
+            _write_numbers(axes, numbers, digits, image.to_rgba(shown))
     return axes
 
 
-def _write_numbers(axes: Axes, numbers: Any, digits: int, high: float) -> None:
+def luminance(colours: Any) -> Any:
+    """Returns the relative luminance, 0 to 1, of colours `(..., 3)` in sRGB, as WCAG 2 defines it."""
+    parts = np.asarray(colours)
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return linear @ np.array([0.2126, 0.7152, 0.0722])
+
+
+def _write_numbers(axes: Axes, numbers: Any, digits: int, colours: Any) -> None:
+    """Writes each number into its square, in black or white: whichever stands out more on the square's colour."""
+    dark = luminance(colours[..., :3]) < 0.2  # below it white has the higher contrast
     for (i, j), number in np.ndenumerate(numbers):
         text = "−∞" if number == -np.inf else "NaN" if np.isnan(number) else f"{number:.{digits}f}"
-        dark = not np.isfinite(number) or number > 0.65 * high > 0
-        axes.text(j, i, text, ha="center", va="center", fontsize=8, color="white" if dark else "#1a1a1a")
+        axes.text(j, i, text, ha="center", va="center", fontsize=8, color="white" if dark[i, j] else "#1a1a1a")
 
 
 def describe_matrix(values: Tensor, name: str) -> str:

@@ -40,7 +40,7 @@
 # brings in what the notebook needs; always run it first.
 #
 # - The number in brackets on the left says in which order cells were run. `[*]` means: still running.
-# - To stop a cell that runs too long: the square ■ in the toolbar, or press `I` twice.
+# - To stop a cell that runs too long: the square ■ in the toolbar, or press Esc, then `I` twice.
 # - When something is odd, start again from a clean state: menu **Kernel → Restart Kernel and Run All Cells**.
 
 # %% setup
@@ -53,7 +53,8 @@ from helpers.hints import hint
 # %% [markdown]
 # ## 2. Your computer
 #
-# Everything in this course runs on a laptop without a graphics card. If you have one that torch can use, the notebooks use it.
+# Everything in this course runs on a laptop without a graphics card. If you have one that torch can use, the long
+# experiments (notebooks 06 and 12 at full size) use it; the others run on the processor, since models so small gain nothing from a graphics card.
 # The next cell says what you have. (In a terminal, `python -m helpers` says the same in more detail, with a remedy for each thing that is
 # missing.)
 
@@ -80,6 +81,7 @@ for index, place in enumerate(axes):
         column_label="number",
         digits=0,
         axes=place,
+        limits=(0, 23),
     )
 plots.show(figure, "Two sentences of three tokens, each token a row of four numbers, counted from 0 to 23.")
 
@@ -128,16 +130,16 @@ check(batch_shape)
 #
 # ### What every answer keeps
 #
-# Your function will be called by other code, often, and inside a training. So each check asks at its end, without saying so in each exercise:
+# Your function will be called by other code, often, and inside a training loop. So each check asks at its end, without saying so in each exercise:
 # - **What it is given stays as it is.** A function that changes a tensor, a list or a model that it was given spoils it for the caller: work on a
 #   copy (`scores = scores.masked_fill(...)`, and not `scores.masked_fill_(...)`).
 # - **The same question gets the same answer**, also after another one. Once weights or tensors have been changed in place, it is worked out anew: nothing is
 #   kept from call to call. A copy of a module has weights of its own. A list or dict that is returned is a new one each time. A long input is treated in
 #   the same way as a short one.
-# - **Gradients pass through** what a training goes through: modules, and functions whose description says so. `.detach()`, `.item()` and numpy
+# - **Gradients pass through** everything that training needs: modules, and functions whose description says so. `.detach()`, `.item()` and numpy
 #   stop them. A module does the same in training mode as in evaluation mode, and double precision stays double.
 # - **Random numbers and PyTorch's settings belong to the caller**: no `torch.manual_seed` and no `torch.set_grad_enabled` inside, and two new modules do
-#   not begin with the same random weights. What may be left out has the default of the signature.
+#   not begin with the same random weights. Arguments that may be left out keep the default values given in the `def` line.
 #
 # Each of these costs a tenth of the points of its exercise.
 

@@ -172,8 +172,8 @@ theirs = torch.nn.Transformer.generate_square_subsequent_mask(len(sentence))
 print("torch's generate_square_subsequent_mask is the same square:", torch.equal(square, theirs))
 
 # %% [markdown]
-# torch has this square under a long name, `nn.Transformer.generate_square_subsequent_mask(n)`, and much code on the web uses it. torch's own layers take it under several names: `src_mask=` in `nn.TransformerEncoderLayer` and in `nn.Transformer`, plain `mask=` in `nn.TransformerEncoder`, `tgt_mask=` where a decoder writes. Next
-# to it they take `is_causal=True`, which *promises* that the mask is this one, so that a faster kernel may be used: see section 4.
+# torch has this square under a long name, `nn.Transformer.generate_square_subsequent_mask(n)`, and much code on the web uses it. torch's own layers take it under several names: `src_mask=` in `nn.TransformerEncoderLayer` and in `nn.Transformer`, plain `mask=` in `nn.TransformerEncoder`, `tgt_mask=` in decoders and, for what is written, in `nn.Transformer`. Next
+# to it they take `is_causal=True` (in decoders `tgt_is_causal=True`, in `nn.Transformer` `src_is_causal=` and `tgt_is_causal=`), which *promises* that the mask is this one, so that a faster kernel may be used: see section 4.
 #
 # ## 3. Exercise: the weights
 #
@@ -222,9 +222,10 @@ def show_weights(size: int) -> None:
     numbers = torch.randn(12, 12, generator=torch.Generator().manual_seed(1))[:size, :size]
     weights = attention_weights(numbers, causal_mask(size))
     figure, (left, right) = plots.panels(2, width=3.8, height=3.6)
-    plots.matrix(causal_mask(size), "mask", axes=left)
+    plots.matrix(causal_mask(size), "mask (grey: minus infinity)", axes=left)
     plots.matrix(weights, "weights", axes=right, limits=(0, 1))
-    plots.show(figure, plots.describe_matrix(weights, f"Weights for {size} tokens"))
+    alt = plots.describe_matrix(weights, f"Right, the weights for {size} tokens")
+    plots.show(figure, f"Left, the causal mask. {alt}")
 
 
 slider = IntSlider(value=6, min=1, max=12, description="tokens", continuous_update=False)
@@ -238,7 +239,8 @@ show_weights(6)
 # ## 4. Exercise: what is thrown away
 #
 # Count the grey squares in the picture of *Le chat dort sur le canapé*. For five tokens it would be 10 of 25. These
-# scores were computed (a product of a query and a key each), and then thrown away. How many are there for $L$ tokens?
+# scores were computed (a product of a query and a key each), and then thrown away. How many are there for $L$ tokens? ($L$ is
+# the $n$ of the shapes; formulas for `sympy` are written with $L$.)
 #
 # Answer with a formula: an expression of `sympy` in the symbol $L$. Any form will do, `(L + 1) * 3` is as good as
 # `3 * L + 3`: the check compares what they mean. (It reads sums, products, powers, fractions, `factorial`, `binomial`,
@@ -269,7 +271,7 @@ shares = {"wasted": [float(share.subs(L, n)) for n in lengths]}
 axes = plots.curves(
     shares,
     lengths,
-    title="Half of the square is never used",
+    title="Nearly half of the square is never used",
     x_label="number of tokens L",
     y_label="share of scores thrown away",
     log_x=True,
@@ -280,7 +282,7 @@ plots.show(axes.figure, plots.describe_curves(shares, lengths, "length"))
 # Nearly half of the work, for long texts. Fast kernels know it: where torch has a fused kernel for the device and the numbers at hand, its
 # `scaled_dot_product_attention(..., is_causal=True)` needs no mask in memory and can skip what lies above the diagonal. Its fallback in plain operations
 # builds the mask and computes the whole square. The models in `helpers/models.py` call it in this way when causality is all that has to be said; with the
-# biases of notebook 02 (ALiBi) or padding inside the text they must build a table.
+# biases of notebook 02 (ALiBi), or where padding must be masked (section 7), they must build a table.
 #
 # ## 5. Exercise: catch a model that looks ahead
 #
@@ -354,7 +356,7 @@ plots.show(
 # %% [markdown]
 # ### What goes wrong without it
 #
-# Let both models train on sentences of *random* words. There is nothing to learn in random words: the best anybody can do is
+# Let two new, smaller models train on sentences of *random* words, one with the mask and one without. There is nothing to learn in random words: the best anybody can do is
 # to guess each of 20 words with probability 1/20, a loss of $\ln 20 \approx 3.00$. What do you expect from the model
 # without a mask? Decide before you run the cell.
 
@@ -386,7 +388,9 @@ axes = plots.curves(
 )
 axes.axhline(torch.tensor(20.0).log().item(), color="#555555", linestyle=":")
 axes.text(60, 3.15, "best possible without looking ahead: ln 20", color="#333333")
-plots.show(axes.figure, plots.describe_curves(losses, steps, "step", digits=1))
+alt = [f"{name} the loss goes from {told[0]:.1f} at step 1 to {told[-1]:.1f} at step 250"
+       for name, told in losses.items()]
+plots.show(axes.figure, "; ".join(alt) + ".")
 print({name: round(values[-1], 1) for name, values in losses.items()})
 
 # %% [markdown]
@@ -453,7 +457,7 @@ ratio = times["one run for each prefix"][-1] / times["one masked pass"][-1]
 print(f"at {lengths[-1]} tokens, one pass is {ratio:.0f} times faster")
 
 # %% [markdown]
-# That factor is the reason why Transformers are trained with a mask: every sentence of $n$ words gives $n$ training
+# That factor is the reason why Transformers are trained with a mask: every sentence of $n$ words gives $n - 1$ training
 # examples for the price of one pass.
 #
 # ## 7. Exercise: padding
@@ -480,7 +484,7 @@ print("softmax:", torch.softmax(nothing_to_see, dim=-1))
 # Zero divided by zero: NaN, "not a number". And NaN is contagious: one such row makes the loss NaN, then the
 # gradients, then all the weights of the model. It happens when a batch holds an **empty** text (length 0): all its places are padding.
 # So leave the first place of an empty text visible. What it computes there is of no use, but it is a number, and
-# nobody looks at it.
+# no result of this text is used.
 
 
 # %% exercise="padding_mask"
@@ -523,6 +527,8 @@ plots.show(
 print("any NaN:", bool(weights.isnan().any()))
 
 # %% [markdown]
+# Rows that belong to padding have weights too; what comes out there is thrown away.
+#
 # ## 8. Essay
 #
 # In at most ten lines, in English or in French: **why does a language model need the causal mask during training, and what is its role

@@ -23,8 +23,8 @@
 #
 # Everything that tokens know of each other in a Transformer passes through one operation: a token asks, all tokens are
 # compared with the question, and the answer is a weighted average. You start with three words and a pencil, and end
-# with the encoder and the decoder layer of "Attention Is All You Need" (Vaswani et al. 2017), equal to torch's own
-# number for number.
+# with the encoder and the decoder layer of "Attention Is All You Need" (Vaswani et al. 2017). Your attention is equal
+# to torch's own number for number, and your layers to the ready ones of this course.
 #
 # **When you are done, you can**
 # - compute attention by hand, and say why the scores are divided by a number that grows with the width, $\sqrt{d}$;
@@ -235,11 +235,12 @@ def show_weights(divisor: int, axes) -> None:
 
 def show_curves(axes, mark: int) -> None:
     """Draws entropy and response over all divisors, with a line at one of them."""
-    lines = {"entropy": ("bits", entropies), "response": ("norm of the derivatives by q·k", responses)}
+    lines = {"entropy": ("bits", entropies), "response": ("norm of derivatives", responses)}
     for place, (title, (label, values)) in zip(axes, lines.items()):
         plots.curves({"median of 500": values}, divisors, title=title,
                      x_label="scores divided by", y_label=label, axes=place, log_x=True)
-        place.axvline(mark, color=plots.COLOURS[1], linestyle=":")
+        place.axvline(mark, color=plots.COLOURS[1], linestyle=":", label=f"divided by {mark}")
+        place.legend(frameon=False)
         place.set_ylim(bottom=0)
 
 
@@ -271,7 +272,7 @@ figure, axes = plots.panels(2, width=4.2, height=2.8)
 show_curves(axes, 8)
 lines = {"the entropy": entropies, "the response": responses}
 plots.show(figure, plots.describe_curves(lines, divisors, "divisor", digits=2)
-           + f" At divisor 8 they are {entropies[3]:.2f} and {responses[3]:.2f}.")
+           + f" At divisor 8, the dotted line, they are {entropies[3]:.2f} and {responses[3]:.2f}.")
 for divisor, median in zip(divisors, responses):
     silent = (all_responses[divisor] < 0.01).float().mean()
     print(f"divided by {divisor:3}: median response {median:.3f}, "
@@ -282,7 +283,7 @@ for divisor, median in zip(divisors, responses):
 # queries respond to nothing any more: for 32 % of all queries the response is below 0.01. (For the others it is large, so that the median says little here.)
 # Divided by 64, the entropy is close to its 3 bits: all weights are nearly equal, attention looks at
 # nothing in particular, and the response is small for every query, because a change of $q \cdot k$ is divided by 64 as well. Such a model could still learn to look, but only by making its queries and keys very long.
-# At 8, the square root of 64, the weights are neither, and no query has fallen silent. Nothing is magic about the exact number: 4 would do about as well here. What matters is
+# At 8, the square root of 64, the weights are neither saturated nor equal, and no query has fallen silent. Nothing is magic about the exact number: 4 would do about as well here. What matters is
 # that the scale follows the width, so that a wide model starts as well as a narrow one. (There are other answers: the parametrisation µP of [Yang et al. 2022](https://arxiv.org/abs/2203.03466) divides by $d$ itself, since
 # queries and keys do not stay independent when they learn.)
 #
@@ -292,9 +293,9 @@ for divisor, median in zip(divisors, responses):
 # ## 3. Exercise: attention
 #
 # Section 1 in code, for many queries at once. The queries are the rows of a matrix $Q$ $(n, d)$, the keys those of
-# $K$ $(m, d)$, the values those of $V$ $(m, d_v)$, and $M$ is the mask of notebook 01 or the biases of notebook 02:
+# $K$ $(m, d)$, the values those of $V$ $(m, d_v)$, and the mask is that of notebook 01 or the biases of notebook 02:
 #
-# $$ \text{weights} = \operatorname{softmax}\Big(\frac{Q K^\top}{\sqrt d} + M\Big), \qquad \text{output} = \text{weights}\; V $$
+# $$ \text{weights} = \operatorname{softmax}\Big(\frac{Q K^\top}{\sqrt d} + \text{mask}\Big), \qquad \text{output} = \text{weights}\; V $$
 #
 # > **The mistake first.** $K^\top$ on paper is `key.T` in code, as long as `key` is one matrix. With a batch, it is something else:
 
@@ -340,7 +341,7 @@ def scaled_dot_product_attention(
 check(scaled_dot_product_attention)
 
 # %% [markdown]
-# torch has this function too, as fast code that never keeps the weights. Yours must agree with it:
+# torch has this function too, and its fast kernels never keep the weights. Yours must agree with it:
 
 # %% experiment
 torch.manual_seed(0)
@@ -355,7 +356,7 @@ print("equal to torch:", torch.allclose(yours, theirs, atol=1e-5))
 #
 # A softmax gives each query **one** set of weights, and the output is **one** average. But *dort* has several questions at the same time:
 # who sleeps, where, and which word comes before me? So a Transformer asks several times in parallel. It has $h$
-# **heads**, and each of them works with its own $d/h$ numbers of each token. From here on $d$ is the width of the *model*; the width of a head, which was $d$ in sections 1 to 3, is $d/h$. (In formulas we write $D$ and $A$ for what is $d$ and $h$ in code.)
+# **heads**, and each of them works with its own $d/h$ numbers of each token. From here on $d$ is the width of the *model*; the width of a head, which was $d$ in sections 1 to 3, is $d/h$. (The exercise of section 2 wrote $D$ and $A$ for them, as the sympy formulas of this course do.)
 #
 # Follow one batch $x$ $(b, n, d)$ through self-attention:
 #
@@ -439,9 +440,9 @@ figure, axes = plots.panels(4, width=2.6, height=2.9)
 names = {"row_label": "token", "column_label": "place", "digits": 0, "limits": (0, 40)}
 plots.matrix(x[0], "x: token and place", axes=axes[0], **names)
 plots.matrix(wanted[0], "head 0, as wanted", axes=axes[1], **names)
-plots.matrix(wanted[1], "head 1, as wanted", axes=axes[2], **names)
+plots.matrix(wanted[1], "head 1, as wanted", axes=axes[2], columns=["3", "4", "5"], **names)
 plots.matrix(wrong[0, 0], "head 0, only reshaped", axes=axes[3],
-             row_label="row", column_label="place", digits=0, limits=(0, 40))
+             row_label="row", column_label="number in the head", digits=0, limits=(0, 40))
 plots.show(figure, "Four matrices. Head 0 as wanted holds 0, 1, 2 in its first row "
            "and 10, 11, 12 in its second. Only reshaped, it holds 0, 1, 2 and then 3, 4, 5: "
            "both rows are token 0, and the tokens 2 and 3 are in the other head.")
@@ -511,7 +512,7 @@ for h in (1, 2, 3, 4, 6, 12):
 # One matrix `query` serves all heads: its first $d/h$ outputs are the query of head 0, the next $d/h$ that of head 1, and so on.
 # So **the number of parameters does not depend on the number of heads**.
 #
-# Who asks and who answers may be different sentences (section 9). So the module takes two inputs: the tokens `x` that ask, and the
+# Who asks and who answers may be different sentences (section 10). So the module takes two inputs: the tokens `x` that ask, and the
 # tokens `source` that are read. Self-attention is `attention(x, x)`.
 
 # %% exercise="MultiHeadAttention"
@@ -693,7 +694,7 @@ plots.show(axes.figure, plots.describe_curves(lines, head_counts, "heads", digit
 # parameters: all the models have the same number. It has one set of weights for each word, so its output is one average of the words it looks at. If it looks at the word before and at the
 # word after, both are in the average, but nothing in a linear reading says which was which. (The verb it
 # can tell apart: only verbs are answers to question 3.) With three heads, each question can have a set of weights of its own, and all
-# are answered. (Two nearly do: the verb can share a head with a neighbour, since it can be told apart.) **A head is a place to put one average.**
+# are answered. (With two heads nearly all are: the verb can share a head with a neighbour, since it can be told apart.) **A head is a place to put one average.**
 #
 # ### The maps of the heads, on a French sentence
 #
@@ -707,7 +708,7 @@ def head_maps(reader: Reader, tokens: Tensor) -> Tensor:
     """Returns the weights of each head, `(b, h, n, n)`."""
     x = reader.embed(tokens)
     query, key = split_heads(reader.reading.query(x), 3), split_heads(reader.reading.key(x), 3)
-    return scaled_dot_product_attention(query, key, key)[1]
+    return scaled_dot_product_attention(query, key, key)[1]  # only the weights: any value will do
 
 
 sentence = ["le", "chien", "noir", "regarde", "souvent", "un", "oiseau", "blanc"]
@@ -817,7 +818,7 @@ axes = plots.curves(cosines, range(13), title="Ten tokens on their way up",
 plots.show(axes.figure, plots.describe_curves(cosines, range(13), "attention", digits=2))
 
 # %% [markdown]
-# After two attentions without it, all tokens are the same vector: averages of averages. Dong et al. (2021) prove that this happens
+# After two attentions that *replace* the tokens, all tokens are the same vector: averages of averages. Dong et al. (2021) prove that this happens
 # doubly exponentially fast. A remedy is the **residual**: add what was read to what was there, $x + \text{attention}(x)$. The token keeps a part of itself and learns something.
 # How large a part decides how long that helps. With the small first weights of `nn.Linear`, what is added is small, and in our run the cosine after 12 attentions is about 0.3. With larger first weights the same residual only slows the collapse down:
 # the tokens end nearly as alike as without it. Dong et al. prove their theorem for attention *without* residuals; what deep stacks with residuals do is taken up in notebook 12.
@@ -861,11 +862,11 @@ for mode in ("train", "eval"):
           f"the others {kept.max():.3f}, mean {kept.mean():.3f}")
 
 # %% [markdown]
-# No number can rely on one particular other number, which makes it harder to learn a training set by heart. Where does it stand? In the paper of 2017 (section 5.4, $p = 0.1$) on the **output of each part**, before it is added to the residual, and on the sum of word and position: so does `Layer` in `helpers/models.py`.
+# No number can rely on one particular other number, which makes it harder to learn a training set by heart. In the paper of 2017 (section 5.4, $p = 0.1$) it acts on the **output of each part**, before that is added to the residual, and on the sum of word and position; so it does in the models of `helpers/models.py`.
 # GPT-2 and models made after it drop **attention weights** as well, after the softmax: for this one step a token then cannot look at some of its words, and a row of weights no longer sums to exactly 1. Your layers have no dropout, because then they can be compared with others number for number. A model with dropout left in
 # training mode answers differently each time it is asked: `model.eval()` comes before every measurement.
 #
-# (One more thing that `helpers/models.py` does and this notebook does not show: it multiplies the embedding by $\sqrt{D}$, as section 3.4 of the paper says. Words start with variance $1/D$ there, and would otherwise be drowned out by the positions, whose numbers lie between $-1$ and 1.)
+# (One more thing that `helpers/models.py` does and this notebook does not show: it multiplies the embedding by $\sqrt{d}$, as section 3.4 of the paper says. Words start with variance $1/d$ there, and would otherwise be drowned out by the positions, whose numbers lie between $-1$ and 1.)
 #
 # ### Where does the norm go?
 #
@@ -969,11 +970,7 @@ plots.show(figure, " ".join(
 # ## 9. The encoder
 #
 # An encoder is a stack of such layers: the output of one is the input of the next. (Ours is post-norm. A pre-norm encoder gets one more norm at the top.)
-#
-# > **The mistake first.** A token is hidden by the mask. It suffices to hide it in the first layer, doesn't it? After that it has not been seen by anybody.
-#
-# It does not. Layer 1 does not delete the hidden token, it only stops others from reading it. The token itself goes up like all the others, and layer 2 reads it. Here is what
-# a change of the *last* of five tokens does to the four tokens before it, with a causal mask in both layers or in the first one only:
+# `SpareEncoderLayer` is your spare part, in case your own `EncoderLayer` is not right yet.
 
 # %% setup
 class SpareEncoderLayer(Layer):
@@ -985,6 +982,12 @@ class SpareEncoderLayer(Layer):
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """Returns `(b, n, d)` for `x` `(b, n, d)`."""
         return super().forward(x, Context(mask=mask))
+
+# %% [markdown]
+# > **The mistake first.** A token is hidden by the mask. It suffices to hide it in the first layer, doesn't it? After that it has not been seen by anybody.
+#
+# It does not. Layer 1 does not delete the hidden token, it only stops others from reading it. The token itself goes up like all the others, and layer 2 reads it. Here is what
+# a change of the *last* of five tokens does to the four tokens before it, with a causal mask in both layers or in the first one only:
 
 # %% experiment
 torch.manual_seed(0)
@@ -1000,7 +1003,7 @@ with torch.no_grad():
         print(f"mask in {name}: the first four tokens change by {change[:, :4].abs().max().item():.3f}")
 
 # %% [markdown]
-# So every layer gets the mask. Here is the whole stack, ready to use. (`SpareEncoderLayer` above is your spare part, in case your own `EncoderLayer` is not right yet.) Its layers lie in an `nn.ModuleList`: in a plain Python list torch would not find them, and their parameters would not train, not
+# So every layer gets the mask. Here is the whole stack, ready to use. Its layers lie in an `nn.ModuleList`: in a plain Python list torch would not find them, and their parameters would not train, not
 # move to the GPU and not be saved.
 
 # %% experiment
@@ -1152,14 +1155,14 @@ for once in (False, True):
 # %% [markdown]
 # ### The whole model
 #
-# You have built all of it. Here is the Transformer of 2017 as one picture, with your layers in the two frames. Without the left column and the cross-attention, the right one is a language model (notebook 04); the left one alone, with another head, is BERT (notebook 07).
+# You have built all of it. Here is the Transformer of 2017 as one picture, with your layers in the two frames, $M$ of each. Without the left column and the cross-attention, the right one is a language model (notebook 04); the left one alone, with an output layer on it, is BERT (notebook 07). (Such an output layer is also called a *head*; it has nothing to do with the heads of attention.)
 
 # %% experiment
 COLUMNS = {  # from bottom to top; what stands in the frame is there once for each of the M layers
     "encoder": ["source tokens (b, m)", "embedding + positions", "self-attention", "feed-forward",
                 "memory (b, m, d)"],
     "decoder": ["tokens written (b, n)", "embedding + positions", "causal self-attention",
-                "cross-attention", "feed-forward", "head: d to V", "logits (b, n, V)"],
+                "cross-attention", "feed-forward", "output layer: d to V", "logits (b, n, V)"],
 }
 
 
@@ -1174,7 +1177,7 @@ def draw_column(axes, x: float, boxes: list[str]) -> None:
             axes.annotate("", (x, y - 0.25), (x, y - 0.75), arrowprops={"arrowstyle": "->"})
     top = boxes.index("feed-forward")
     axes.add_patch(plots.plt.Rectangle((x - 1.15, 1.5), 2.3, top - 1, fill=False, linestyle="--"))
-    axes.text(x + 1.2, top + 0.3, "× M", va="center")
+    axes.text(x + 1.2, top + 0.3, "× M layers", va="center")
 
 
 figure, (axes,) = plots.panels(1, width=7.2, height=4.8)
@@ -1194,7 +1197,7 @@ plots.show(figure, " ".join(f"The {name}, from bottom to top: {', '.join(boxes)}
 # %% [markdown]
 # ## 11. What attention took the place of
 #
-# Before 2017 such models were **recurrent**: a GRU or an LSTM reads one word after the other and keeps a state, $h_t = f(x_t, h_{t-1})$. For a batch it works on $(b, d)$ at each of $n$ steps, where attention works on $(b, n, d)$ at once. Vaswani et al. (2017, section 4 and table 1) compare the two for one layer, up to
+# Before 2017 most such models were **recurrent**: a GRU or an LSTM reads one word after the other and keeps a state, $s_t = f(x_t, s_{t-1})$. For a batch it works on $(b, d)$ at each of $n$ steps, where attention works on $(b, n, d)$ at once. Vaswani et al. (2017, section 4 and table 1) compare the two for one layer, up to
 # constant factors:
 #
 # | | operations | steps that must wait for each other | longest path between two words |
@@ -1205,21 +1208,14 @@ plots.show(figure, " ".join(f"The {name}, from bottom to top: {', '.join(boxes)}
 #
 # By hand: $n = 50$ words and $d = 512$. Which of the first two needs more operations? (1.3 against 13 million.) And from which length on is it the other way round? ($n > d$.)
 #
-# The last column is the reason why long dependencies are hard for recurrent models: what the first word says must survive $n$ steps before it meets the last one, and on the way back so must its gradient. In attention all words are one step apart. Two measurements on layers with random first weights: how large
-# is the gradient of the last output by the input $k$ words before, and how long does a sentence take, forwards and backwards?
+# The last column is the reason why long dependencies are hard for recurrent models: what the first word says must survive $n$ steps before it meets the last one, and on the way back so must its gradient. In attention all words are one step apart. (Notebook 13
+# measures how much of the gradient arrives.) The column before it can be measured with a clock: how long does a sentence take, forwards and backwards?
 
 # %% measured
 torch.manual_seed(0)
 attending = Layer(64, 4, 64, dropout=0.0, pre=True, cross=False)
 recurrent = nn.GRU(64, 64, batch_first=True)
 READERS = {"attention": lambda x: attending(x, Context(causal=True)), "GRU": lambda x: recurrent(x)[0]}
-
-
-def by_distance(read, n: int = 48) -> list[float]:
-    """Returns how large the gradient of the last output by the input 1, 2, ... words before is."""
-    x = torch.randn(64, n, 64, requires_grad=True)
-    read(x)[:, -1].sum().backward()
-    return x.grad.norm(dim=-1).mean(dim=0).flip(0)[1:].tolist()
 
 
 def milliseconds(read, n: int) -> float:
@@ -1232,22 +1228,15 @@ def milliseconds(read, n: int) -> float:
     return min(times)  # other programs only add to it
 
 
-distances, lengths = range(1, 48), [16, 32, 64, 128, 256, 512]
-gradients = {name: by_distance(read) for name, read in READERS.items()}
+lengths = [16, 32, 64, 128, 256, 512]
 times = {name: [milliseconds(read, n) for n in lengths] for name, read in READERS.items()}
-figure, (left, right) = plots.panels(2, width=4.4)
-plots.curves(gradients, distances, title="What reaches a word far away", x_label="words before the last",
-             y_label="size of the gradient", axes=left, log_y=True)
-plots.curves(times, lengths, title="One sentence, there and back", x_label="words", y_label="time (ms)",
-             axes=right, log_x=True, log_y=True)
-plots.show(figure, f"Gradient: {plots.describe_curves(gradients, distances, 'word', digits=2)} "
-           f"Time: {plots.describe_curves(times, lengths, 'length', digits=2)}")
-print("gradient 47 words before, as a part of that of 1 word before:",
-      ", ".join(f"{name} {values[-1] / values[0]:.0e}" for name, values in gradients.items()))
+axes = plots.curves(times, lengths, title="One sentence, forwards and backwards", x_label="words",
+                    y_label="time (ms)", log_x=True, log_y=True)
+plots.show(axes.figure, plots.describe_curves(times, lengths, "length", digits=2))
 
 # %% [markdown]
-# In attention the gradient does not depend on the distance. In the GRU it becomes smaller with each step, by about the same factor: a straight line on this scale. (Training can make that factor come closer to 1, and the gates of LSTM and GRU were invented for it; what is short at the start is still what is
-# learned first.) And time: both grow with the length, attention with its square in the end, but the GRU's steps wait for each other, so that a GPU with thousands of cores stands idle. That is what the paper's title means, and it is true for *training*. In writing both go word by word, and there the recurrent
+# Both times grow with the length, that of attention with its square in the end, but the GRU's steps wait for each other, so that a GPU with thousands of cores stands idle.
+# That is one of the paper's arguments for leaving recurrence out (section 4), and it holds for *training*. In writing both go word by word, and there the recurrent
 # model has the advantage: its state has the same size after 10 words and after 10,000, while attention must keep the keys and values of all of them.
 #
 # ## What to remember

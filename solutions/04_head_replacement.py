@@ -64,12 +64,12 @@ from helpers.training import evaluate, train
 # ## 1. One body, two heads
 #
 # Both models read a text as numbers, `(b, n)`: b texts of n tokens. Both send it through the same **base** (embedding, positions, layers), which gives every
-# token a *hidden state* of $D$ numbers, `(b, n, D)`. They differ only in what comes after:
+# token a *hidden state* of $D$ numbers, `(b, n, d)`: the width is $D$ in formulas and `d` in shapes. They differ only in what comes after:
 #
 # | | language model | classifier |
 # |---|---|---|
 # | question | which word comes next, at *every* place? | which class is the *whole text*? |
-# | what the head reads | every hidden state, `(b, n, D)` | one hidden state for each text, `(b, D)` |
+# | what the head reads | every hidden state, `(b, n, d)` | one hidden state for each text, `(b, d)` |
 # | head | `Linear(D, V)`: a score for each of $V$ words | `Linear(D, C)`: a score for each of $C$ classes |
 # | output | `(b, n, V)` | `(b, C)` |
 # | target | the next words, `(b, n)` | one label for each text, `(b,)` |
@@ -89,12 +89,12 @@ def draw_boxes(axes, title: str, boxes: list[str]) -> None:
 
 
 figure, (left, right) = plots.panels(2, width=3.6, height=4.2)
-draw_boxes(left, "language model", ["tokens (b, n)", "base", "hidden (b, n, D)",
+draw_boxes(left, "language model", ["tokens (b, n)", "base", "hidden (b, n, d)",
                                     "head: D to V", "output (b, n, V)"])
-draw_boxes(right, "classifier", ["tokens (b, n)", "base", "hidden (b, n, D)",
-                                 "last real row (b, D)", "head: D to C", "output (b, C)"])
+draw_boxes(right, "classifier", ["tokens (b, n)", "base", "hidden (b, n, d)",
+                                 "last real row (b, d)", "head: D to C", "output (b, C)"])
 plots.show(figure, "Two columns of boxes. "
-           "Both start with tokens (b, n), the base and hidden states (b, n, D). "
+           "Both start with tokens (b, n), the base and hidden states (b, n, d). "
            "The language model has a head from D to V on every row; "
            "the classifier takes the last real row and has a head from D to C.")
 
@@ -228,7 +228,7 @@ history = train(language_model, Batches(read_once, encode_pair, 2048), "language
 plots.show(
     plots.curves({"loss": history["loss"]}, history["step"].tolist(), title="The language model learns",
                  x_label="step", y_label="loss (nats per word)").figure,
-    plots.describe_curves({"loss": history["loss"]}, history["step"].tolist(), "step", digits=1),
+    plots.describe_curves({"loss": history["loss"]}, history["step"].tolist(), "step", digits=2),
 )
 print("the model with the shift writes:", continued(language_model, "ce roman est"))
 
@@ -342,15 +342,15 @@ interact(show_rules,
 show_rules(6)
 
 # %% [markdown]
-# Is a padded row really so bad? It is not empty: the `<pad>` at the end attends to the whole review before it. But its embedding was never trained (the language model never saw
-# a `<pad>`), and *how many* paddings stand before it depends on the other reviews in the batch. So the same review gets another hidden state in another company.
+# Is a padded row really so bad? It is not empty: the `<pad>` at the end attends to the whole review before it. But its embedding was never trained (in the language model's batches
+# the padding stands on the right, where no word looks, and is never scored), and *how many* paddings stand before it depends on the other reviews in the batch. So the same review gets another hidden state when it shares its batch with others.
 
 # %% experiment
 review = batch.tokens[:1, : batch.lengths[0]]  # (1, n), the first review of the batch, alone
 language_model.eval()
 with torch.no_grad():
-    alone = language_model.base(review)  # (1, n, D)
-    together = language_model.base(batch.tokens)[:1]  # (1, width of the batch, D)
+    alone = language_model.base(review)  # (1, n, d)
+    together = language_model.base(batch.tokens)[:1]  # (1, width of the batch, d)
 
 length = batch.lengths[:1]
 print("last real token, the same alone and in the batch:",
@@ -651,18 +651,27 @@ epochs = range(1, 6)
 axes = plots.curves(curves, epochs, title="Reviews the model has not seen: mean and range of five seeds",
                     x_label="passes over 200 reviews", y_label="share of right answers")
 axes.set(ylim=(0.3, 1.0), xticks=list(epochs))
-axes.axhline(0.5, color="#555555", linestyle=":")
-plots.show(axes.figure, plots.describe_curves(curves, epochs, "pass", digits=2))
+axes.axhline(0.5, color="#555555", linestyle=":", label="a coin")
+for part in (axes.lines[2], axes.collections[2]):
+    part.set_color(plots.COLOURS[3])  # not a second blue: the bands overlap
+axes.legend(loc="lower right")
+last = {name: [curve[-1] for curve in found] for name, found in curves.items()}
+ranges = "; ".join(f"{name} {min(values):.2f} to {max(values):.2f}" for name, values in last.items())
+plots.show(axes.figure, plots.describe_curves(curves, epochs, "pass", digits=2)
+           + f" Range of the seeds at the last pass: {ranges}.")
 for name, values in curves.items():
     print(f"{name:24}", "  ".join(f"{value:.2f}" for value in torch.tensor(values).mean(dim=0).tolist()))
+for better, worse in (("last real token", "last row"), ("last row", "mean of the real tokens")):
+    ahead = (torch.tensor(curves[better]) > torch.tensor(curves[worse])).sum(dim=0).tolist()
+    print(f"{better} ahead of {worse}, in how many of five seeds, by pass: {ahead}")
 
 # %% [markdown]
-# Compare with what you wrote down. The bands overlap, so trust the order of the curves more than any single number.
+# Compare with what you wrote down. The bands overlap, so no single number, and not every order, can be trusted: look for what all five seeds do alike. Within a seed only the rule differs, and the last two lines compare seed by seed.
 #
 # - **The last real token learns fastest**: compare the second and the third pass. Its row has read everything, and it is of the kind that the base was pretrained on.
-# - **The last row needs more passes.** It stands on a `<pad>` that the base has never seen, and training has first to teach the base what that is. In the end it gets there, because the padding, too, can attend to the
+# - **The last row needs more passes.** It stands on a `<pad>` that the base has never learned from, and training has first to teach the base what that is. In the end it gets there, because the padding, too, can attend to the
 #   whole review. That is why the mistake survives in so much code: nothing breaks.
-# - **The mean ends lowest**: 0.89 in our run after the fifth pass, against 0.92 and 0.95, though it is ahead of the last row at the second. Five seeds whose bands overlap do not settle an order; a reason is at hand: in a causal model most rows have read only a part of the review, and all of them count the same. (In a model that reads both sides, notebook 07, every row has read everything, and the
+# - **The mean ends lowest**: 0.89 in our run after the fifth pass, against 0.92 and 0.95, though it is ahead of the last row at the second. From the third pass on it is below the last row in all five seeds, which is a hint and no proof. A reason is at hand: in a causal model most rows have read only a part of the review, and all of them count the same. (In a model that reads both sides, notebook 07, every row has read everything, and the
 #   mean is a good rule.)
 #
 # There is one more difference, and no accuracy shows it. Ask each trained model twice for the class of the same 100 reviews: once in batches of eight, and once each review alone.
@@ -681,11 +690,11 @@ def classes(model: Classifier, rule, split: Split, together: int) -> Tensor:
 for name, found in runs.items():
     changed = [int((classes(model, RULES[name], split, 8) != classes(model, RULES[name], split, 1)).sum())
                for model, split, _ in found]
-    print(f"{name:24} answers out of 100 that change with the company, for each seed: {changed}")
+    print(f"{name:24} answers out of 100 that change with the batch, for each seed: {changed}")
 
 # %% [markdown]
 # With the last row, what the model thinks of a review depends on which other reviews happen to be in the batch. Such a model cannot be trusted even where its accuracy is good: run it again in another order, and it
-# contradicts itself. The other two rules give the same answer in any company.
+# contradicts itself. The other two rules give the same answer in any batch.
 #
 # ## 8. Essay
 #
@@ -711,7 +720,7 @@ for name, found in runs.items():
 #   (b, n, V) to (b, C), so one row must be taken, the last real one, which has read the whole text. The target was the text itself, shifted by one,
 #   (b, n), and free; now it is one label for each text, (b,), which somebody has to write. The base stays with all that it has learned from
 #   unlabelled text, and may be frozen or trained on. What may go wrong: taking the last row, which is padding for 86 % of the training reviews, so
-#   that the answer changes with the company in the batch." Why: *why* (1), *output and target* (1), *what stays* (0.5), *what may go wrong* (0.5),
+#   that the answer changes with the other reviews in the batch." Why: *why* (1), *output and target* (1), *what stays* (0.5), *what may go wrong* (0.5),
 #   with shapes and numbers.
 # - *Half (1.5 of 3)*: "The head of the language model gives a score to each word of the vocabulary, and we do not want a word but a class, so no row
 #   of it fits. It also has ten million numbers at D = 200, against 402 for the new one, too many for a few labels. So the output becomes (b, C) in
@@ -732,7 +741,7 @@ for name, found in runs.items():
 # - In a causal model only the **last real token** has read the whole text. In batches of eight, the last *row* is padding for about seven of eight.
 # - A new head belongs on a **copy** of the base; a function should leave what it was given as it was.
 # - `strict=False` is silent. Compare names and shapes first, load then, and look at what has changed.
-# - Freezing is a flag of *parameters*: `model.base.requires_grad_(False)`. With a frozen base, 402 numbers learn at $D = 200$, $C = 2$. Count what still learns before you train.
+# - Freezing is a flag of *parameters*. `model.base.requires_grad_(False)`, a method (mind the underscore), sets it for each of them; `model.base.requires_grad = False` sets none. With a frozen base, 402 numbers learn at $D = 200$, $C = 2$. Count what still learns before you train.
 #
 # **Go further.** Between "everything learns" and "only the head learns" there is a way: let the head learn first, then thaw the layers one by one from the top (*gradual unfreezing*, [Howard and Ruder 2018](https://arxiv.org/abs/1801.06146),
 # section 3.3). Write `thaw(model, n_layers)` and find out with the experiment of section 7 whether it helps with 50 labels. Notebook 05 counts every parameter of these models; notebook 06 runs the large comparison: scratch, pretrained, frozen.

@@ -30,7 +30,7 @@
 # - find the wrong term in somebody else's count, also where the total happens to be right;
 # - say which part of a model is the large one, and how much memory training takes.
 #
-# **Time**: about 2 h 45 min. **Before this**: notebook 03; you know what attention, heads and layer norm are. A little `sympy` helps.
+# **Time**: about 2 h 45 min. **Before this**: notebooks 03 and 04; you know what attention, heads, layer norm and a frozen base are. A little `sympy` helps.
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -406,6 +406,8 @@ pd.DataFrame(rows, columns=columns).set_index("name")
 # | classifier | a head that scores $C$ classes |
 # | frozen classifier | the same, but only the head trains: notebook 06 uses it with pretrained bases |
 #
+# ### Exercise: the total of a language model
+#
 # **By hand first**: 10 words, $D = 4$, one layer. How many parameters has the language model? The embedding has $10 \cdot 4$, the layer as many
 # as you counted squares, and the head $10 \cdot 4$ weights and one bias for each word. You know the total already: it is the first row
 # of the table in section 1 (226). If you get 10 less, you have met the most frequent mistake of all, a head without its bias; if you get 64
@@ -427,6 +429,11 @@ def language_model_total() -> sympy.Expr:
 
 # %% check="language_model_total" points=2
 check(language_model_total)
+
+# %% [markdown]
+# ### Exercise: the total of a classifier
+#
+# The same base; only the head is another one, with $C$ outputs in place of $V$.
 
 # %% exercise="classifier_total"
 def classifier_total() -> sympy.Expr:
@@ -697,8 +704,8 @@ for width in (2081, 2082):
     print(f"at D = {width}: layers minus embedding = {parts['layers'] - parts['embedding']:+,}")
 
 # %% [markdown]
-# Now move the sliders, with the mouse or with the arrow keys (Tab goes from one to the other). Which of the two, width or number of layers, changes
-# the picture faster? The figure after it shows the same for those who only read.
+# The figure below shows six settings for those who only read; the sliders are below it. Move them with the mouse or with the arrow keys (Tab goes from one to the other). Which of the two, width or number of layers, changes
+# the picture faster?
 
 # %% experiment
 def draw_shares(*settings):
@@ -747,6 +754,8 @@ interact(
 # All are `float32`, 4 bytes each. What is frozen has neither gradient nor moments. **By hand**: a `Linear` from 3 to 2 has 8 parameters;
 # how many bytes are that in training? And when it is frozen? (128 and 32.)
 #
+# ### Exercise: the bytes of training
+#
 # Activations, the intermediate results that are kept for the backward pass, come on top. They depend on the batch, not only on the
 # model: leave them out here, and leave out buffers as well.
 
@@ -771,7 +780,7 @@ def training_bytes(model: nn.Module) -> int:
 check(training_bytes)
 
 # %% [markdown]
-# Is it true? Take one real step of training, and measure every tensor that is there afterwards.
+# Is it true? Take one real step of training, and measure weights, gradients and moments afterwards (all but Adam's step counters, 4 bytes for each tensor).
 
 # %% experiment
 torch.manual_seed(0)
@@ -831,16 +840,18 @@ def activation_bytes(model: nn.Module, texts: int, length: int) -> int:
     return sum(tensor.untyped_storage().nbytes() for tensor in kept.values())
 
 
-rows = {f"{texts} texts of {length} tokens":
-        [f"{activation_bytes(one, texts, length) / 1e6:,.0f} MB" for one in (language_model, classifier)]
-        for texts, length in ((1, 64), (4, 64), (16, 64), (16, 512))}
+rows = {}
+for texts, length in ((1, 64), (4, 64), (16, 64), (16, 512)):
+    sizes = [activation_bytes(one, texts, length) / 1e6 for one in (language_model, classifier)]
+    batch = f"{texts} text{'s' * (texts > 1)} of {length} tokens"
+    rows[batch] = [f"{size:,.{int(size < 100)}f} MB" for size in sizes]
 columns = ["activations: language model", "classifier"]
 pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 # %% [markdown]
 # The batch counts in full: four times the texts, four times the memory. The length counts in full, too, and with its square in the weights of attention. And the language model needs far more than the classifier, because for *each token* it keeps a number for every one of 50,001 words. So one first cuts the texts, then makes the batch smaller.
 #
-# A small batch gives a noisy gradient. The way out is **accumulation**: gradients add up until they are cleared (notebook 06), so run four batches of 4, each loss divided by 4, and let the optimizer step once. The step is that of a batch of 16, with the memory of one of 4:
+# A small batch gives a noisy gradient. The way out is **accumulation**: torch *adds* each `backward()` to the gradients until `zero_grad()` clears them (notebook 06 shows it), so run four batches of 4, each loss divided by 4, and let the optimizer step once. The step is that of a batch of 16, with the memory of one of 4:
 
 # %% experiment
 torch.manual_seed(0)
@@ -870,7 +881,7 @@ print("largest difference below 1e-6:", bool((gradient(1) - gradient(4)).abs().m
 # %% [markdown] essay="which_count_essay" points=2
 # **Rubric** (half a point for each, 2 points in all)
 #
-# - *All parameters* (10,968,602) say what the model is: what has to be stored, loaded and multiplied for each answer, frozen or not. This is the
+# - *All parameters* (10,968,602) say what the model is: what has to be stored and loaded, frozen or not. This is the
 #   count with which models are compared.
 # - *Trainable parameters* (402) say what this training can change: the cost of gradients and optimiser states, the size of what is saved for
 #   each task, and roughly how much can be fitted to the training data.
@@ -884,13 +895,13 @@ print("largest difference below 1e-6:", bool((gradient(1) - gradient(4)).abs().m
 #
 # **Answers as students write them**
 #
-# - *Full marks (2 of 2)*: "All parameters, 10,968,602, say what the model is: what is stored, loaded and multiplied for each answer, frozen or not,
+# - *Full marks (2 of 2)*: "All parameters, 10,968,602, say what the model is: what is stored and loaded, frozen or not,
 #   and with this count models are compared. The 402 trainable ones say what this training can change, hence the gradients and optimiser states and
 #   the size of what is saved for the task. Bytes say what fits into memory: in training 16 for each trainable number and 4 for each frozen one, so
 #   43.9 MB here against 175.5 MB if all of it trains, and activations on top; to use it, the weights alone. The sentence compares the trainable count
 #   of one model with the full count of another. It should say: "Our classifier has 10,968,602 parameters, of which we trained 402 on a pretrained
 #   base; the language model has 21,018,401, about twice as many, because of its head with 50,001 outputs."" Why: All four lines.
-# - *Half (1 of 2)*: "There are three counts. All parameters are what has to be stored and multiplied, here 10,968,602, also when most of them are
+# - *Half (1 of 2)*: "There are three counts. All parameters are what has to be stored and loaded, here 10,968,602, also when most of them are
 #   frozen. The trainable parameters are those that the optimiser moves, here 402, so they say how much of the training costs gradients and moments.
 #   The bytes in training are four times the weights, so the classifier with a frozen base needs 175.5 MB. The sentence of the report is wrong because
 #   a frozen model is faster and smaller anyway, so one should write: "Our classifier has 402 parameters and is faster."" Why: The lines on all and on

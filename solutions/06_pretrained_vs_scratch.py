@@ -22,13 +22,13 @@
 # # 06 · Pretrained against scratch
 #
 # You have 300 book reviews with a label, and ten thousand without. A classifier that starts from random numbers learns the 300 by heart and understands
-# little. One that has first read the ten thousand, guessing word after word, understands the same 300 labels far better. This is the experiment that made
+# little. One that has first read the ten thousand, guessing word after word, makes far more of the same 300 labels. This is the experiment that made
 # pretraining the way everybody works. You run it here from the first loss to the last figure, and you learn to trust a figure only when it has earned it:
 # several seeds, a validation set, a simple baseline.
 #
 # **When you are done, you can**
 # - pretrain a language model with your own training step, and say how good it is in one number;
-# - let it write, with more or less chance;
+# - let it write, more or less at random;
 # - compare three ways to train a classifier so that nobody can say you were lucky;
 # - say how many labels pretraining saves, and where the model still goes wrong.
 #
@@ -47,7 +47,7 @@
 # | *essay* `report_essay` | what is wrong with this report? | 2 |
 # | **total** | | **25** |
 #
-# The training cells take three to four minutes in all on two cores. They are tagged `experiment`: no mark depends on them, and they do not run when your notebook is graded.
+# The training cells take about five minutes in all on two cores. They are tagged `experiment`: no mark depends on them, and they do not run when your notebook is graded.
 
 # %% setup
 import copy
@@ -123,16 +123,22 @@ for name, split in (("labelled", corpus.train), ("unlabelled", unlabelled)):
     unseen = test_words - words_of(split)
     print(f"of {len(test_words):,} different words of the test, "
           f"{len(unseen):4,} are not in the {name} reviews")
+if invented:  # the corpus has a list of its judging words
+    judging = {form for forms in corpus["polarity"]["forms"] for form in forms.split()}
+    for name, split in (("test", corpus.test), ("validation", corpus.valid)):
+        met = words_of(split) & judging
+        print(f"of {len(met):,} different judging words of the {name}, "
+              f"{len(met - words_of(corpus.train)):4,} are not in the labelled reviews")
 
 # %% [markdown]
-# Many words of the test never come with a label, and these are mostly the words that matter: adjectives that praise or blame. The unlabelled reviews have them all, and there they stand
+# Many words of the test never come with a label, and these are mostly the words that matter: those that praise or blame. (Of the judging words of the validation reviews not one comes with a label; section 6 shows what follows.) The unlabelled reviews have them all, and there they stand
 # *beside each other*: a review that calls a plot *bancale* (shaky) also calls its hero *agaçant* (annoying). Nobody says which side is the good one, but who belongs together can be read.
 #
 # ## 2. How good is a language model?
 #
-# At every place the model gives a probability $p$ to the word that really follows. The **loss** of this place is $-\ln p$ (in *nats*). The **perplexity** is the exponential of the mean loss over all $T$ tokens:
+# At every place the model gives a probability $p$ to the word that really follows. The **loss** of this place is $-\ln p$ (in *nats*). The **perplexity** is the exponential of the mean loss over all $N$ tokens:
 #
-# $$ \text{perplexity} = \exp\Big( \frac{1}{T} \sum_{t=1}^{T} -\ln p_t \Big) $$
+# $$ \text{perplexity} = \exp\Big( \frac{1}{N} \sum_{t=1}^{N} -\ln p_t \Big) $$
 #
 # ### By hand
 #
@@ -215,7 +221,7 @@ print(f"V = {V:,}; perplexity before it has read anything: "
 # %% [markdown]
 # ## 3. One step of training
 #
-# Every training run you will ever see repeats five lines:
+# Nearly every training run repeats these five lines (some leave out the fourth):
 #
 # 1. **forward**: the model gives logits, from which the loss is computed;
 # 2. **clear** the gradients of the step before;
@@ -296,7 +302,7 @@ check(train_step)
 # ### Pretraining
 #
 # Now the language model reads. The learning rate rises during the first 50 steps and then falls to 0. Every line of the log is the mean over the steps since the last one; at the end of an epoch comes the perplexity on the validation reviews, which it never reads. It takes
-# about a minute.
+# about two minutes.
 
 # %% measured
 import sys
@@ -304,7 +310,7 @@ import sys
 from tqdm import tqdm
 
 
-READ = (30, 100, 300)  # steps after which a copy of the base is kept, for section 7
+READ = (30, 100, 300, 1400)  # steps after which a copy of the base is kept, for section 7
 kept = {}
 
 
@@ -327,6 +333,7 @@ def pretrain(model: LanguageModel, epochs: int, learning_rate: float, log_every:
                     tqdm.write(f"epoch {epoch}  step {bar.n:5,}  loss {loss:.3f}  "
                                f"perplexity {math.exp(loss):7.1f}")
                     losses.clear()
+            log[-1]["epoch_end"] = bar.n
             log[-1]["valid"] = perplexity(token_losses(model, unread), unread.lengths)
             tqdm.write(f"epoch {epoch}  done          validation perplexity {log[-1]['valid']:7.1f}")
     return log
@@ -340,10 +347,12 @@ steps = [entry["step"] for entry in log]
 curve = {"perplexity in training": [math.exp(entry["loss"]) for entry in log]}
 axes = plots.curves(curve, steps, title="The language model learns", x_label="step",
                     y_label="perplexity (words it hesitates between)", log_y=True)
-ends = [(entry["step"], entry["valid"]) for entry in log if "valid" in entry]
+ends = [(entry["epoch_end"], entry["valid"]) for entry in log if "valid" in entry]
 axes.plot(*zip(*ends), color=plots.COLOURS[1], marker="s", label="on validation reviews")
+low, high = min(*curve["perplexity in training"], ends[-1][1]), curve["perplexity in training"][0]
+axes.set_yticks([tick for tick in (3, 5, 10, 20, 50, 100, 200, 500) if low / 1.5 < tick < 1.5 * high])
 axes.yaxis.set_major_formatter("{x:.0f}")
-axes.yaxis.set_minor_formatter("{x:.0f}")
+axes.minorticks_off()
 axes.legend(frameon=False)
 plots.show(axes.figure, plots.describe_curves(curve, steps, "step", digits=2)
            + f" On validation reviews it is {ends[-1][1]:.1f} in the end.")
@@ -464,7 +473,7 @@ if invented:
     print(f"reviews it has read:        {same_side(unlabelled['text'], signs):.0%}")
 
 # %% [markdown]
-# They do stay on one side, nearly as often as the reviews that the model has read: what begins with praise goes on with praise. With more chance they stray more often. Nobody asked for that; it is what guessing the next word takes. It is also exactly what a classifier of reviews needs.
+# They do stay on one side, nearly as often as the reviews that the model has read. With more chance they stray more often. Nobody asked for that; it is what guessing the next word takes. It is also exactly what a classifier of reviews needs.
 #
 # ## 5. Accuracy, measured properly
 #
@@ -481,6 +490,11 @@ if invented:
 
 # %% experiment
 print(f"right of all: {28 / 33:.3f}, mean of the batches: {(27 / 30 + 1 / 3) / 2:.3f}")
+
+# %% [markdown]
+# ### Exercise: accuracy
+#
+# The function measures any classifier, on batches of any sizes. Mind all four points of the list above.
 
 # %% exercise="accuracy"
 def accuracy(model: nn.Module, loader: Batches | list[Batch]) -> float:
@@ -649,9 +663,10 @@ epochs = range(1, EPOCHS + 1)
 means = {way: results[way]["mean"] for way in WAYS}
 trained = compare([{**record, "valid": record["train"]} for record in records])  # the same for training
 in_training = {way: trained[way]["mean"] for way in WAYS}
-axes = plots.curves({f"{way}, validation": means[way] for way in WAYS}, epochs,
-                    title="Mean of five seeds, band from lowest to highest",
-                    x_label="epoch", y_label="share of right answers")
+figure, (axes,) = plots.panels(1, width=8.8, height=3.8)
+plots.curves({f"{way}, validation": means[way] for way in WAYS}, epochs, axes=axes,
+             title=f"Three ways to train, {len(corpus.train)} labels: mean and range of five seeds",
+             x_label="epoch", y_label="share of right answers")
 for colour, way in zip(plots.COLOURS, WAYS):
     axes.fill_between(epochs, results[way]["low"], results[way]["high"],
                       color=colour, alpha=0.18, linewidth=0)
@@ -659,7 +674,7 @@ for colour, way in zip(plots.COLOURS, WAYS):
 axes.axhline(bayes["valid"], color="#777777", linestyle=":", label="naive Bayes, validation")
 axes.set(ylim=(0.3, 1.02), xticks=list(epochs))
 axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-plots.show(axes.figure, "Validation: " + plots.describe_curves(means, epochs, "epoch", digits=2)
+plots.show(figure, "Validation: " + plots.describe_curves(means, epochs, "epoch", digits=2)
            + " Training: " + plots.describe_curves(in_training, epochs, "epoch", digits=2)
            + f" Naive Bayes in validation: {bayes['valid']:.2f}.")
 
@@ -675,9 +690,9 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns).style.format("{:.1
 # %% [markdown]
 # Read it with the bands in mind:
 #
-# - **Scratch is near chance on the validation reviews** and a little better in the test, like naive Bayes: in the test some words come back that had a label, in validation none do. It is not too small to learn: on its own 300 reviews it is perfect.
+# - **Scratch is near chance on the validation reviews** and a little better in the test, like naive Bayes: in the test some judging words come back that had a label, in validation none do (section 1). For a word without a label its random numbers decide, and the validation reviews judge with few different words, so chance is large: a seed may well end below a coin. It is not too small to learn: on its own 300 reviews it is perfect.
 # - **Pretrained is far above, from the first epoch**, and its band does not touch the others' at the beginning. Its gap between training and validation (99.9 and 92.3 % in our run) is small beside that of scratch (99.9 and 45.6 % in our run), and it is there: this model, too, ends by knowing its training reviews by heart. Learning by heart is not the opposite of understanding.
-# - **Frozen starts lower and comes close.** Its head alone (130 numbers in the small model) has to find the direction in which the base keeps praise and blame apart; it is there already. It cannot learn by heart as well as the other two (95.4 % in training in our run, 90.5 % in validation). And it is faster (last column): no gradient has to go down into the base.
+# - **Frozen starts lower and comes close.** Its head alone (130 numbers in the small model) has to find the direction in which the base keeps praise and blame apart; it is there already. It cannot learn by heart as well as the other two (95.4 % in training in our run, 90.5 % in validation). In principle it is faster, since no gradient has to go down into the base; the seconds in the last column are too noisy to show it (*scratch* and *pretrained* do the same work).
 #
 # > **In practice: the last row and the last real token.** You know the mistake from notebook 04. This is what it costs when it happens in the *measurement* only: a well trained model, measured without the lengths. In training and measurement alike it would hide better.
 
@@ -695,7 +710,7 @@ print(f"last real token: {accuracy(best, test):.3f}")
 print(f"last row:        {last_row_accuracy(best):.3f}")
 
 # %% [markdown]
-# From excellent to hardly better than a coin, with the same weights. Our batches hold reviews of about the same length, so there is little padding; but one `<pad>` at the end is enough, and the head has never been trained on one.
+# From 95 % to 68 % in our run, with the same weights. Our batches hold reviews of about the same length, so there is little padding; but one `<pad>` at the end is enough, and the head has never been trained on one.
 #
 # > **In practice: the test used as validation.** "We report the best epoch." Best by which set? The cell below takes from the same runs the epoch that was best *in the test*. Nothing was trained differently, and yet the numbers go up. The difference is small here, because there are only six epochs to choose from; people also choose among
 # > learning rates, sizes and seeds.
@@ -713,7 +728,7 @@ table["flattery"] = table["chosen by test"] - table["chosen by validation"]
 table.style.format("{:.1%}")
 
 # %% [markdown]
-# > **In practice: duplicates between training and test.** Reviews on the web are copied, quoted, posted twice. A copy in the test asks a network for something that it has learned by heart. By hand: the model from scratch gets 57 % of the 1,000 test reviews right, and all of those it has learned from. What will it score if 200 of these slip into the test? The models below are the ones we have;
+# > **In practice: duplicates between training and test.** Reviews on the web are copied, quoted, posted twice. A copy in the test asks a network for something that it has learned by heart. By hand: the model from scratch gets 56 % of the 1,000 test reviews right after its last epoch, and all of those it has learned from. What will it score if 200 of these slip into the test? The models below are the ones we have;
 # > not one weight is different. `load` counts copies and says so; `load(..., drop_copies=True)` leaves them out. (The real reviews do have some.)
 
 # %% measured
@@ -766,7 +781,7 @@ show_scores(40)
 # %% [markdown]
 # ## 7. How many labels does reading save?
 #
-# Labels cost work: somebody has to read and decide. So a practical question is not "how much better with 300 labels?", but "**how many labels do I need?**" We train with 4, 20, 80 and 300 labels, three seeds each, and let every run see the same number of reviews (fewer labels, more epochs), so that only the labels differ. *Frozen* takes part, too: is it risky to train everything with very few labels, and safer to train the head alone?
+# Labels cost work: somebody has to read and decide. So a practical question is not "how much better with 300 labels?", but "**how many labels do I need?**" We train with 4, 20, 80 and 300 labels, three seeds each, and let every run see about the same number of reviews (fewer labels, more epochs), so that little but the labels differs (the number of steps does). *Frozen* takes part, too: is it risky to train everything with very few labels, and safer to train the head alone?
 
 # %% measured
 def some_labels(count: int, seed: int) -> Split:
@@ -850,15 +865,15 @@ for way in WAYS:
 # %% [markdown]
 # Even four labels, two of each kind, are enough to tell the model which side is the good one, though it then matters much *which* four: look at the band. Ten thousand reviews that nobody has labelled are worth more than all the labels we have. This is a reason why pretraining has won: text is nearly free, labels are not.
 #
-# Is it safer to train the head alone when labels are few? One often reads so. In our run *frozen* and *pretrained* are close: 0.81 and 0.82 with 4 labels, 0.92 and 0.95 with 300. With the fewest labels neither is safe, since *which* labels one has matters more than what is trained; with many, it pays to train everything. Three seeds and one small,
-# regular corpus do not settle the question, but they do not show the danger either.
+# Is it safer to train the head alone when labels are few? One often reads so. In our run *frozen* and *pretrained* are close: 0.81 and 0.82 with 4 labels, 0.92 and 0.95 with 300. With 20 labels *frozen* is ahead (0.92 against 0.89). With the fewest labels neither is safe, since *which* labels one has matters more than what is trained; with many, it pays to train everything. Three seeds and one small,
+# regular corpus do not settle the question.
 #
 # (These are test scores, and nothing was chosen by them: no epoch, no setting. "4 labels are enough" describes this figure. Whoever decides by it how many labels to buy should draw it from validation scores.)
 #
 # ### And how much reading is enough?
 #
 # "Pretraining helps because the model has seen more data", student reports say. If so, half of the reading should help half as much, or so. Copies of the base were kept while it read. Each of them now gets the same 20 labels, with three seeds; reading nothing at all is *scratch*. Guess the shape of the curve first. (One thing is not quite fair: only the last
-# copy has come to the end of its schedule; the others were taken while the learning rate was still high.)
+# copy has come to the end of its schedule; the others were taken while the learning rate was higher.)
 
 # %% measured
 at_20, whole = COUNTS.index(20), language_model.base
@@ -870,19 +885,26 @@ language_model.base = whole
 by_reading[log[-1]["step"]] = [scores[at_20] for scores in by_seed["pretrained"]]
 
 reviews = [round(step * len(unlabelled) / len(reading.plan(1)) / 10) * 10 for step in by_reading]
-curve = {"20 labels": [list(scores) for scores in zip(*by_reading.values())]}
-axes = plots.curves(curve, [max(count, 50) for count in reviews],
+curve = {"has read": [list(scores) for scores in zip(*list(by_reading.values())[1:])]}
+axes = plots.curves(curve, reviews[1:],
                     title="Test accuracy with 20 labels, by what was read before: three seeds",
-                    x_label="reviews read, in the end three times each (the first point: none)",
-                    y_label="share of right answers", log_x=True)
+                    x_label="reviews read, in the end three times each", y_label="share of right answers",
+                    log_x=True)
+nothing, apart = by_reading[0], reviews[1] / 3  # a logarithmic axis has no 0
+axes.plot([apart] * 2, [min(nothing), max(nothing)], color=plots.COLOURS[0], alpha=0.3, linewidth=5)
+axes.plot(apart, sum(nothing) / 3, "o", color=plots.COLOURS[0], markersize=5)
+axes.set_xticks([apart, *reviews[1:]], ["none", *(f"{count:,}" for count in reviews[1:])])
+axes.minorticks_off()
+axes.get_legend().remove()
 axes.set_ylim(0.4, 1.0)
-plots.show(axes.figure, plots.describe_curves(curve, reviews, "reviews", digits=2))
+plots.show(axes.figure, f"Without reading {sum(nothing) / 3:.2f}; the base that "
+           + plots.describe_curves(curve, reviews[1:], "reviews", digits=2))
 for count, scores in zip(reviews, by_reading.values()):
     print(f"{count:6,} reviews read: {sum(scores) / 3:.2f}  ({min(scores):.2f} to {max(scores):.2f})")
 
 # %% [markdown]
-# Reading pays late. In our run a base that has read 3,360 reviews is worth no more than none: 0.52 of the answers are right. After all of the reading it is 0.89. So half of the reading does not help half as much: for a long time it does not help at all, and somewhere between the last two points, where we kept no
-# copy, it begins to. A language model first learns which words are frequent and which follow each other; which words keep company through a whole review, and so belong to the same side, it learns later. (That is our reading of five points, no proof.) It also answers the reports: it is not the *amount* of data by itself
+# Reading pays late. In our run a base that has read 3,360 reviews is worth no more than none: 0.52 of the answers are right. After half of the reading it is 0.89, and after all of it the same. So half of the reading does not help half as much, it helps as much as all of it; and a tenth does not help at all. Somewhere between the two, where we kept no
+# copy, it begins to. A language model first learns which words are frequent and which follow each other; which words keep company through a whole review, and so belong to the same side, it learns later. (That is our reading of six points, no proof.) It also answers the reports: it is not the *amount* of data by itself
 # that helps, but what the reading has taught by then.
 #
 # ## 8. Where are the mistakes?
@@ -978,7 +1000,7 @@ for name, chosen in (("with a « mais »", turning), ("without", ~turning)):
 # ## 9. The same, on real reviews
 #
 # With `load("cls_books")`, the cells above run the experiment of full size ($V = 50\,001$, $D = 200$, 4 layers, 2 heads, 1,600 labels). Two student reports on this very experiment give values of *validation* accuracy: from scratch 65 % after two epochs and 78 % at best, pretrained 76 % in the first epochs and 80 % at best. They do not say which file they validated on, nor over how many seeds, and "at best" is the highest value seen: you now know what that means.
-# And this is a run of ours, of 35 minutes on one core, two seeds for each way, measured on the test part (the numbers, and the command that makes them, are in `docs/results.md`):
+# And this is a run of ours, of 35 minutes on one core, two seeds for each way, measured on the test part (the numbers, and the command that makes them, are in `docs/results.md`). It is not quite the cells above: they read the 2,000 reviews of training and validation, and its language model read 31,000 texts, these reviews and the captions of 29,000 pictures:
 
 # %% experiment
 real = {
@@ -996,8 +1018,8 @@ alt = ("Test accuracy after each of five epochs. Pretrained rises from 65 to 75 
 plots.show(axes.figure, alt)
 
 # %% [markdown]
-# Compare it with yours. The order is the same, and pretraining is ahead from the first epoch on. But the gap is small and closes: with 1,600 labels there is much to learn from, and this language model had read 31,000 short texts only, most of them not reviews. Two seeds cannot tell 75 % from 74 %. And **naive
-# Bayes wins**: counting words, in a fraction of a second. A strong and cheap baseline belongs into every such figure, all the more when you would rather not see it there.
+# Pretraining is ahead of scratch here, too, from the first epoch on. But the gap is small and closes: with 1,600 labels there is much to learn from, and most of what this language model had read were not reviews. Two seeds cannot tell 75 % from 74 %. And *frozen*, second and close to the first in section 6, is now last (63 %), ten points behind scratch: in this base a head alone finds little that tells praise from blame, in training, too. And **naive
+# Bayes wins**: counting words, in a fraction of a second. A strong and cheap baseline belongs in every such figure, all the more when you would rather not see it there.
 
 # %% [markdown]
 # ## 10. Two essays
@@ -1010,7 +1032,7 @@ plots.show(axes.figure, alt)
 # - *Beginning and end* (1; half of it without numbers of the own run): pretrained is far above from the first epoch (about 0.9 against 0.5 in validation), frozen starts below it and comes close (0.75, then 0.9), scratch stays near chance in validation and near the dotted line of naive Bayes (0.46 and 0.47 in the stored run).
 # - *The gap* (0.5): with numbers for all three: from scratch about 50 points (near 100 % in training, near chance in validation), pretrained and frozen 5 to 8 points.
 # - *By heart* (1; half for each part): both scratch and pretrained end near 100 % in training, so both know their 300 reviews by heart. What differs is what else they know: from scratch the model
-#   cannot know words that it has never seen with a label; the language model has learned from unlabelled text which words keep company, so that a few labels say which side is which for all of them.
+#   cannot know judging words that it has never seen with a label; the language model has learned from unlabelled text which words keep company, so that a few labels say which side is which for all of them.
 # - *Bands* (0.5): where the bands do not touch, the order does not depend on the seed; where they overlap (frozen and pretrained in later epochs), five seeds do not decide. The band is the range of seeds, not of other data: all runs share one training set and one language model.
 #
 # **Misconceptions that cost marks**: "scratch is too small, or trained too little" (it fits its training reviews perfectly); "the pretrained model does not learn by heart" (its training accuracy says that it does); "a gap shows that a model is bad"; "the pretrained model has seen the labels"; "a higher mean is always better, whatever the bands"; "validation accuracy is what one reports".
@@ -1020,8 +1042,8 @@ plots.show(axes.figure, alt)
 # - *Full marks (3 of 3)*: "In validation pretrained has 0.92 after the first epoch and 0.92 at the end; frozen starts at 0.74 and ends at 0.91;
 #   scratch stays at 0.46, no better than a coin and than the dotted line of naive Bayes (0.47), and is near it in the test too (56.9 and 59.7 %). At
 #   the end the gap between training and validation is 54 points for scratch (99.9 and 45.6 %), 8 for pretrained (99.9 and 92.3 %) and 5 for frozen
-#   (95.4 and 90.5 %). So scratch *and* pretrained know their 300 reviews by heart. It hurts scratch because the words of the validation reviews never
-#   had a label in training; the pretrained model has read without labels which words keep company, and the label of a few tells it that of all. The
+#   (95.4 and 90.5 %). So scratch *and* pretrained know their 300 reviews by heart. It hurts scratch because the judging words of the validation reviews
+#   never had a label in training; the pretrained model has read without labels which words keep company, and the label of a few tells it that of all. The
 #   band of pretrained does not touch that of scratch, so this order does not hang on the seed; those of pretrained and frozen overlap in later
 #   epochs, and five seeds do not decide. A band says nothing about other reviews, because all runs share one training set and one language model."
 #   Why: *beginning and end* (1), *the gap* (0.5), *by heart* (1), *bands* (0.5).

@@ -21,12 +21,12 @@
 # %% [markdown]
 # # 07 · Both sides: the contrast with BERT
 #
-# Every model so far read from left to right. That is right for writing, and a strange way of reading: whoever meets *they* in a sentence often learns only later who is meant. BERT drops the causal mask and lets
+# The language models of notebooks 04 to 06 read from left to right. That is right for writing, and a strange way of reading: whoever meets *they* in a sentence often learns only later who is meant. BERT drops the causal mask and lets
 # every word look to both sides. But then the question "which word comes next?" is no longer honest (notebook 01), so another one is needed: hide a few words, and ask for those. In this notebook you
 # build this training, prove what a causal state *cannot* know, and measure where reading both sides helps, where it does not, and what is lost.
 #
 # **When you are done, you can**
-# - say which words a causal and a masked model see, and prove it by measurement;
+# - say which words a causal and a masked model see, and confirm it by measurement;
 # - hide words the way BERT does, score exactly those, and say what each part of the rule is for;
 # - fill a blank from both sides, and show what one side alone leaves open;
 # - judge when a masked model is the right choice, what fine-tuning adds to it, and why it does not write.
@@ -36,7 +36,7 @@
 # | exercise | what it asks | points |
 # |---|---|---|
 # | `visible_positions` | who sees whom, in both models | 2 |
-# | `same_state` | a proof: has a state read what follows? | 3 |
+# | `same_state` | a measurement: has a state read what follows? | 3 |
 # | `mask_tokens` | hide words: 15 %, and 80 / 10 / 10 | 5.5 |
 # | `masked_lm_loss` | the loss at the hidden words only | 4 |
 # | `fill_blank` | the best word for a blank, from both sides | 3.5 |
@@ -77,9 +77,11 @@ from helpers.training import evaluate, predict, train
 # | **causal** (GPT) | Salut les copains, | yes: *Salut les copains, que faites-vous ?* |
 # | **masked** (BERT) | Salut les copains, ▢ allez-vous ? | no: *que allez-vous* is not French |
 #
-# In attention the difference is one square of numbers, the mask of notebook 01: there for the causal model, not there for the masked one. Row $i$ says whom token $i$ may look at.
+# In attention the difference is one square of numbers, the mask of notebook 01: there for the causal model, not there for the masked one. (That one is called *masked* because some of its *words* are masked, that is hidden, section 3; its attention has no mask.) Row $i$ says whom token $i$ may look at.
 #
-# By hand, before the exercise: in a sentence of 5 tokens, which places does place 2 see in each of the two models? And place 4, the last?
+# ### Exercise: who sees whom
+#
+# By hand first: in a sentence of 5 tokens, which places does place 2 see in each of the two models? And place 4, the last?
 
 # %% exercise="visible_positions"
 def visible_positions(kind: str, i: int, n: int) -> set[int]:
@@ -118,9 +120,9 @@ plots.show(figure, "Two squares of 7 by 7 tokens. "
 
 # %% [markdown]
 # *How many layers does it take until a causal model sees the right side as well?* No number is enough. Layer 2 of token $i$ reads layer 1 of tokens $0$ to $i$, and these
-# have read nothing beyond $i$ either. The next section makes a proof of this remark.
+# have read nothing beyond $i$ either, and so on, layer by layer. That is a proof; the next section confirms it by measurement.
 #
-# ## 2. A proof: the council and the demonstrators
+# ## 2. Measured: the council and the demonstrators
 #
 # Two sentences that differ in a single word. The idea is Terry Winograd's (*Understanding Natural Language*, 1972), the wording that of the [collection of Winograd schemas](https://cs.nyu.edu/~davise/papers/WinogradSchemas/WS.html), made for the challenge of Levesque, Davis and Morgenstern (*The Winograd Schema Challenge*, KR 2012):
 #
@@ -196,9 +198,9 @@ labels[they + 1] = "feared / advocated"
 figure, (axes,) = plots.panels(1, width=8.6, height=3.8)
 for offset, (name, distance) in zip((-0.2, 0.2), apart.items()):
     axes.bar(torch.arange(len(labels)) + offset, distance, 0.4, label=name, color=plots.COLOURS[offset > 0])
-axes.axvline(they, color="#555555", linestyle=":", zorder=0)
+axes.axvline(they, color="#555555", linestyle=":", zorder=0, label="they")
 axes.set(title="How far apart are the states of the two sentences?",
-         ylabel="largest difference", xticks=range(len(labels)))
+         ylabel="largest difference of a hidden number", xticks=range(len(labels)))
 axes.set_xticklabels(labels, rotation=45, ha="right")
 axes.legend(frameon=False)
 plots.show(figure, "Bars for each token. Causal: 0 up to and including they, "
@@ -210,7 +212,7 @@ print("smallest difference up to they, both sides: more than 0.01:",
 # %% [markdown]
 # Zero. Not "about zero": the very same numbers, because the very same computation was done. With both sides every state has moved, even that of `<sos>`.
 #
-# One pair may be luck. The corpus holds 24 pairs of this build, each in French and in English:
+# One pair may be luck. The corpus holds 24 pairs built like this one, each in French and in English:
 
 # %% experiment
 rows = []
@@ -225,11 +227,11 @@ proof = pd.DataFrame(rows).groupby("language").sum().assign(pairs=24)
 proof
 
 # %% [markdown]
-# What this proves, and what not:
+# What is proved by the argument of section 1 and agrees with this measurement, and what is not:
 #
-# - It proves that a causal state at the pronoun **cannot** know who is meant. No training repairs that.
-# - It does not prove that the other model *understands* the pronoun. Its weights are random! Its states are different, so training *could* make something of the difference. That is all.
-# - It does not say that a causal model can never tell. At the end of the sentence it has read everything; the state of the *last* token may hold the answer. It is the earlier states that stay as they were. Remember this in section 7.
+# - A causal state at the pronoun **cannot** know who is meant. The argument holds for any weights, so no training repairs that.
+# - It is not proved that the other model *understands* the pronoun. Its weights are random! Its states are different, so training *could* make something of the difference. That is all.
+# - Nor is it proved that a causal model can never tell. At the end of the sentence it has read everything; the state of the *last* token may hold the answer. It is the earlier states that stay as they were. Remember this in section 7.
 #
 # ## 3. Hide words
 #
@@ -314,6 +316,8 @@ for seed in range(3):
 # - **Nothing is shifted.** The answer for place $i$ stands in row $i$.
 # - **Only chosen places count**, and each of them counts the same, whichever text it is in.
 # - **Padding must be hidden from attention.** In a causal model padding on the right lies in the future and is invisible by itself. Here it is not: `model(tokens, lengths)` hides it, `model(tokens)` does not.
+#
+# ### Exercise: the loss
 #
 # *By hand*: two places were chosen, and the model gives probability 1/2 to the right word at one and 1/8 at the other. The loss is $\frac{1}{2}(\ln 2 + \ln 8) = \ln 4 \approx 1.386$. And what is the mean over *no* places? $0/0$. In a
 # batch of short texts it happens that nothing is chosen; the loss must then be 0, or one NaN ends the training.
@@ -411,7 +415,11 @@ for name, model, batches in (
 #
 # ## 5. Fill the blank
 #
-# Now *Salut les copains, ▢ allez-vous ?*. Put `<mask>` at the place, let the model read the **whole** sentence, and look at the logits **at this place**. The answer must be a word: `<eos>` may have a high score, and is none.
+# Now back to *Salut les copains, ▢ allez-vous ?*
+#
+# ### Exercise: the best word for a blank
+#
+# Put `<mask>` at the place, let the model read the **whole** sentence, and look at the logits **at this place**. The answer must be a word: `<eos>` may have a high score, and is none.
 
 # %% exercise="fill_blank"
 def fill_blank(model: MaskedLanguageModel, tokens: Tensor, position: int) -> int:
@@ -481,12 +489,12 @@ interact(show_blank, place=IntSlider(value=5, min=1, max=7, description="hidden"
 show_blank(5)
 
 # %% [markdown]
-# The causal model knows that a question word must follow, and how frequent each one is. More there is not to know from the left. The masked one has put nearly all of it on *comment* and *où*, in about the proportion of the training, three to one: the two words that are
+# The causal model knows that a question word must follow, and how frequent each one is. More there is not to know from the left. The masked one has put nearly all of it on *comment* and *où*, roughly in the proportion of the training (three to one; here about four to one): the two words that are
 # right French. (Hide the greeting's first word, place 1: there even both sides leave a choice, because every greeting goes with every question. No model can know what is not in the text.)
 #
 # ### Where do they look?
 #
-# Two attention maps of the last layer: of the masked model the head that helps most at the blank, of the causal model its first head. The marked row is the one that has to guess: the hidden word itself in the masked model, the token before it in the causal one.
+# Two attention maps of the last layer: of the masked model the head that looks most from the blank at the verb, of the causal model its first head. The marked row is the one that has to guess: the hidden word itself in the masked model, the token before it in the causal one.
 
 # %% measured
 tokens = as_tokens("Salut les copains, comment partez-vous ?", spoken)
@@ -504,16 +512,18 @@ for place, (name, weights), numbers in zip(axes, maps.items(), (tokens, hidden))
     plots.matrix(weights, name, rows=labels, columns=labels, axes=place, limits=(0, 1))
     row = 4 if name == "causal" else 5
     place.add_patch(plots.plt.Rectangle((-0.5, row - 0.5), len(labels), 1, fill=False,
-                                        edgecolor=plots.COLOURS[1], linewidth=2))
+                                        edgecolor=plots.COLOURS[1], linewidth=2, clip_on=False, zorder=5))
+figure.colorbar(axes[0].images[0], ax=axes, label="weight", shrink=0.7).ax.set_ylim(0, 1)
+at_verb = (f"the hidden word gives {float(maps['both sides'][5, 6]):.0%} of its attention "
+           f"to {spoken.tokens[hidden[6]]}")
 plots.show(figure, "Two attention maps of 9 tokens. Causal: nothing above the diagonal. "
-           "Both sides: weights everywhere; the row of the hidden word is marked.")
+           f"Both sides: weights everywhere; in the marked row {at_verb}.")
 for name, weights in maps.items():
     print(f"{name}: {float(weights.triu(1).sum() / weights.sum()):.0%} of all weight goes to the right")
-print(f"the hidden word gives {float(maps['both sides'][5, 6]):.0%} of its attention "
-      f"to {spoken.tokens[hidden[6]]}")
+print(at_verb)
 
 # %% [markdown]
-# The masked model has found the verb on the right by itself: nobody has told it where to look, only which words were missing. (Much of the other weight goes to `<sos>`. A softmax must put its weight somewhere, and a head that has nothing to say often puts it on such a place.)
+# At least one head of the masked model has learned to look at the verb on the right: nobody has told it where to look, only which words were missing. (Much of the other weight goes to `<sos>`. A softmax must put its weight somewhere, and a head that has nothing to say often puts it on such a place.)
 #
 # ## 6. The same on reviews
 #
@@ -568,7 +578,7 @@ backwards_test = {"causal, ALiBi": new_base(causal=True),
 text = as_tokens(unread["text"][0], vocabulary)[None, :128]  # (1, n)
 with torch.no_grad():
     for name, base in backwards_test.items():  # with random weights
-        backwards = base(text.flip(1)).flip(1)  # (1, n, D), the same word in the same row
+        backwards = base(text.flip(1)).flip(1)  # (1, n, d), the same word in the same row
         same = torch.allclose(base(text), backwards, atol=1e-3)
         print(f"{name:34} the same states forwards and backwards: {same}")
 
@@ -600,6 +610,8 @@ with torch.no_grad():
 print(f"your masked_lm_loss on unread reviews: {before:.1f} before, {after:.1f} after")
 
 # %% [markdown]
+# (Do not compare the loss on unread reviews with the log: in training 30 % of the words were hidden, here 15 %, so that more of the neighbours can be read.)
+#
 # The same hidden words, asked of both. How often is the first guess the word that stood there? The masked model reads both sides (with a `<mask>` now and then among its neighbours), the causal one everything on the left, with nothing hidden.
 
 # %% measured
@@ -624,8 +636,7 @@ print(f"hidden words guessed right, left side only: {first_guess(causal_reader, 
 print(f"hidden words guessed right, both sides:     {first_guess(masked_reader, unread):.0%}")
 
 # %% [markdown]
-# The model that sees both sides finds more words (69 against 60 % in our run), though it has learned from fewer places and some of its neighbours are hidden. And with positions that have no sides? A model trained in the same way with ALiBi as it is finds far fewer than the causal one (38 % in an earlier version of this notebook): the little words that depend on order are out of its reach. So before you say
-# "the objective is worse", look at what the model is able to see.
+# The model that sees both sides finds more words (69 against 60 % in our run), though it has learned from fewer places and some of its neighbours are hidden. And with positions that have no sides? A model trained in the same way, with ALiBi as it is, finds far fewer than the causal one (39 %, by `docs/results.md`): the little words that depend on order are out of its reach. So before you say "the objective is worse", look at what the model is able to see.
 #
 # Now the words where one side decides. In `blanks`, a word of judgement is missing, and there are two candidates of opposite sign, such as *captivant* (gripping) and *pénible* (tedious). In half of the reviews everything that tells which one stands **before** the
 # blank, in the other half **behind** it. Guess the four numbers before you run the cell.
@@ -656,7 +667,7 @@ if "blanks" in corpus.parts:  # the invented reviews only
     print((100 * pd.DataFrame(table).T).round(0).astype(int).astype(str) + " %")
 
 # %% [markdown]
-# Where the left side tells, the causal model is as good or better: it was trained on more places. Where the right side tells, it finds two of three, and what lifts it above a coin cannot be the evidence: that lies where it does not look. (How frequent each of the two words is, for one thing, it does know.) The masked model finds the evidence on either side (92 % for both in our run). That is the gain, and it is exactly the one that the proof of section 2 promised.
+# Where the left side tells, the causal model is as good or better: it was trained on more places. Where the right side tells, it finds two of three, and what lifts it above a coin cannot be the evidence: that lies where it does not look. (How frequent each of the two words is, for one thing, it does know.) The masked model finds the evidence on either side (92 % for both in our run). That is the gain, and it is exactly the one that the two states of section 2 made possible.
 #
 # ## 7. Reviews that turn: where does reading both sides help a classifier?
 #
@@ -713,12 +724,12 @@ print("one layer, largest difference between causal and both sides:",
 # %% [markdown]
 # The story is not what happened. Three observations, from left to right:
 #
-# 1. **One layer: no difference at all**, to the last digit. The classifier reads the last token, and the last row of the causal mask blocks nothing: with a single layer both models compute the very same thing. What section 2 proved holds for the states *before* the end; for one answer about a whole text there is nothing to gain.
+# 1. **One layer: no difference at all**, to the last digit. The classifier reads the last token, and the last row of the causal mask blocks nothing: with a single layer both models compute the very same thing. What section 2 showed holds for the states *before* the end; for one answer about a whole text there is nothing to gain.
 # 2. **Two layers: the causal model is better**, above all where the turn comes late. Here the masks do differ: the last token reads states that were themselves made with a view to one side or to both.
-# 3. **Without any positions the causal model is as good as before**, and the other a little worse than it was.
+# 3. **Without any positions the causal model is as good as before**, and the other worse by 3 to 7 points: positions do help it, but less than the mask helps the causal one.
 #
 # An explanation that fits all three, and the backwards reading of section 6: the mask itself tells the order. A word *after* "mais" sees it, a word *before* does not, so in the causal model each state can carry the mark "the turn has been", which is just what this task needs. In the other model every word sees "mais", and on which side of it a word stands must be worked out
-# from the positions; with 450 reviews it hardly learns to, and stays close to the model that has no positions. That a coin is beaten all the same is due to other clues: most words of a review with an early turn, say, already have the sign of the label. It is an explanation, and not a proof. What you have seen is measured with three seeds and tiny models; a pretrained BERT is another matter. But the tempting story was told before the
+# from the positions; with 450 reviews it learns that only in part. That a coin is beaten all the same is due to other clues: most words of a review with an early turn, say, already have the sign of the label (for late turns this clue points the wrong way; what the model uses there we have not found out). It is an explanation, and not a proof. What you have seen is measured with three seeds and tiny models; a pretrained BERT is another matter. But the tempting story was told before the
 # measurement, and it was wrong.
 #
 # ## 8. What fine-tuning adds
@@ -754,7 +765,7 @@ axes.set(ylim=(0.4, 1.0))
 plots.show(axes.figure, plots.describe_curves(curves, range(1, 7), "pass", digits=2))
 
 # %% [markdown]
-# Three hundred labels alone teach next to nothing: from scratch the model stays near a coin. After reading without labels, the same 300 are enough, *whichever* of the two objectives was used: the causal model ends at 0.95 in our run, the masked one at 0.89, and its seeds differ much more (look at its band). (Do not read a ranking of objectives from it: the two differ in their heads as well, and one was asked for every word and the other for 30 % of them.) What fine-tuning adds, then, is small and decisive: which of the two groups of words, which reading has already told apart, is called *positive*.
+# Three hundred labels alone teach next to nothing: from scratch the model stays near a coin (the dotted line). After reading without labels, the same 300 are enough, *whichever* of the two objectives was used: the causal model ends at 0.95 in our run, the masked one at 0.89, and its seeds differ much more (look at its band). (Do not read a ranking of objectives from it: the two differ in their heads as well, and one was asked for every word and the other for 30 % of them.) What fine-tuning adds, then, is small and decisive: which of the two groups of words, which reading has already told apart, is called *positive*.
 #
 # ### Taking the mask off
 #
@@ -853,7 +864,7 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 # 15 %. CamemBERT ([Martin et al. 2020](https://arxiv.org/abs/1911.03894)) did for French what BERT did for English. Such encoders are still what many systems use for classifying, labelling and searching.
 #
 # **Both sides and writing.** An encoder that reads both sides and a decoder that writes from left to right need not be rivals: the Transformer of 2017 had both (notebook 11). BART ([Lewis et al. 2020](https://arxiv.org/abs/1910.13461)) and T5
-# ([Raffel et al. 2020](https://arxiv.org/abs/1910.10683)) train such a pair by taking spans of words out of a text and writing them again, which turns every task into writing. GPT-3 ([Brown et al. 2020](https://arxiv.org/abs/2005.14165)) went the other way: it kept the plain causal objective, was made far larger, and was given its tasks as text with a few
+# ([Raffel et al. 2020](https://arxiv.org/abs/1910.10683)) train such a pair by taking spans of words out of a text and writing them again. T5 also states every task as text to be written. GPT-3 ([Brown et al. 2020](https://arxiv.org/abs/2005.14165)) went the other way: it kept the plain causal objective, was made far larger, and was given its tasks as text with a few
 # examples in place of fine-tuning. A causal model can also be *told* the evidence before it has to answer: the order of a prompt is a choice, and much that BERT reads on the right can be put on the left.
 #
 # ## 11. Essays
@@ -900,7 +911,7 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 # **Rubric** (2 points in all)
 #
 # - *Sorting* (0.5): a pretrained masked model is a good choice (a pretrained causal one too: here it comes out a little higher).
-# - *Fine-tuning* (0.5): a new head, small, on one token's state, and all (or some) of the weights trained on with the 300 labels; the pretraining knows which words keep company, the labels say which side is which. From scratch, 300 labels give about 55 %, after pretraining about 90 % or more.
+# - *Fine-tuning* (0.5): a new head, small, on one token's state, and all (or some) of the weights trained on with the 300 labels (half of it without any number of the notebook); the pretraining knows which words keep company, the labels say which side is which. From scratch, 300 labels give about 55 %, after pretraining about 90 % or more.
 # - *Writing* (1): a masked model trained as BERT was has no "next word", no order, no end, and the number of masks fixes the length; its conditionals need not belong to one distribution over texts. Take a causal model, or an encoder with a decoder (T5, BART).
 #
 # **Misconceptions that cost marks**: "fine-tuning teaches the language"; "the head is trained during pretraining"; "BERT cannot write because it is too small"; "put `<mask>` at the end and it becomes a language model" (section 9 shows what then comes).
@@ -911,8 +922,8 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 #   and 95 %. I add a small new head on the state of one token and train it, with all of the weights, on the 300 letters. Reading has already taught
 #   which words keep company, the labels only say which side is a complaint; from scratch the same 300 give 55 %. For (b) I would not take it. It
 #   fills blanks and has no next word: nothing says in which order to write or when to stop, and the number of `<mask>` fixes the length beforehand;
-#   asked in turn, ours wrote hardly anything but full stops. For the answers I take a causal model, or an encoder with a decoder such as T5." Why:
-#   *sorting* (0.5), *fine-tuning* (0.5), *writing* (1), with numbers.
+#   asked in turn, ours wrote hardly anything but full stops and exclamation marks. For the answers I take a causal model, or an encoder with a
+#   decoder such as T5." Why: *sorting* (0.5), *fine-tuning* (0.5), *writing* (1), with numbers.
 # - *Half (1 of 2)*: "To sort the letters I would take the masked model, because it reads both sides and had 89 % after pretraining. I add a head with
 #   two outputs for one token and train it together with the model on the 300 letters; without pretraining it stays at 55 %, as the labels alone do
 #   not tell which words belong together. For the answers I would take it as well. BERT cannot write only because it is too small. With a larger one

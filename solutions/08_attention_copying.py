@@ -70,7 +70,7 @@ from helpers.hints import hint
 # $$ \alpha_i = \frac{e^{k_i \cdot q}}{\sum_{j=1}^n e^{k_j \cdot q}}, \qquad c = \sum_{i=1}^n \alpha_i v_i $$
 #
 # This is the attention of notebook 03 for one query. We leave out its division by $\sqrt{d}$: here you choose the length of the query yourself, and could
-# undo the division by making it $\sqrt{d}$ times longer.
+# undo the division by making it $\sqrt{d}$ times longer. In this notebook $d$ is the width of a key, that is of one head ($d/h$ in notebook 03).
 #
 # ### By hand, with two keys
 #
@@ -354,20 +354,20 @@ plots.show(axes.figure, plots.describe_curves(curves, counts, "n"))
 print(f"twice as many keys: {needed_scale(65_536, 0.01) - needed_scale(32_768, 0.01):.2f} more")
 
 # %% [markdown]
-# Each doubling of the number of keys costs $\ln 2 \approx 0.69$ more, whatever the error. That is why attention can look up one thing in
+# Once there are many keys, each doubling of their number costs $\ln 2 \approx 0.69$ more, whatever the error. That is why attention can look up one thing in
 # a text of 65,536 tokens with scores below 20: the exponential does the work.
 #
 # ## 5. Keys that are not quite known (part c, first half)
 #
 # So far the query was made from the keys. In a trained model it is not: the query comes from one token, the keys from others, and all of them vary from text
-# to text. Let us model that. Key $i$ is drawn around a mean $\mu_i$, with a little noise in every direction: $k_i \sim \mathcal{N}(\mu_i, \alpha I)$. The means are
+# to text. Let us model that. Key $i$ is drawn around a mean $\mu_i$, with a little noise in every direction: $k_i \sim \mathcal{N}(\mu_i, \sigma^2 I)$. The means are
 # orthonormal and known; the keys are drawn *after* you have chosen the query.
 #
-# By hand: which query averages the values $a$ and $b$ now, if the noise is very small? (The one you have, made from the means in place of the keys, $s(\mu_a + \mu_b)$: the noise hardly changes any dot product.) Now make it larger and look for the best scale. Each of two forces wants something else:
+# By hand: which query averages the values $a$ and $b$ now, if the noise is very small? (The one you have, made from the means in place of the keys, $s(\mu_a + \mu_b)$: the noise hardly changes any dot product.) Now make it larger and look for the best scale. Two forces pull in opposite directions:
 # - a *small* scale leaks: the other keys keep part of the weight (section 4);
 # - a *large* scale amplifies: the two scores are never quite equal, and the scale multiplies their difference. What was a tie becomes a winner.
 #
-# Move the slider, with the mouse or with the arrow keys. Each dot is the output for one draw of the keys, with noise of size 0.03 in each number.
+# Move the slider, with the mouse or with the arrow keys. Each dot is the output for one draw of the keys, with noise of size $\sigma = 0.03$ in each number.
 # Where do the dots gather at scale 6? Along which line do they spread at 60?
 
 # %% interactive
@@ -430,7 +430,7 @@ for name, distances in curves.items():
 # ## 6. A key of varying length (part c, second half)
 #
 # Noise in all directions is not the worst. Let key $a$ keep its direction and change its *length*: $k_a \approx \varepsilon\,\mu_a$ with $\varepsilon \sim \mathcal{N}(1, \tfrac{1}{2})$ (a variance of
-# one half). The same word, said loudly or softly. In CS224N's notation the covariance of $k_a$ is $\alpha I + \frac{1}{2} \mu_a \mu_a^\top$ with a tiny $\alpha$; all other
+# one half). The same word, said loudly or softly. The covariance of $k_a$ is $\sigma^2 I + \frac{1}{2} \mu_a \mu_a^\top$ with a tiny $\sigma$ (CS224N writes $\alpha$ for $\sigma^2$); all other
 # keys stay at their means.
 #
 # By hand: with $q = s(\mu_a + \mu_b)$ the score of $b$ is $s$ and that of $a$ is $\varepsilon s$. Take $s = 10$. What are the two weights for $\varepsilon = 0.5$, $1$ and $1.5$?
@@ -446,7 +446,7 @@ for length in (0.5, 0.9, 1.0, 1.1, 1.5):
     print(f"length {length}: weight on a {weights[0]:.3f}, weight on b {weights[1]:.3f}")
 
 # %% [markdown]
-# A key that is 10 % longer takes almost three quarters; one that is half as long gets nothing. The output is nearly $v_a$ or nearly $v_b$, depending on the
+# A key that is 10 % longer takes almost three quarters; one that is half as long gets next to nothing (0.007). The output is nearly $v_a$ or nearly $v_b$, depending on the
 # draw, and hardly ever the average that was asked for.
 #
 # Now measure it. In each draw let $w_a$ and $w_b$ be the weights of the two values. The number $w_a - w_b$ says where the output lies: $+1$ at $v_a$, $-1$ at $v_b$, 0 at
@@ -598,7 +598,7 @@ print(f"draws with a negative length: {backwards:.1%} measured, {expected:.1%} e
 # - let the first of the two heads look away from all the other keys: their scores are then $-s$ in place of 0, and the key may be turned round down to $\varepsilon = -1$;
 # - the puzzle of section 6: let **one** head look away from the others, and not towards $a$ and $b$ at all. Their scores are 0, whatever their length: a tie that nothing disturbs!
 #
-# What is the price of this? We add 20 keys that nobody had in mind when the query was made, and measure how much weight is left for $a$ and $b$.
+# What is the price of this? We add 20 keys that nobody had in mind when the query was made, and measure the swing again, and how much weight is left for $a$ and $b$.
 
 # %% experiment
 others = means[2:].sum(dim=0)
@@ -609,14 +609,16 @@ ways = {
     "one head that only looks away": -10.0 * others[None],
 }
 strangers = orthonormal_keys(25, 32)[5:]  # 20 more keys, at right angles to the five
+crowd = torch.cat([samples, strangers.expand(len(samples), -1, -1)], dim=1)  # (m, 25, d)
 more = torch.cat([means, strangers])  # (25, d)
-print(f"{'':30} swing   weight on a and b with 20 strangers")
+print(f"{'':31} swing   with 20 strangers: swing   weight on a and b")
 for name, asked in ways.items():
     kept = torch.softmax(more @ asked.T, dim=0).mean(dim=1)[:2].sum()
-    print(f"{name:30} {swing(samples, asked, 0, 1):.3f}   {kept:.2f}")
+    print(f"{name:31} {swing(samples, asked, 0, 1):.3f} {swing(crowd, asked, 0, 1):>26.3f} {kept:>12.2f}")
 
 # %% [markdown]
-# The query that only looks away has no swing at all, and falls apart as soon as there are keys that it does not know: a stranger's score is 0, too. A real query meets new texts all the time. So
+# The query that only looks away has no swing at all, and falls apart as soon as there are keys that it does not know: a stranger's score is 0, too. For the same reason the head that looks away loses what it has gained: where its key is very short or turned round, the strangers score as high or higher,
+# and the swing is about that of two plain heads. A real query meets new texts all the time. So
 # we must look towards what we want, one head for each thing, and the tie is what we give up.
 #
 # ## 8. Self-attention: nothing learned (part e, first half)
@@ -675,12 +677,12 @@ u = 3.0 * orthonormal_keys(4, 6, seed=8)  # u_a, u_b, u_c, u_d, each of length 3
 # (3, 4)
 mixtures = torch.stack([coefficients(added, u) for added in (0 * u[3], u[3], u[2])]).round(decimals=3) + 0.0
 axes = plots.matrix(
-    mixtures, "What is in c2",
+    mixtures, "What is in c2, for beta = 3",
     rows=["x2 = u_a", "x2 = u_a + u_d", "x2 = u_a + u_c"], columns=["u_a", "u_b", "u_c", "u_d"],
     row_label="", column_label="share of each vector", digits=3, limits=(0, 1),
 )
-plots.show(axes.figure,
-           plots.describe_matrix(mixtures, "Shares of u_a to u_d in c2; almost no u_b in any row"))
+told = "; ".join(" ".join(f"{share:.3f}" for share in row) for row in mixtures)
+plots.show(axes.figure, f"Shares of u_a to u_d in c2, row by row: {told}.")
 
 # %% [markdown]
 # No trace of $u_b$. With $u_a + u_d$, the score with $x_1$ rises from 0 to $\beta^2$, but the score of token 2 with *itself* rises to $2\beta^2$. With identity matrices a token always
@@ -757,8 +759,9 @@ plots.matrix(
     shares, "What comes out", rows=["c1", "c2", "c3"], columns=["u_a", "u_b", "u_c", "u_d"],
     row_label="", column_label="share of each vector", digits=2, axes=right, limits=(-1, 1),
 )
+told = "; ".join(" ".join(f"{share:.2f}" for share in row) for row in shares)
 plots.show(figure, plots.describe_matrix(weights, "Weights")
-           + " " + plots.describe_matrix(shares, "Shares of each u in the outputs"))
+           + f" Shares of u_a to u_d in c1, c2 and c3: {told}.")
 
 # %% [markdown]
 # You have programmed a layer of attention: two rules say who looks at whom, two others what is carried over. Token 3 was not mentioned in the task; can you explain its row? (What does
@@ -813,7 +816,7 @@ plots.show(figure, plots.describe_matrix(weights, "Weights")
 # **Rubric** (half a point for each, 2 points in all)
 #
 # - (a) Each head copies one value, which needs one score that is clearly the highest, not two that are equal; a longer or shorter key is still the highest. Two heads with the query $s(\mu_a + \mu_b)$ swing together, so their average swings as much.
-# - (b) When the key's length is near 0 or negative (about 8 % of the draws for variance 1/2): its score is no longer the highest, the first head falls back on the other values.
+# - (b) When the key's length is near 0 or negative (about 16 % of the draws for variance 1/2; in 8 % it is negative): its score is no longer the highest, the first head falls back on the other values.
 # - (c) The added vector raises the score with $x_1$ (or $x_3$) to $\beta^2$, but that of token 2 with itself to $2\beta^2$: it still copies itself. Even a copy of $x_1$ would bring $u_d$ along with $u_b$.
 # - (d) $Q$ turns what a token is into what it looks for ($u_a$ into $u_d$, $u_d$ into $u_c$), each time something that only one token has; $V$ keeps $u_b$, turns $u_c$ round, and drops the rest.
 #
@@ -824,7 +827,7 @@ plots.show(figure, plots.describe_matrix(weights, "Weights")
 #
 # - *Full marks (2 of 2)*: "(a) A head that looks at one key only needs its score to be clearly the highest, and it stays so when the key gets longer
 #   or shorter. Two heads with the query s(mu_a + mu_b) need a tie, lose it in the same draws and in the same direction, so their average swings as
-#   one head does. (b) When the length of k_a is near 0 or negative, in about 8 % of the draws: its score is no longer the highest, and the first head
+#   one head does. (b) When the length of k_a is near 0 or negative, in about 16 % of the draws: its score is no longer the highest, and the first head
 #   takes the other values. (c) u_d in x_2 raises its score with x_1 to beta^2, but that of token 2 with itself to 2 beta^2, so it still copies
 #   itself; and a copy of x_1 would bring u_d along with u_b. (d) Q turns what a token is into what it looks for, u_a into u_d and u_d into u_c; V
 #   keeps u_b, turns u_c round and drops the rest." Why: (a) to (d), half a point each.
@@ -842,7 +845,7 @@ plots.show(figure, plots.describe_matrix(weights, "Weights")
 # %% [markdown]
 # ## What to remember
 #
-# - Attention is a soft dictionary: scores are dot products, weights come from *differences* of scores, the output is an average of the values and never leaves their hull.
+# - Attention is a soft dictionary: scores are dot products, weights come from *differences* of scores, the output is an average of the values and always lies between them.
 # - To copy, make one score larger by $s$: the weight is $e^s / (e^s + n - 1)$. The scale that is needed grows with $\ln n$ only.
 # - To average in one head, two scores must be equal: a tie, lost as soon as scale times noise is about 1.
 # - Two heads that copy are robust where one head that averages is not: they need no tie. They still fail where a key turns round.

@@ -73,7 +73,7 @@ from helpers.training import train
 # $$ (s_{i0}, s_{i1}, s_{i2}, \dots) = \operatorname{relu}(x_i A + b_1)\, B + b_2 \qquad\text{needs } x_i \text{ and the number } j $$
 #
 # The matrix $B$ has one column for each *place*: column $j$ makes the score of place $j$, whoever stands there. The **random synthesizer** goes one step further, with $s_{ij} = R_{ij}$, a
-# number that is learned: it needs the numbers $i$ and $j$ only. (It is called random for how it starts.) After the scores all three go on in the same way: mask, softmax, weighted average of the values.
+# number that is learned: it needs the numbers $i$ and $j$ only. (The name is the paper's, where these scores start as random numbers.) After the scores all three go on in the same way: mask, softmax, weighted average of the values.
 #
 # | | what $s_{ij}$ is made from | can a change of token $j$ move $s_{ij}$, for $j \ne i$? |
 # |---|---|---|
@@ -116,29 +116,30 @@ plots.show(figure, "Three drawings of five tokens and the score s_31. "
 # sentence has only two.
 
 # %% experiment
-x = torch.tensor([[1.0, 0.0], [0.0, 2.0]])  # (n, d)
-A = torch.tensor([[1.0, -1.0], [0.0, 1.0]])  # (d, d/h)
+x_hand = torch.tensor([[1.0, 0.0], [0.0, 2.0]])  # (n, d)
+A_hand = torch.tensor([[1.0, -1.0], [0.0, 1.0]])  # (d, d/h)
 b1 = torch.tensor([0.0, -1.0])
-B = torch.tensor([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]])  # (d/h, max_len)
+B_hand = torch.tensor([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]])  # (d/h, max_len)
 b2 = torch.tensor([0.0, 1.0, 0.0])
 
-print("x A + b1:\n", x @ A + b1)
-print("after the ReLU:\n", torch.relu(x @ A + b1))
-print("scores, not cut:\n", torch.relu(x @ A + b1) @ B + b2)
+print("x A + b1:\n", x_hand @ A_hand + b1)
+print("after the ReLU:\n", torch.relu(x_hand @ A_hand + b1))
+print("scores, not cut:\n", torch.relu(x_hand @ A_hand + b1) @ B_hand + b2)
 
 # %% [markdown]
 # ### Two mistakes worth making once
 #
 # **Not cut.** Each row has a score for place 2, and no token stands there. $B$ was made before any sentence came, with a column for each of `max_len` places. A sentence of $n$ tokens uses the first $n$
-# columns. Otherwise the softmax gives weight to nobody, or, with a mask of the right size, torch stops you, but only on the first sentence that is shorter than `max_len`.
+# columns. Otherwise the softmax gives weight to places where no token stands, or, with a mask of the right size, torch stops you, but only on the first sentence that is shorter than `max_len`.
 #
 # **No ReLU.** Look at what it is for:
 
 # %% experiment
-with_relu = torch.relu(x @ A) @ B
-without_relu = x @ A @ B
-print("one matrix does the same, without a ReLU:", torch.equal(without_relu, x @ (A @ B)))
-print("with it:", torch.equal(with_relu, x @ (A @ B)))
+with_relu = torch.relu(x_hand @ A_hand) @ B_hand
+without_relu = x_hand @ A_hand @ B_hand
+one_matrix = A_hand @ B_hand
+print("one matrix does the same, without a ReLU:", torch.equal(without_relu, x_hand @ one_matrix))
+print("with it:", torch.equal(with_relu, x_hand @ one_matrix))
 
 # %% [markdown]
 # Without something nonlinear in between, two matrices are one matrix in two pieces. (It would still be an attention, a poorer one.)
@@ -292,7 +293,7 @@ print("key-query attention:  ", tuple(Attention(12, 3)(torch.randn(1, 10, 12), C
 # ## 4. Exercise: the random synthesizer
 #
 # The same module without the two layers: the scores *are* parameters, one square for each head. All sentences of one length get the same weights, whatever they say. Start the scores with zeros (all weights
-# equal) or with small random numbers. And do not draw them anew at each call: *random* is only where they start.
+# equal) or with small random numbers. And do not draw them anew at each call: they are learned.
 
 # %% exercise="RandomSynthesizer"
 class RandomSynthesizer(nn.Module):
@@ -377,6 +378,7 @@ def show_change(changed: int) -> None:
         plots.matrix(moved, f"{name}: change of the weights", axes=place, limits=(0, 0.3))
         rows = [i for i in range(8) if moved[i].max() > 1e-6]
         told.append(f"{name}: rows {rows}" if rows else f"{name}: no row")
+    figure.colorbar(axes[0].images[0], ax=axes, extend="max", label="change", shrink=0.8)
     plots.show(figure, f"How far each weight moves when token {changed} changes. "
                f"Rows that move: {'; '.join(told)}.")
 
@@ -389,7 +391,7 @@ interact(show_change, changed=IntSlider(value=3, min=0, max=7, description="toke
 show_change(3)
 
 # %% [markdown]
-# - **Key-query**: every row from 3 on, some of them faintly. Row 3 has a new query, and all later rows find a new key at place 3.
+# - **Key-query**: every row from 3 on, some of them too little for the eye. Row 3 has a new query, and all later rows find a new key at place 3.
 # - **Dense**: row 3 and no other. Token 3 looks elsewhere, but nobody looks at *it* any differently.
 # - **Random**: nothing.
 #
@@ -398,7 +400,7 @@ show_change(3)
 #
 # ## 6. Exercise: what it saves
 #
-# Is it at least cheaper? Count only what makes the scores, since values and output are the same in all three. Use these letters:
+# Is it at least cheaper? Count only what makes the scores, since values and output are the same in all three. Use these letters, as in notebook 05 ($A$ is not the matrix of section 1 here):
 #
 # | letter | what it stands for |
 # |---|---|
@@ -603,7 +605,7 @@ for task, shares in bounds.items():
     print(f"{task:8} {shares['random']:8.2f} {shares['dense']:6.2f} {shares['prefix']:7.2f}")
 
 # %% [markdown]
-# One step from row to row. With `fixed`, all three can be perfect. With `named`, a rule must know its own question: the random synthesizer is down to one look in eight, which is guessing. With `look-up`, the
+# From row to row of the table, one kind of layer less can do the task. With `fixed`, all three can be perfect. With `named`, a rule must know its own question: the random synthesizer is down to one look in eight, which is guessing. With `look-up`, the
 # dense one is there, too. (The counts come from a sample; with more sentences, 0.13 goes to $\frac{1}{8} = 0.125$. In the right-hand column no two sentences are alike, so it says only that the answer is *determined* by the words before. Whether keys and queries can
 # find it is a question for training.)
 #
@@ -701,8 +703,8 @@ for name in KINDS:
     print(f"{name:10}", *[f"{end.mean():.2f} ({end.min():.2f}-{end.max():.2f})" for end in last])
 
 # %% [markdown]
-# The table of section 7, found again by training. What is impossible stays at one in eight. (It starts at one in 24: the models do learn to name *some* number of the sentence. In the log their perplexity falls towards 8, one of eight numbers, and not
-# towards 1.) These curves do not rise slowly: they have nowhere to go. (The bound counts looks, the curves count answers. A lucky guess after a wrong look might lift a curve a little above the line; here none does.)
+# Each curve is the mean of four seeds, its band goes from the lowest to the highest; the thin lines are the bounds of section 7 for a dense (dashed) and a random layer (dotted). What you see is the table of section 7, found again by training. What is impossible stays at one in eight. (It starts at one in 24: the models do learn to name *some* number of the sentence. In the log their perplexity falls towards 8, one of eight numbers, and not
+# towards 1.) These curves do not rise slowly: they have nowhere to go. (The bound counts looks, the curves count answers. A lucky guess after a wrong look might lift a curve a little above its bound; here none does.)
 #
 # What is possible is learned within about a hundred steps, with one exception that is worth a look: on `fixed`, the plainest task, one of the four runs of keys and queries has learned only seven of the eight places. A synthesizer has a
 # column for each place. Keys and queries have to build "eight places back" out of dot products of position vectors, and can get stuck.
@@ -716,7 +718,7 @@ from matplotlib.patches import Rectangle
 
 letters, numbers = sentences(1, torch.Generator().manual_seed(1))
 for task in TASKS:
-    figure, axes = plots.panels(3, width=3.2, height=3.4)
+    figure, axes = plots.panels(3, width=3.7, height=3.4)
     places, told = wanted_places(task, letters)[0, 8:].tolist(), []
     for (name, _), place in zip(KINDS.items(), axes):
         model = models[task, name]
@@ -731,6 +733,7 @@ for task in TASKS:
             place.add_patch(frame)
         found = weights[range(8), places]
         told.append(f"{name} {found.mean():.1f}")
+    figure.colorbar(axes[0].images[0], ax=axes, label="weight", shrink=0.8).ax.set_ylim(0, 1)
     plots.show(figure, f"Maps of the weights for the task {task}. "
                f"Mean weight on the place of the answer: {', '.join(told)}.")
 
@@ -742,7 +745,7 @@ for task in TASKS:
 # ## 9. Exactly why
 #
 # Here is the whole argument. Take the question *b?* at row $i$ and two sentences that are equal but for **one exchange of two pairs**: in the first, *b* stands at place 1 and *d* at place 4; in the second the other way round. The token at row $i$ is the same in both, so
-# $x_i$ is the same vector. The scores of row $i$ are $\operatorname{relu}(x_i A + b_1) B + b_2$, and nothing in it but $x_i$ varies. So both sentences get **the same row of weights**, and it would have to point at place 1 in the first and at place 4 in the second. Now let *b* stand at
+# $x_i$ is the same vector. The scores of row $i$ are $\operatorname{relu}(x_i A + b_1) B + b_2$ (with the matrix $A$ of section 1), and nothing in it but $x_i$ varies. So both sentences get **the same row of weights**, and it would have to point at place 1 in the first and at place 4 in the second. Now let *b* stand at
 # any of the eight places: wherever this row of weights points, it is right in one sentence of eight.
 #
 # A key-query score $q_i \cdot k_j$ compares $x_i$ with $x_j$; when the pairs change places, their keys go with them, and the weight follows.
@@ -822,7 +825,7 @@ steps = list(range(0, 1001, 100))
 figure, (axes,) = plots.panels(1, width=8.2, height=3.4)
 plots.curves(around, steps, title="look-up: ways around", x_label="step",
              y_label="share of right answers", axes=axes)
-axes.axhline(bounds["look-up"]["dense"], color="#555555", linestyle=":")
+axes.axhline(bounds["look-up"]["dense"], color="#555555", linestyle=":", label="bound, one dense layer")
 axes.set_ylim(0, 1.05)
 axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
 plots.show(figure, plots.describe_curves(around, steps, "step", digits=2))
@@ -936,8 +939,8 @@ plots.show(figure, "Perplexity on reviews not read, mean of three seeds: " + ", 
 # - (c) After the first block, $x_i$ in the second holds something of the pairs (through the values and the residual), so scores made from it can depend on them.
 # - (d) It takes in their *values*: the output changes when they change. They have no part in the *choice of where to look*.
 #
-# **Misconceptions that cost marks**: "it has too few parameters"; "it was not trained long enough"; "the ReLU loses the information"; "it does not know the positions"; "it cannot look at more than one token"; "no model with synthesizers can do look-up" (two layers, or a bag and a feed-forward part, can
-# here).
+# **Misconceptions that cost marks**: "it has too few parameters"; "it was not trained long enough"; "the ReLU loses the information"; "it does not know the positions"; "it cannot look at more than one token"; "no model with synthesizers can do look-up" (two layers, or a bag and a feed-forward part, get
+# well beyond one in eight here).
 #
 # **Answers as students write them**
 #
@@ -951,7 +954,7 @@ plots.show(figure, "Perplexity on reviews not read, mean of three seeds: " + ", 
 #   and d19, its weights stay as they were (0.12 and 0.12) though the answer has moved. (b) In `named` the right place follows from the letter of the
 #   question, which the row does see. (c) Two blocks got further, 0.52 in place of 0.13, because they have twice as many parameters and one block had
 #   too few. (d) It is right that it ignores the others, since each row of scores depends on its own token only." Why: (a) and (b) (1). (c) is the
-#   first misconception: a wider single block does not help, the second block's x_i has read the pairs (0.5 lost). (d) confuses the scores with the
+#   first misconception: the point is what the second block's x_i has read, not the number of parameters (0.5 lost). (d) confuses the scores with the
 #   output: the values of the others come in (0.5 lost).
 # - *No marks (0 of 2)*: "(a) One layer of a dense synthesizer has too few parameters for look-up, and 240 steps are not long enough; the ReLU also
 #   loses information. (b) `named` is easier, so the argument does not apply. (c) Two blocks are deeper, and deeper models learn more. (d) Nothing is

@@ -72,8 +72,8 @@ from helpers.training import schedule, train
 #
 # | group | texts to read | question and answer in training |
 # |---|---|---|
-# | `train`: learns what a question is | yes | yes |
-# | `valid`: asked whether reading was worth it | yes | **no** |
+# | `train`: teaches what a question is | yes | yes |
+# | `valid`: shows whether reading was worth it | yes | **no** |
 # | `test`: nobody has written about them | **no** | **no** |
 #
 # The second group is the interesting one. The model has read *Maria Sonivic ... Dublin*, but it was never asked about her. The third group is the control: here there is nothing to know.
@@ -186,7 +186,7 @@ for name, (place, share) in baseline.items():
 #
 # 1. **Keep** the first $k$ characters, $k$ drawn evenly from 4 to the smaller of `len(text)` and `block` $- 1$. (More does not fit: with two masks, and one place more than `block` because of the shift, $k + 2 \le$ `block` $+ 1$. A text of fewer than 4 characters is kept whole.)
 # 2. Draw the **length** of the content: at least 1, anew each time, a quarter of $k$ *on average*. How you get that mean is up to you; a length drawn evenly from 1 to a bit less than $k/2$ will do.
-# 3. Draw its **place**, evenly: all that fit into the kept text are equally probable, the first and the last too. It does not depend on the other two draws.
+# 3. Draw its **place** anew each time, evenly among all that fit into the kept text: $k -$ length $+ 1$ places, the first and the last too.
 # 4. Put together `prefix <mask> suffix <mask> content`, fill up with `<pad>` to `block` + 1 numbers; `x` is all but the last of them, `y` all but the first.
 #
 # **By hand.** For the text `5 6 7 8 9`, kept whole, the content `7 8` and `block` = 9: write `x` and `y` one below the other. Under the second `<mask>` must stand 7. Then look at the cell.
@@ -340,7 +340,7 @@ check(exact_match)
 # Now the experiment. Two models of the same size learn from the same 100 questions of `train`, each asked several times, for the same number of passes. One of them has read all the texts before, and goes on reading them between the questions, so that it does not forget. **Write down first** what
 # share of right answers you expect from each, for the people read about and for those never read about. The baseline stands above.
 #
-# In pretraining, one batch of four is read with gaps (your `corrupt_span`), the others from left to right. With gaps alone a model of this size needs far more time for the same knowledge: the town of a person is then asked for in few of the exercises.
+# In pretraining, one batch in four is read with gaps (your `corrupt_span`), the others from left to right. With gaps alone a model of this size needs far more time for the same knowledge: the town of a person is then asked for in few of the exercises.
 
 # %% experiment
 def new_model(seed: int) -> LanguageModel:
@@ -351,7 +351,7 @@ def new_model(seed: int) -> LanguageModel:
 
 
 def with_gaps(batch: Batch, rng: torch.Generator) -> Batch:
-    """Returns the batch, one of four with a span of each text moved behind it."""
+    """Returns the batch, one in four with a span of each text moved behind it."""
     if torch.rand((), generator=rng) < 0.25:
         block = batch.tokens.shape[1]
         texts = [row[1:length] for row, length in zip(batch.tokens, batch.lengths)]  # without <sos>
@@ -451,7 +451,7 @@ print(pd.DataFrame(told).T)
 # - *Facts in the weights* (1): reading stored pairs of name and town in the parameters; the question itself holds no hint, and the answering model has no text in front of it. Fine-tuning teaches the form (question, then town, then stop), not the facts: the people asked about in
 #   `valid` occur in no question of training.
 # - *Evidence* (0.5): two numbers, for example the share for people read about with and without reading, against the baseline.
-# - *The control* (0.5): people never read about are at the level of the baseline with both models; so it is not "better guessing" or "better English", but what was read about *these* people.
+# - *The control* (0.5): people never read about stay below the baseline, at about the 4 % of a blind guess, with both models; so it is not "better guessing" or "better English", but what was read about *these* people.
 #
 # **Misconceptions that cost marks**: "the model looks the texts up" (it has no access to them); "it has learned the answers in fine-tuning"; "pretraining helps because it gives better embeddings" alone, without facts.
 #
@@ -535,15 +535,15 @@ parts = {
     "read about, wrong": table[(table["group"] == "read about") & ~table["right"]],
 } | {name: table[table["group"] == name] for name in people if name != "read about"}
 figure, places = plots.panels(len(parts), width=3.0, height=2.6)
-for axes, (name, rows), colour in zip(
+for axes, (name, given), colour in zip(
     places, parts.items(), (plots.COLOURS[3], plots.COLOURS[1], plots.COLOURS[0])
 ):
-    weight = [1 / max(1, len(rows))] * len(rows)  # bars add up to 1
-    axes.hist(rows["confidence"], bins=[n / 10 for n in range(11)], weights=weight, color=colour)
-    axes.axvline(rows["confidence"].median(), color="#1a1a1a", linestyle="--", linewidth=1)
-    axes.set(title=f"{name} ({len(rows)})", xlabel="confidence (probability)",
+    weight = [1 / max(1, len(given))] * len(given)  # bars add up to 1
+    axes.hist(given["confidence"], bins=[n / 10 for n in range(11)], weights=weight, color=colour)
+    axes.axvline(given["confidence"].median(), color="#1a1a1a", linestyle="--", linewidth=1)
+    axes.set(title=f"{name} ({len(given)})", xlabel="confidence (probability)",
              ylabel="share of the answers", ylim=(0, 0.5))
-medians = ", ".join(f"{name}: {rows['confidence'].median():.1f}" for name, rows in parts.items())
+medians = ", ".join(f"{name}: {given['confidence'].median():.1f}" for name, given in parts.items())
 plots.show(figure, "Histograms of the confidence, one for each group of answers. "
            f"Medians, dashed: {medians}.")
 print("median confidence:", medians)
@@ -668,16 +668,16 @@ for seed, model in enumerate(answering["has read"]):
 print(pd.DataFrame(rows).round(2).to_string(index=False))
 
 # %% [markdown]
-# - **Among people like those of dev**, silence pays: the risk lies below that of answering all. Is it below the promised quarter? In our run it is not, for none of the three seeds (0.52, 0.33, 0.33). The promise was kept where the threshold was chosen, and it was chosen as the *lowest* that keeps it there, on fifty people: where luck has helped
+# - **Among people like those of dev**, silence pays: the risk lies below that of answering all. Is it below the promised quarter? In our run it is not, for any of the three seeds (0.52, 0.33, 0.33). The promise was kept where the threshold was chosen, and it was chosen as the *lowest* that keeps it there, on fifty people: where luck has helped
 #   a threshold, it is taken. Fifty others have no such luck. So the risk elsewhere is on average above the promised one, and a few answers more or less move it by 0.1. More people in dev, or a promise with some room, would help.
 # - **Among people never read about**, the same threshold still lets many pass (between 24 and 52 % in our run), and nearly all of these answers are wrong. The rule is not broken: it never promised anything about them. A threshold holds for people *drawn like those it was chosen on*, and dev held nobody who is unknown.
 #
-# That is the practical lesson. Users do ask about people whom no text mentions, and no error says so. Put such people into dev, and the rule becomes cautious, as cautious as their share in dev is true to life.
+# That is the practical lesson. Users do ask about people whom no text mentions, and no error says so. Put such people into dev, and the rule becomes cautious; it is cautious enough if their share in dev is their share in the questions of real users.
 #
 # ### Or look it up
 #
 # Silence is not the only thing to do below the threshold. A student's review of this task proposes to ask a database there. We have one: the texts themselves. The cell below reads the name in the question, collects the texts that name this person, and takes the town that they mention most often; where no text names the person, it has nothing to say. (The first
-# model, with its own threshold.) **Decide first**: which wrong answers will be left, in each of the two groups?
+# model, with its own threshold; of the people read about, only the half that did not choose it.) **Decide first**: which wrong answers will be left, in each of the two groups?
 
 # %% measured
 towns = set(corpus.train["answer"])
@@ -693,6 +693,8 @@ def looked_up(question: str) -> str | None:
 
 limit, outcomes = rows[0]["threshold"], {}
 for name, group in table.groupby("group", sort=False):
+    if name == "read about":
+        group = group.iloc[half:]  # the other half has chosen the threshold
     sure, in_texts = group["confidence"] >= limit, group["question"].map(looked_up)
     for rule, said in {"answers all": group["says"], "silent when unsure": group["says"].where(sure),
                        "looks it up when unsure": group["says"].where(sure, in_texts),
@@ -731,7 +733,7 @@ def show_rule(threshold: float) -> None:
     plots.show(figure, "; ".join(told) + ".")
 
 
-interact(show_rule, threshold=FloatSlider(value=0.5, min=0, max=1, step=0.05, continuous_update=False))
+interact(show_rule, threshold=FloatSlider(value=0.5, min=0, max=1, step=0.05, continuous_update=False));
 
 # %% measured
 # The same picture for those who only read: thresholds 0.2 and 0.9.

@@ -35,7 +35,7 @@
 # - build a window that slides, and count how many layers news needs to pass through it;
 # - compare recurrence, attention and windows by formulas: work, waiting, paths.
 #
-# **Time**: about 2 h 30 min. **Before this**: notebooks 01 (masks), 05 (formulas with sympy) and 09 (the look-up task).
+# **Time**: about 2 h 30 min. **Before this**: notebooks 01 (masks), 03 (attention and heads), 05 (formulas with sympy) and 09 (the look-up task).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -87,7 +87,7 @@ from helpers.models import Attention, Context
 # - $z$ near 1: the number **stays**, whatever the token says. $z$ near 0: it is replaced.
 # - $r$ near 0: the candidate is made from the token alone, as if nothing had been read before.
 #
-# The letters $r$, $z$ and $n$ are those of PyTorch's page. In shapes such as `(b, n, d)`, $n$ is the number of tokens, as in the other notebooks.
+# The letters $r$, $z$ and $n$ are those of PyTorch's page, and $h$ is the state, not the number of heads. In shapes such as `(b, n, d)`, $n$ is the number of tokens, as in the other notebooks.
 #
 # (In their published paper, Cho et al. multiply by $r$ *before* the matrix: $(r \odot h)\, U_n$. PyTorch does so *after* it: then one matrix product makes $h U_r$, $h U_z$ and $h U_n$ at once. Both are called GRU; weights trained for one are wrong for the other.)
 #
@@ -240,7 +240,7 @@ print("answers:  ", *answers[0].tolist())
 print("distances:", *distances[0].tolist())
 
 # %% [markdown]
-# How well does one do who remembers the numbers, but not which letter they came with? Who has heard $k$ numbers guesses one of them, and is right once in $k$. Where the answer is near, $k$ is often small, so this guesser, too, has its best results there. It is the line to be above.
+# How well does someone do who remembers the numbers, but not which letter they came with? Whoever has heard $k$ numbers guesses one of them, and is right once in $k$. Where the answer is near, $k$ is often small, so this guesser, too, has its best results there. It is the line to be above.
 #
 # One layer each, in the same surroundings as in notebook 09: embeddings of letter, number and place, the layer, and a head with eight outputs. One GRU has a state of 64 numbers, one of 16; three seeds each. Attention gets 300
 # steps, the GRUs 800, each with a learning rate that did well in a few trials.
@@ -352,7 +352,7 @@ for name, runs in (shares | {"a guess": [guesser]}).items():
 # %% [markdown]
 # **Attention** is right at every distance: the question is compared with each pair, and it does not matter where the pair stands.
 #
-# The **GRU** with a state of 64 falls from 0.87 at distance 1 to 0.38 at distance 11 in our run. The one with a state of 16 lies on the dotted line: that is how one scores who knows which numbers were heard, and not which letter each came with. (At the far end it is even below the line: that guesser forgets no number. Its embeddings have width 16, too.)
+# The **GRU** with a state of 64 falls from 0.87 at distance 1 to 0.38 at distance 11 in our run. The one with a state of 16 lies on the dotted line: that is the score of someone who knows which numbers were heard, and not which letter each came with. (At the far end it is even below the line: that guesser forgets no number. The embeddings of this GRU have width 16, too.)
 #
 # Mind what is mixed in this curve. A distance of 11 occurs only at the last question, when six pairs have been heard, and a distance of 1 also when it was the only one. So the curve falls because answers are far away *and* because more has been heard; and the far ones are seldom asked in training. "Go further" takes them apart.
 #
@@ -433,7 +433,7 @@ for name, runs in reach.items():
 #
 # ## 5. What must wait
 #
-# Now the clock. A model does two kinds of work. In **training** it reads a sentence that is there as a whole. In **writing** it makes one token, which is then the next input: here everybody has to wait. We take the time for one sentence of random tokens, width 64, on one thread:
+# Now the clock. A model does two kinds of work. In **training**, which notebook 03 has timed already (section 11), it reads a sentence that is there as a whole. In **writing** it makes one token, which is then the next input: here everybody has to wait. We take the time for one sentence of random tokens, width 64, on one thread:
 # a training step (forward and backward), and writing token by token, the GRU with its state, attention with keys and values kept (as the decoder of notebook 11 does).
 
 # %% measured
@@ -547,7 +547,8 @@ plots.curves(window_shares, DISTANCES, title="Look-up by distance: three seeds",
 right.plot(DISTANCES, guesser, color="#555555", linestyle=":", label="a guess")
 right.set(ylim=(0, 1.05), xticks=list(DISTANCES))
 right.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
-plots.show(figure, "Left, a band of six places below the diagonal. Right, share of right answers: "
+plots.show(figure, "Left, a band of six places, the diagonal and five below it. "
+           "Right, share of right answers: "
            + plots.describe_curves(window_shares, DISTANCES, "distance", digits=2))
 for name, runs in window_shares.items():
     print(f"{name:12}", *[f"{share:5.2f}" for share in torch.tensor(runs).mean(dim=0)])
@@ -612,7 +613,7 @@ print(f"{farthest:,} tokens: {layers_to_reach(farthest, window)} layers;"
 # %% [markdown]
 # ## 7. The table, by formulas
 #
-# Table 1 of Vaswani et al. compares kinds of layers in three respects, in orders of growth; here are three of its four rows (convolutions are left out). The letters are the paper's: $n$ is the length, $d$ the width and $r$ the size of a neighbourhood, not the candidate and the reset gate of section 1.
+# Table 1 of Vaswani et al. compares kinds of layers in three respects, in orders of growth; here again, as in notebook 03, are three of its four rows (convolutions are left out). The letters are the paper's: $n$ is the length, $d$ the width and $r$ the size of a neighbourhood, not the candidate and the reset gate of section 1.
 #
 # | layer | complexity | sequential operations | maximum path length |
 # |---|---|---|---|
@@ -678,18 +679,22 @@ print("attention makes as many products as the recurrence at L =", equal[0])
 lengths = [2**power for power in range(7, 15)]  # from the window's width on
 figure, axes = plots.panels(3, width=3.4, height=3.2)
 told = []
-for what, place in zip(("products", "steps", "path"), axes):
+labels = {"products": "multiplications", "steps": "tokens one after the other", "path": "times handed on"}
+for (what, label), place in zip(labels.items(), axes):
     lines = {kind: [float(found[f"{kind} {what}"].subs(at | {L: length})) for length in lengths]
              for kind in ("attention", "recurrence", "window")}
-    plots.curves(lines, lengths, title=what, x_label="length L", y_label=what, axes=place,
+    plots.curves(lines, lengths, title=what, x_label="length L", y_label=label, axes=place,
                  log_x=True, log_y=True)
+    place.lines[-1].set_linestyle("--")  # the window: it hides no other line
+    place.legend(frameon=False)
     place.set_xticks(lengths[::2])
     told.append(f"{what}: " + plots.describe_curves(lines, lengths, "length", digits=2))
+figure.suptitle("One layer of width 512; window of 128")
 plots.show(figure, "Width 512, window 128. " + " ".join(told))
 
 # %% [markdown]
 # Attention makes fewer products than the GRU **as long as the sentence is shorter than the layer is wide**, $L < D$, exactly. Vaswani et al. say so for orders of growth: self-attention is faster than recurrence when $n$ is smaller than $d$, which they call most often the case for the sentences of
-# translation. So with sentences one did not even pay with more work for not having to wait. The square outgrows all else only where texts are long, and there a window with $W < D$ is the cheapest of the three: it neither waits nor squares, and pays with a longer path.
+# translation. So for sentences, not having to wait did not even cost more work. The square outgrows all else only where texts are long, and there a window with $W < D$ is the cheapest of the three: it neither waits nor squares, and pays with a longer path.
 #
 # One column is missing in that table: what must be **kept while writing**. A recurrence keeps its state, $D$ numbers, however much it has read. Attention keeps keys and values, $2 L D$ numbers in each layer; a window $2 W D$.
 #
@@ -697,7 +702,7 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 #
 # Compare with what you wrote down at the beginning.
 #
-# 1. **Distance**: far answers are harder for the GRU, where more has been heard, too; all the same to attention (section 3). It is a statement about this training: the state had room, and more steps brought more.
+# 1. **Distance**: far answers are harder for the GRU (but more has been heard there, too); to attention all distances are the same (section 3). It is a statement about this training: the state had room, and more steps brought more.
 # 2. **Training**: about twice as long for the GRU. For attention less than that as long as the calls cost more than the multiplications, and more when the square rules (section 5).
 # 3. **Writing**: no; there each token waits in any case, and attention's has more to look at (sections 5 and 7).
 # 4. **The window**: $\lceil 11 / 2 \rceil = 6$ layers (section 6).

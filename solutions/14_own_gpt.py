@@ -142,7 +142,7 @@ for text in ("L'été dernier, j'ai lu.", "aab aab"):
     print(split_words(text), [list(word.encode()) for word in split_words(text)][:2])
 
 # %% [markdown]
-# *é* is two bytes, 195 and 169. A first piece of French might well be to put these together.
+# *é* is two bytes, 195 and 169. A first merge in French might well be to put these two together.
 #
 # ### By hand
 #
@@ -231,17 +231,17 @@ def bpe_decode(numbers: list[int], merges: list[Pair]) -> str:
     return b"".join(pieces[number] for number in numbers).decode("utf-8", errors="replace")
 
 # %% experiment
-merges = train_bpe(train_texts[:500], 768)  # whoever wants fewer takes the beginning of this list
-pieces = bpe_pieces(merges)
+all_merges = train_bpe(train_texts[:500], 768)  # whoever wants fewer takes the beginning of this list
+pieces = bpe_pieces(all_merges)
 learned = [piece.decode("utf-8", errors="replace").replace(" ", "␣") for piece in pieces[256:]]
 print("first: ", " | ".join(learned[:24]))
 print("then:  ", " | ".join(learned[200:216]))
 print("last:  ", " | ".join(learned[-12:]))
 strange = "Naïveté, œuvre, 漢字 and 😀: does it come back?"
-print(strange, "->", bpe_decode(bpe_encode(strange, merges), merges), "\n")
+print(strange, "->", bpe_decode(bpe_encode(strange, all_merges), all_merges), "\n")
 for size in (256, 320, 512, 1024):
-    numbers = bpe_encode("La lecture était fascinante.", merges[: size - 256])
-    cut = "|".join(bpe_decode([number], merges) for number in numbers).replace(" ", "␣")
+    numbers = bpe_encode("La lecture était fascinante.", all_merges[: size - 256])
+    cut = "|".join(bpe_decode([number], all_merges) for number in numbers).replace(" ", "␣")
     print(f"V = {size:5}: {len(numbers):2} pieces  {cut}")
 
 # %% [markdown]
@@ -265,7 +265,7 @@ def in_layers(d: int, n_layers: int) -> int:
 
 
 sizes = [256, 320, 512, 768, 1024]
-per_token = [n_bytes / len(encode_all(held_back, merges[: size - 256])) for size in sizes]
+per_token = [n_bytes / len(encode_all(held_back, all_merges[: size - 256])) for size in sizes]
 figure, (left, right) = plots.panels(2, width=4.2, height=3.3)
 lengths = {"text held back": per_token}
 counts = {"embedding": [48 * size / 1000 for size in sizes],
@@ -284,7 +284,7 @@ plots.show(figure, f"Left, bytes per token: {plots.describe_curves(lengths, size
 
 # %% experiment
 V = 512
-merges = merges[: V - 256]
+merges = all_merges[: V - 256]
 train_tokens, held_tokens = encode_all(train_texts, merges), encode_all(held_back, merges)
 bytes_per_token = n_bytes / len(held_tokens)
 print(f"{len(train_tokens):,} tokens to learn from, {len(held_tokens):,} held back, "
@@ -418,7 +418,7 @@ class GPT(nn.Module):
 check(GPT)
 
 # %% [markdown]
-# Three tests of a new model that cost nothing. First the **count**, by the formulas of notebook 05 with $F = 4d$: $V d$ for the embedding, $n d$ for positions, $12 d^2 + 13 d$ for each layer, $2d$ for the last norm, and nothing for the head. Second, a **known model with the same weights** must give the same logits: `helpers.models` has one whose head is tied if we tie it. Third, the **first loss**: who knows nothing gives each of $V$ tokens the same chance, and has a loss of $\ln V$.
+# Three tests of a new model that cost nothing. First the **count**, by the formulas of notebook 05 with a feed-forward width of $4d$: $V d$ for the embedding, $n d$ for positions, $12 d^2 + 13 d$ for each layer, $2d$ for the last norm, and nothing for the head. Second, a **known model with the same weights** must give the same logits: `helpers.models` has one whose head is tied if we tie it. Third, the **first loss**: who knows nothing gives each of $V$ tokens the same chance, and has a loss of $\ln V$.
 
 # %% experiment
 from helpers.models import LanguageModel, TransformerBase  # to compare, and for nothing else
@@ -646,12 +646,12 @@ for axes in (left, right):
     axes.axhline(zipped, color="#555555", linestyle=":", label="zlib")
     axes.set_ylim(0, 5)
     axes.legend(frameon=False)
-plots.show(figure, f"By tokens: {plots.describe_curves(curves, tokens_read, 'thousand tokens', digits=2)} "
+plots.show(figure, f"By tokens: {plots.describe_curves(curves, tokens_read, 'tokens (thousands)', digits=2)} "
            f"By time, the small model ends after {seconds['small']:.0f} s and the larger one after "
            f"{seconds['larger']:.0f} s. The dotted line of zlib lies at {zipped:.2f} bits per byte.")
 
 # %% [markdown]
-# By **tokens** the larger model is ahead: it learns more from the same text, as Kaplan et al. found at sizes far beyond ours. By **time** the small one is ahead as long as both are training: its steps are cheaper, and it has read more by then. At the end it is the larger one that has gone further. (The comparison by time is not quite fair: when the small one has finished its schedule, the larger one is in the middle of its own, with a high rate. And the seconds are those of a single run each, on a machine that may have done other things beside it.) Which of them to take depends on what runs out first, text or time.
+# By **tokens** the larger model is ahead: it learns more from the same text, as [Kaplan et al. 2020](https://arxiv.org/abs/2001.08361) found at sizes far beyond ours. By **time** the small one is ahead as long as both are training: its steps are cheaper, and it has read more by then. At the end it is the larger one that has gone further. (The comparison by time is not quite fair: when the small one has finished its schedule, the larger one is in the middle of its own, with a high rate. And the seconds are those of a single run each, on a machine that may have done other things beside it.) Which of them to take depends on what runs out first, text or time.
 #
 # In our run the small model ends at 1.29 bits per byte and the larger one at 0.86, where `zlib` needs 1.93. So a model with fewer than 100,000 parameters does beat the zip program. (One seed each: a difference of a few hundredths would say nothing here.)
 
@@ -675,7 +675,7 @@ print(f"lzma, after the same {len(read_text) / 1e6:.1f} MB: {primed:.2f} bits pe
 #
 # ### What did it cost?
 #
-# A multiplication of a matrix with a vector is two operations for each weight, one product and one sum. Forward, each of the $N$ parameters that multiply something is used once for each token: $2N$. Backward costs twice as much, for the gradients of the inputs and those of the weights: $4N$. For $D$ tokens that is the rule of thumb $C \approx 6ND$ ([Kaplan et al. 2020](https://arxiv.org/abs/2001.08361), section 2.1, who leave out the embedding). Our table counts once: looking up a row multiplies nothing, but the tied head does. Positions and norms are too few to matter.
+# A multiplication of a matrix with a vector is two operations for each weight, one product and one sum. Forward, each of the $N$ parameters that multiply something is used once for each token: $2N$. Backward costs twice as much, for the gradients of the inputs and those of the weights: $4N$. For $D$ tokens that is the rule of thumb $C \approx 6ND$ (Kaplan et al., section 2.1, who leave out the embedding). From here on the letters are those of the papers: $D$ is the number of tokens, not the width, and $C$ the number of operations. Our table counts once: looking up a row multiplies nothing, but the tied head does. Positions and norms are too few to matter.
 #
 # The rule leaves out what attention does beside its matrices: scores, and sums of values. PyTorch can count all multiplications of matrices while a step runs. How far off is the rule? And how many operations a second does your machine get out of the training, compared with one large multiplication of matrices?
 
@@ -892,11 +892,11 @@ model = GPT(V, 64, 2, 4, max_len=512)
 ways = {"everything again": all_again, "with the cache": by_cache}
 lengths, text, times = [32, 64, 128, 192, 256, 320], torch.randint(V, (1, 512)), {way: [] for way in ways}
 for n in lengths:
-    for way, read in ways.items():
+    for way, reader in ways.items():
         taken = []
         for _ in range(3):
             start = time.perf_counter()
-            read(model, text[:, :n])
+            reader(model, text[:, :n])
             taken.append(time.perf_counter() - start)
         times[way].append(min(taken))
 axes = plots.curves(times, lengths, title="Writing n tokens", x_label="tokens n", y_label="seconds")
@@ -945,10 +945,10 @@ for times_n, times_d in ((1, 1), (10, 1), (1, 10), (10**0.5, 10**0.5), (10, 10))
 # - *Full marks (2 of 2)*: "By ten times as good I mean a tenth of the distance between my bits per byte and the entropy of the text, since below that
 #   no model can go. The exponents are small: by Kaplan ten times the parameters take 16 % off the loss and ten times the tokens 20 %, so I would need
 #   both, and by Hoffmann in equal parts. My larger model has 0.28 million parameters and has read 0.46 million tokens, less than two for each
-#   parameter, so I would first give it ten times as many tokens, all of them new. That is ten times $6ND$ and of the seconds; ten times of both is a
-#   hundred times, more than an hour in place of a minute. I cannot take over their constants, as my text is invented from a hundred patterns and my
-#   models are far smaller than theirs. A model with fewer bits would write better French, but it would know no more about books." Why: All four
-#   lines.
+#   parameter, so I would first give it ten times as many tokens, all of them new. That is ten times the operations ($6ND$) and ten times the seconds;
+#   ten times of both is a hundred times, more than an hour in place of a minute. I cannot take over their constants, as my text is invented from a
+#   hundred patterns and my models are far smaller than theirs. A model with fewer bits would write better French, but it would know no more about
+#   books." Why: All four lines.
 # - *Half (1 of 2)*: "Ten times as good would be a loss ten times lower, and I get it with ten times the parameters, because Kaplan shows that the
 #   loss falls with size. It would cost ten times the operations by $6ND$: my larger model took about a minute, so it would be ten minutes on the same
 #   tokens. What I cannot carry over are their numbers, as they have another vocabulary and real text from the web, while my reviews are invented."

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -178,10 +179,17 @@ def test_a_wanted_exception() -> None:
             raise ValueError(f"size {size} is negative; expected 0 or more")
         return size
 
+    def silent(size: int) -> int:
+        raise ValueError
+
     asks = [Ask((-1,))]
     stage = Stage("raises", 1, "", asks, lambda rng: asks, raises="ValueError")
     examples = Exercise(picky, [stage], []).public_examples()
     assert judge(examples, InProcess(picky)).outcome == "right"
+    assert judge(examples, InProcess(silent)).outcome == "right"
+    spoken = Exercise(picky, [replace(stage, measure="says why")], []).public_examples()
+    assert judge(spoken, InProcess(picky)).outcome == "right"
+    assert "the ValueError says nothing" in str(judge(spoken, InProcess(silent)))
     assert "expected a ValueError" in str(judge(examples, InProcess(lambda size: size)))
     assert judge(examples, InProcess(lambda size: [][size])).outcome != "right"
     assert "it was returned, not raised" in str(judge(examples, InProcess(lambda size: ValueError("negative"))))

@@ -6,6 +6,7 @@ import itertools
 import re
 from typing import Any
 
+import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -50,6 +51,27 @@ def test_a_mask_with_infinities_is_drawn_and_described(shown: list[dict[str, str
     pixels = np.asarray(Image.open(tmp_path / "mask.png").convert("RGB"))
     share = (pixels == 0x55).all(axis=-1).mean()
     assert 0.1 < share < 0.4  # ten of twenty-five squares, and the margins
+
+
+@pytest.mark.parametrize("values", [torch.arange(24.0), torch.linspace(-5, 0, 24), torch.linspace(-1, 2, 24)])
+def test_every_number_can_be_read_on_its_square(values: torch.Tensor) -> None:
+    axes = plots.matrix(values.view(4, 6), "t", digits=1)
+    (image,) = axes.get_images()
+    squares = image.to_rgba(image.get_array())[..., :3].reshape(-1, 3)
+    for square, text in zip(squares, axes.texts, strict=True):
+        ink = matplotlib.colors.to_rgb(text.get_color())
+        light, dark = sorted((plots.luminance(square), plots.luminance(ink)), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) > 4.1
+    plt.close("all")
+
+
+def test_negative_numbers_have_a_colour_of_their_own() -> None:
+    (image,) = plots.matrix(torch.tensor([[-1.0, 0.0, 1.0]]), "t").get_images()
+    below, zero, above = image.to_rgba(image.get_array())[0, :, :3]
+    assert below[0] > below[2] + 0.3
+    assert above[2] > above[0] + 0.3
+    assert (zero > 0.95).all()
+    plt.close("all")
 
 
 def test_a_matrix_without_a_finite_value_is_drawn() -> None:

@@ -20,15 +20,17 @@ from helpers.checking.compare import (
     difference,
     name_of,
 )
-from helpers.checking.measures import INPUTS_KEPT, MEASURES, measured
+from helpers.checking.measures import INPUTS_KEPT, MEASURES, SAYS_WHY, measured
 from helpers.checking.recipes import Recipe
 from helpers.checking.seals import Sealed as Sealed
 from helpers.checking.seals import sealed_problem
+from helpers.checking.takes import OF_ITS_OWN
 from helpers.checking.verdict import Verdict
 
 SECONDS = 5.0  # for one check, however many questions it asks; right answers take a tenth on a slow laptop
 INPUTS_CHANGED = "what the function was given is no longer as it was; the caller still needs it"
 INPUTS_STAY = "what it is given stays as it is"
+SENTENCE = "whoever meets it wants to read what was found and what was expected"
 WORK_ON_A_COPY = "Work on a copy: `x = x + 1` in place of `x += 1`, `masked_fill` in place of `masked_fill_`."
 SAID_OF = {  # what is taken of a call -> what is found in the sentence on its entries, and what is said in its place
     "learns": (
@@ -36,6 +38,9 @@ SAID_OF = {  # what is taken of a call -> what is found in the sentence on its e
         (r"the entry '(.+)' is not expected", "{0} still learns"),
     ),
     "gradients": ((r"the entry '(.+)' is missing", "{0} does not arrive"),),
+    "again": (
+        (f"the entry '{OF_ITS_OWN}' is not expected", "the result asks for a gradient, though nothing given trains"),
+    ),
 }
 KEEPS = "what every answer keeps (see notebook 00)"
 
@@ -262,7 +267,10 @@ def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | No
     """Returns None when a reply is as wanted, else one sentence."""
     if isinstance(case.wanted, Raised):
         if case.wanted.error_type in reply.error_types:
-            return INPUTS_CHANGED if stage.measure == INPUTS_KEPT and reply.changed_inputs else None
+            if stage.measure == INPUTS_KEPT and reply.changed_inputs:
+                return INPUTS_CHANGED
+            silent = stage.measure == SAYS_WHY and reply.error == reply.error_type
+            return f"the {reply.error_type} says nothing; {SENTENCE}" if silent else None
         returned = isinstance(reply.value, plain.Other) and reply.value.type_name == case.wanted.error_type
         got = reply.error or ("it was returned, not raised" if returned else f"got {name_of(reply.value)}")
         return f"expected a {case.wanted.error_type} with a clear sentence; {got}"
@@ -370,7 +378,7 @@ def _passes(stage: StageCases, case: Case, expected: Any, salt: str) -> bool:
     reply = Reply("value", expected)
     if isinstance(expected, Raised):
         kind = expected.error_type
-        reply = Reply("crashed", None, kind, (kind,), changed_inputs=expected.changed)
+        reply = Reply("crashed", None, f"{kind}: in its own words", (kind,), changed_inputs=expected.changed)
     return _problem(stage, case, reply, salt) is None
 
 

@@ -27,9 +27,9 @@ def measured(measure: str, ask: Ask, reply: Reply) -> Reply:
     """Returns the reply with its value measured; a value that cannot be measured becomes an unreadable reply.
 
     Args:
-        measure: one of `MEASURES`, `INPUTS_KEPT`, or "" to leave the reply as it is.
+        measure: one of `MEASURES`, `INPUTS_KEPT`, or "" or `SAYS_WHY` to leave the reply as it is.
     """
-    if not measure or reply.outcome != "value" or reply.value is None:
+    if measure in ("", SAYS_WHY) or reply.outcome != "value" or reply.value is None:
         return reply
     if measure == INPUTS_KEPT:
         return dataclasses.replace(reply, value="changed" if reply.changed_inputs else "kept")
@@ -552,6 +552,7 @@ def _shapes(ask: Ask, value: Any) -> dict[str, str]:
     return {str(name): kind(shape) for name, shape in value.items()}
 
 
+SAYS_WHY = "says why"  # measures no value, but an exception that is wanted: whether it says anything
 INPUTS_KEPT = "inputs kept"  # measures the call and not its value: whether what was given is left as it was
 
 # name -> (what it measures, as a sentence about it begins; the function)

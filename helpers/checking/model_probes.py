@@ -53,6 +53,13 @@ def weights_of(value: Any) -> dict[str, Tensor]:
     return {}
 
 
+def held_by(value: Any) -> list[Tensor]:
+    """Returns the tensors of an input: of a model all parameters and buffers, also those that no checkpoint keeps."""
+    if isinstance(value, nn.Module):
+        return [*value.parameters(), *value.buffers()]
+    return list(weights_of(value).values())
+
+
 def see(model: Any, part: str, look: Callable[[nn.Module], Any]) -> Any:
     """Returns what `look` sees of a model that an answer has returned, or of its submodule `part`.
 
@@ -100,13 +107,10 @@ def origins(model: nn.Module, inputs: Sequence[Mapping[str, Tensor]]) -> dict[st
 
 
 def shared(model: nn.Module, memory: Iterable[Tensor]) -> set[str]:
-    """Returns the names of the parameters that lie in the memory of an input: changing one changes the other."""
+    """Returns the names of the weights that lie in the memory of an input: changing one changes the other."""
     places = {tensor.untyped_storage().data_ptr() for tensor in memory if tensor.numel()}
-    return {
-        name
-        for name, parameter in model.named_parameters(remove_duplicate=False)
-        if parameter.untyped_storage().data_ptr() in places
-    }
+    held = *model.named_parameters(remove_duplicate=False), *model.named_buffers(remove_duplicate=False)
+    return {name for name, tensor in held if tensor.numel() and tensor.untyped_storage().data_ptr() in places}
 
 
 def types(model: nn.Module) -> set[str]:

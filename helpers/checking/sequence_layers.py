@@ -56,6 +56,7 @@ class SumOfSomeWords(nn.Module):
 
 
 LAYERS: dict[str, Any] = {
+    "Conv2d": nn.Conv2d,
     "GRUCell": nn.GRUCell,
     "RNNCell": nn.RNNCell,
     "Recurrent": Recurrent,

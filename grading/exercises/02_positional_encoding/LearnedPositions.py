@@ -262,6 +262,7 @@ EXERCISE = Exercise(
             ],
             _draw_too_long,
             raises="ValueError",
+            measure="says why",
         ),
     ],
     [

@@ -119,7 +119,7 @@ EXERCISE = Exercise(
             _draw_blind((5, 5), (7, 6)),
         ),
         Stage(
-            "an encoder with positions: not 0",
+            "another kind of encoder",
             0.5,
             "With positions the order counts. Return the largest of all absolute differences, one number.",
             [_seeing(4, 4, 5, "sinusoidal", inside=True), _seeing(1, 5, 6, "learned")],
@@ -135,7 +135,7 @@ EXERCISE = Exercise(
             _draw_blind((2, 7), (6, 5), see=True, positions="rotary"),
         ),
         Stage(
-            "a causal encoder without positions: not 0 either",
+            "one more kind of encoder",
             0.5,
             "Ask the encoder itself; do not conclude from its settings. Under a causal mask the first word sees one "
             "word and the last one sees all.",

@@ -33,7 +33,8 @@ def _large(seed: int) -> Model:
 
 def _half_frozen(seed: int) -> list[Model]:
     """Returns classifiers of which a part of the base, or all of it, is frozen already."""
-    return [replace(_classifier(seed, 2), freeze=parts) for parts in (("base.layers",), ("base",))]
+    frozen = (("base.layers",), ("base.embedding",), ("base",))
+    return [replace(_classifier(seed, 2), freeze=parts) for parts in frozen]
 
 
 def _freezing(chosen: Callable[[str], bool]) -> Callable[[Any], Any]:

@@ -74,6 +74,12 @@ def _renamed(seed: int, which: int) -> Ask:
     return Ask((_classifier(seed + 1, 3, d_model=4), checkpoint), changes=(0, 1))
 
 
+def _prefixed_twice(seed: int) -> Ask:
+    """Returns a checkpoint in which one name has the prefix twice: whoever takes away every `base.` finds it to fit."""
+    checkpoint = _as_dict(seed, lambda names: {n: f"base.{n}" if i == 0 else n for i, n in enumerate(names)})
+    return Ask((_classifier(seed + 1, 3, d_model=4), checkpoint), changes=(0, 1))
+
+
 def _width_one(seed: int) -> Ask:
     """Returns a checkpoint of width 1, whose numbers could be copied into any width by broadcasting."""
     return Ask((_classifier(seed), _checkpoint(seed + 1, d_model=1, n_heads=1)), changes=(0, 1))
@@ -103,6 +109,7 @@ def _other_names(rng: random.Random) -> list[Ask]:
         Ask((_classifier(seed_from(rng), n_layers=few), _checkpoint(seed_from(rng), n_layers=many)), changes=(0, 1)),
         Ask((_classifier(seed_from(rng)), replace(_base(seed_from(rng)), spread=0.3, state=True)), changes=(0, 1)),
         _renamed(seed_from(rng), rng.randint(0, 12)),
+        _prefixed_twice(seed_from(rng)),
     ]
 
 
@@ -118,6 +125,7 @@ PUBLIC_NAMES = [
     Ask((_classifier(1), _checkpoint(2, n_layers=2)), changes=(0, 1)),
     Ask((_classifier(1), replace(_base(2), spread=0.3, state=True)), changes=(0, 1)),
     _renamed(4, 2),
+    _prefixed_twice(5),
 ]
 
 
@@ -255,6 +263,7 @@ EXERCISE = Exercise(
             PUBLIC_WIDTH,
             _other_width,
             raises="ValueError",
+            measure="says why",
         ),
         Stage(
             "a base with other names: a ValueError",
@@ -265,6 +274,7 @@ EXERCISE = Exercise(
             PUBLIC_NAMES,
             _other_names,
             raises="ValueError",
+            measure="says why",
             decisive=True,
         ),
         Stage(

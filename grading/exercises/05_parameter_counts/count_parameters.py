@@ -91,6 +91,12 @@ def _large(rng: random.Random) -> Model:
     return Model("LanguageModel", arguments, meta=True)
 
 
+def _convolution(rng: random.Random) -> Model:
+    """Returns a layer for pictures, whose weights have four axes."""
+    sizes = dict(zip(("in_channels", "out_channels", "kernel_size"), rng.sample(range(2, 6), 3), strict=True))
+    return Model("Conv2d", sizes)
+
+
 LARGE = _large(random.Random(1))
 
 ALL_TIED = (TIED, TIED_BIASES, TIED_IN_ONE)  # in two modules, in one layer, in one module
@@ -102,8 +108,8 @@ EXERCISE = Exercise(
             "a plain model: every number of every tensor",
             0.5,
             "Go through model.parameters() and add up how many numbers each tensor has: p.numel().",
-            [Ask((_language_model(),)), Ask((LARGE,))],
-            _draw_models(lambda rng: [(_language_model(**_shape(rng)),), (_large(rng),)]),
+            [Ask((_language_model(),)), Ask((LARGE,)), Ask((_convolution(random.Random(2)),))],
+            _draw_models(lambda rng: [(_language_model(**_shape(rng)),), (_large(rng),), (_convolution(rng),)]),
             decisive=True,
         ),
         Stage(

@@ -90,7 +90,7 @@ EXERCISE = Exercise(
             decisive=True,
         ),
         _self(
-            "vectors of any length",
+            "vectors of other lengths, up to 5.5",
             0.75,
             "The check draws their length: take it from the vectors, beta squared is u_a @ u_a.",
             "values",

@@ -102,6 +102,14 @@ def _as_texts(scores: Scores) -> str:
     return min(_near(scores), key=lambda name: str(scores[name]["parameters"]))
 
 
+def _rounded(scores: Scores) -> str:
+    """Rounds all that is compared to one decimal, as a table shows it."""
+    best = max(scores.values(), key=_mean)
+    limit = round(round(_mean(best), 1) - round(_standard_error(best), 1), 1)
+    near = [name for name, row in scores.items() if round(_mean(row), 1) >= limit]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
 STEPS = {3: [-1.0, 1.0, 0.0], 4: [-1.0, 1.0, -0.5, 0.5], 5: [-1.0, 1.0, -0.5, 0.5, 0.0]}
 
 
@@ -173,12 +181,21 @@ TEST = 5, [(1, 9.35, 1.0, 0.0, 0.0), (3, 9.8, 0.4, 3.0, 0.0), (6, 10.0, 2.0, 5.0
 # one standard error is 1.15, the standard deviation 2, two standard errors are 2.31
 DOUBLE = 3, [(1, 7.85, 1.0, 0.0, 0.0), (2, 8.2, 1.0, 0.0, 0.0), (3, 9.8, 0.4, 3.0, 0.0), (6, 10.0, 2.0, 5.0, 0.0)]
 
+# the limit is 9.106: the smallest is just not as good, by less than rounding to one decimal shows
+JUST_BELOW = 5, [(1, 9.085, 1.0, 0.0, 0.0), (3, 9.8, 0.4, 3.0, 0.0), (6, 10.0, 2.0, 5.0, 0.0)]
+
 
 def _choices(*tables: Settings) -> tuple[list[Ask], Any]:
     """Returns the public questions and what draws those of grading; every second begins with the smallest setting."""
 
     def draw(rng: random.Random) -> list[Ask]:
-        return [_scores(rng, table, largest_first=n % 2 == 0) for n, table in enumerate(tables)]
+        asks = []
+        for n, table in enumerate(tables):
+            ask = _scores(rng, table, largest_first=n % 2 == 0)
+            while table is JUST_BELOW and _rounded(*ask.inputs) == choose_setting(*ask.inputs):
+                ask = _scores(rng, table, largest_first=n % 2 == 0)  # by luck, rounding does no harm
+            asks.append(ask)
+        return asks
 
     return draw(random.Random(5)), draw
 
@@ -204,7 +221,10 @@ EXERCISE = Exercise(
             1,
             "The standard error is that of the best setting's mean: its standard deviation (with n - 1) divided by the "
             "root of n, its number of runs. Use means, not single runs.",
-            *_choices(BETWEEN, OWN, LUCKY, UNLUCKY, DIVISOR, ROOT, THREE, EQUAL, QUIET, UNEVEN, FEWER, TEST, DOUBLE),
+            *_choices(
+                *(BETWEEN, OWN, LUCKY, UNLUCKY, DIVISOR, ROOT, THREE, EQUAL, QUIET, UNEVEN, FEWER, TEST, DOUBLE),
+                JUST_BELOW,
+            ),
         ),
     ],
     [
@@ -259,6 +279,11 @@ EXERCISE = Exercise(
             "two standard errors",
             "As good is what lies at most one standard error below the best mean, not two.",
             lambda scores: _smallest_above(scores, lambda best, _: _mean(best) - 2 * _standard_error(best)),
+        ),
+        Mistake(
+            "means are rounded before they are compared",
+            "A table shows one decimal; what decides may lie behind it. Compare the numbers as they are.",
+            _rounded,
         ),
         Mistake(
             "the lowest mean of those that are as good",

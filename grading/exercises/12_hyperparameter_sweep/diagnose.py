@@ -178,10 +178,10 @@ def _good_at_the_limit(rng: random.Random) -> tuple[Losses, Losses]:
     return train, dev
 
 
-def _bent(rng: random.Random, rise: float) -> tuple[Losses, Losses]:
+def _bent(rng: random.Random, rise: float, lowest: tuple[float, float] = (0.8, 1.2)) -> tuple[Losses, Losses]:
     """The training loss falls to nearly nothing, the dev loss falls and rises again to `rise` times its lowest."""
     down, up = rng.randint(4, 6), rng.randint(5, 8)
-    low = rng.uniform(0.8, 1.2)
+    low = rng.uniform(*lowest)
     dev = _falling(rng.uniform(4, 5), low, down, 1.0)
     dev += [round(dev[-1] * (1 + (rise - 1) * (n + 1) / up), 3) for n in range(up)]
     return _falling(5, 0.02, down + up, rng.uniform(0.4, 0.6)), dev
@@ -191,6 +191,14 @@ def _bent_and_falling(rng: random.Random) -> tuple[Losses, Losses]:
     """The dev loss has doubled and falls again, by more than 5 %; it is still far above its lowest."""
     train, dev = _bent(rng, 2.0)
     return train, [*dev, round(dev[-1] * rng.uniform(0.82, 0.88), 3)]
+
+
+def _from_the_first_on(rng: random.Random) -> tuple[Losses, Losses]:
+    """The dev loss is at its lowest after the first epoch, jumps, and creeps up to less than 10 % above the second."""
+    epochs, low = rng.randint(5, 8), rng.uniform(2.5, 3.5)
+    ends = low * rng.uniform(1.055, 1.065), low * rng.uniform(1.135, 1.145)
+    rising = [ends[0] + (ends[1] - ends[0]) * n / (epochs - 2) for n in range(epochs - 1)]
+    return _falling(5, 0.5, epochs, 0.6), [round(loss, 3) for loss in (low, *rising)]
 
 
 def _jump(rng: random.Random) -> tuple[Losses, Losses]:
@@ -262,7 +270,14 @@ EXERCISE = Exercise(
             "a dev loss that turns upwards overfits",
             1,
             "Compare the last dev loss with the lowest of the run, not with the first one or with the training loss.",
-            *_curves(*(partial(_bent, rise=rise) for rise in (1.6, 1.3, 4.5)), _bent_and_falling, _jump, _three_epochs),
+            *_curves(
+                *(partial(_bent, rise=rise) for rise in (1.6, 1.3, 4.5)),
+                partial(_bent, rise=1.105, lowest=(1.5, 2.0)),  # 10.5 % above the lowest, which is 9.5 % below it
+                _bent_and_falling,
+                _jump,
+                _three_epochs,
+                _from_the_first_on,
+            ),
         ),
         Stage(
             "a dev loss that still falls underfits",

@@ -139,7 +139,7 @@ def _settings(rng: random.Random, count: int) -> list[Row]:
     names = rng.sample(["shallow", "wide", "deep", "narrow", "tall", "plain", "wet", "dry"], count)
     return [
         {"name": name, "layers": rng.randint(1, 8), "width": 8 * rng.randint(4, 90), "dropout": rng.choice([0.1, 0.2])}
-        | {"norm": rng.choice(["pre", "post"]), "warmup": None, "seed": rng.randrange(2**30, 2**31)}
+        | {"norm": rng.choice(["pre", "post"]), "warmup": None, "seed": rng.randrange(2**30, 2**31), "rate": 1e-3}
         for name in names
     ]
 
@@ -175,7 +175,7 @@ def _sweep(
         if entry == "norm":
             row[entry] = "pre" if row[entry] == "post" else "post"
         else:
-            row[entry] += {"layers": 1, "width": 8, "dropout": 0.25, "seed": 1}[entry]
+            row[entry] += {"layers": 1, "width": 8, "dropout": 0.25, "seed": 1, "rate": -5e-4}[entry]
         row["seconds"] = rng.randint(60, 900)  # noted then, and not today: nothing of the old row is left
     if lacks:
         del finished[settings[2]["name"]][lacks]
@@ -203,7 +203,7 @@ _FAILED = {"count": 4, "done": (3,), "stop_at": 2, "fails": True}
 _CHANGES = (
     _asks("trained", _CHANGED, {"count": 3, "done": (0, 2), "lacks": "dropout"}),
     _asks("trained", {"count": 3, "done": (0, 1), "changed": [(1, "norm")]}),
-    _asks("trained", {"count": 4, "done": (1, 2), "changed": [(1, "seed")]}),
+    _asks("trained", {"count": 4, "done": (1, 2), "changed": [(1, "seed"), (2, "rate")]}),
     _asks("rows", _CHANGED),
     _asks("saved", _CHANGED),
 )

@@ -165,8 +165,8 @@ EXERCISE = Exercise(
         Stage(
             "as many groups as heads: attention as in notebook 03",
             0.5,
-            "Each head has its own keys and values: dot products, divided by the root of the width d, softmax over the "
-            "keys, and the weighted mean of the values.",
+            "Each head has its own keys and values: dot products, divided by the root of their width d/h, softmax over "
+            "the keys, and the weighted mean of the values.",
             [_ask(1, 1, (2, 2), 2, 3, 4), _ask(4, 2, (1, 1), 1, 2, 3)],
             _draw_plain,
         ),
@@ -187,7 +187,7 @@ EXERCISE = Exercise(
         Stage(
             "one group for all heads",
             0.25,
-            "Keys and values are (b, 1, m, d): every head reads them, with a query of its own.",
+            "Keys and values are (b, 1, m, d/h): every head reads them, with a query of its own.",
             [_ask(16, 2, (3, 1), 2, 4, 3)],
             _draw_one,
         ),
@@ -240,7 +240,7 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "the scale is missing",
-            "Divide the dot products by the square root of d, as always.",
+            "Divide the dot products by the square root of d/h, as always.",
             _scaled_by(lambda query, key: 1.0),
         ),
         Mistake(
@@ -250,12 +250,12 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "divided by the square root of the number of heads",
-            "A score is a sum over the d numbers of one head: divide by the root of d.",
+            "A score is a sum over the d/h numbers of one head: divide by the root of d/h.",
             _scaled_by(lambda query, key: math.sqrt(query.size(1))),
         ),
         Mistake(
             "divided by the square root of the length",
-            "A score is a sum over the d numbers of one head, not over the keys.",
+            "A score is a sum over the d/h numbers of one head, not over the keys.",
             _scaled_by(lambda query, key: math.sqrt(key.size(-2))),
         ),
         Mistake(
@@ -283,9 +283,9 @@ EXERCISE = Exercise(
         "groups it is `A A B B C C`, with six and two `A A A B B B`: a group is read by $h / g$ heads. "
         "`torch.tensor([7, 8]).repeat_interleave(2)` is `[7, 7, 8, 8]`; `.repeat(2)` is `[7, 8, 7, 8]`.",
         "1. How many heads share a group: `query.size(1) // key.size(1)`.\n"
-        "2. Keys and values, `(b, g, m, d)`, become `(b, h, m, d)`, along the axis of the heads, dim=1.\n"
+        "2. Keys and values, `(b, g, m, d/h)`, become `(b, h, m, d/h)`, along the axis of the heads, dim=1.\n"
         "3. Scores `(b, h, n, m)`: queries times the keys with their last two axes exchanged, divided by the root of "
         "`query.size(-1)`; plus the mask, if there is one.\n"
-        "4. Softmax over the last axis, times the values: `(b, h, n, d)`.",
+        "4. Softmax over the last axis, times the values: `(b, h, n, d/h)`.",
     ),
 )

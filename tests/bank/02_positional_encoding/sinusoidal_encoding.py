@@ -213,3 +213,13 @@ def sinusoidal_encoding(max_len, d_model):
     speed = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
     angles = torch.arange(max_len).unsqueeze(1) * speed
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1).half().float()
+
+
+# %% wrong: the root of an infinite power ->
+def sinusoidal_encoding(max_len, d_model):
+    place = torch.arange(max_len).unsqueeze(1)
+    divisor = (10000.0 ** torch.arange(0, d_model, 2)) ** (1 / d_model)
+    table = torch.empty(max_len, d_model)
+    table[:, 0::2] = (place / divisor).sin()
+    table[:, 1::2] = (place / divisor).cos()
+    return table

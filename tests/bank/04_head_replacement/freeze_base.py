@@ -184,3 +184,11 @@ def freeze_base(model):
 def freeze_base(model):
     model.base.forward = torch.no_grad()(model.base.forward)
     return model
+
+
+# %% wrong: a frozen embedding is taken for a frozen base ->
+def freeze_base(model):
+    if not next(model.base.parameters()).requires_grad:
+        return model
+    model.base.requires_grad_(False)
+    return model

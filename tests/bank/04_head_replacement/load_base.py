@@ -308,3 +308,26 @@ def load_base(model, checkpoint):
         for name, parameter in wanted.items():
             parameter.copy_(found[name].reshape(parameter.shape))
     return model
+
+
+# %% wrong: every base. is taken away, and not the prefix alone ->
+def load_base(model, checkpoint):
+    found = {name.replace("base.", ""): w for name, w in checkpoint.items() if name.startswith("base.")}
+    expected = model.base.state_dict()
+    if found.keys() != expected.keys():
+        raise ValueError(f"found the names {sorted(found)}, expected {sorted(expected)}")
+    for name in expected:
+        if found[name].shape != expected[name].shape:
+            raise ValueError(f"{name}: found {tuple(found[name].shape)}, expected {tuple(expected[name].shape)}")
+    model.base.load_state_dict(found)
+    return model
+
+
+# %% wrong: an error without a word ->
+def load_base(model, checkpoint):
+    found = {name.removeprefix("base."): w for name, w in checkpoint.items() if name.startswith("base.")}
+    expected = model.base.state_dict()
+    if {n: w.shape for n, w in found.items()} != {n: w.shape for n, w in expected.items()}:
+        raise ValueError
+    model.base.load_state_dict(found)
+    return model

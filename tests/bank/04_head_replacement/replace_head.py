@@ -245,3 +245,9 @@ def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
     shape = tuple(classifier.head.weight.shape)
     classifier.head = _heads.setdefault(shape, classifier.head)
     return classifier
+
+
+# %% wrong: buffers are shared ->
+def replace_head(model, n_classes):
+    shared = {id(buffer): buffer for buffer in model.base.buffers()}
+    return Classifier(copy.deepcopy(model.base, shared), n_classes)

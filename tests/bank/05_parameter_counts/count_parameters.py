@@ -108,8 +108,8 @@ def count_parameters(model, trainable_only=False):
 def count_parameters(model, trainable_only=False):
     total = 0
     for p in model.parameters():
-        if p.dim() == 2 and (p.requires_grad or not trainable_only):
-            total += p.shape[0] * p.shape[1]
+        if p.dim() > 1 and (p.requires_grad or not trainable_only):
+            total += p.shape.numel()
     return total
 
 
@@ -250,4 +250,13 @@ def count_parameters(model: nn.Module, trainable_only: bool = False) -> int:
         own = [part for part in module._parameters.values() if part is not None and id(part) not in seen]
         seen.update(id(part) for part in own)
         total += sum(part.numel() for part in own if part.requires_grad or not trainable_only)
+    return total
+
+
+# %% wrong: rows times columns ->
+def count_parameters(model, trainable_only=False):
+    total = 0
+    for parameter in model.parameters():
+        if not (trainable_only and not parameter.requires_grad):
+            total += parameter.shape[0] * (parameter.shape[1] if parameter.dim() > 1 else 1)
     return total

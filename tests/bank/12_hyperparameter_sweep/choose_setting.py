@@ -329,3 +329,15 @@ def choose_setting(scores: dict[str, dict]) -> str:
     error = statistics.stdev(runs) / math.sqrt(len(runs)) or 1.0
     good = [name for name, mean in means.items() if mean >= means[best] - error]
     return min(good, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: rounded as in the table -> means are rounded before they are compared
+def choose_setting(scores: dict[str, dict]) -> str:
+    import statistics
+
+    means = {name: round(statistics.mean(row["dev_bleu"]), 1) for name, row in scores.items()}
+    best = max(means, key=means.get)
+    runs = scores[best]["dev_bleu"]
+    error = round(statistics.stdev(runs) / math.sqrt(len(runs)), 1)
+    good = [name for name in scores if means[name] >= round(means[best] - error, 1)]
+    return min(good, key=lambda name: scores[name]["parameters"])

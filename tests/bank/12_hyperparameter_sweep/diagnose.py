@@ -236,3 +236,21 @@ def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
     if before > 1.05 * last:
         return "underfits"
     return "fits"
+
+
+# %% wrong: ten per cent of the last ->
+def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    if min(dev_loss) < 0.9 * dev_loss[-1]:
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: the lowest from the second epoch on ->
+def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss[1:]):
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
