@@ -646,7 +646,8 @@ for seed in (0, 1):
           f"learned from {[round(b) for b in on_known[-1]]}")
 
 # %% measured
-lines = {"sentences they have learned from": on_known, "sentences they have never seen": on_unseen}  # (2, 4) each
+lines = {"sentences they have learned from": on_known,  # (2, 4) each
+         "sentences they have never seen": on_unseen}
 axes = plots.curves(lines, sizes, title="The same models, scored in two ways",
                     x_label="pairs to learn from", y_label="BLEU", log_x=True)
 axes.set(ylim=(0, 103), xticks=sizes, xticklabels=[f"{size:,}" for size in sizes])

@@ -646,7 +646,8 @@ for axes in (left, right):
     axes.axhline(zipped, color="#555555", linestyle=":", label="zlib")
     axes.set_ylim(0, 5)
     axes.legend(frameon=False)
-plots.show(figure, f"By tokens: {plots.describe_curves(curves, tokens_read, 'tokens (thousands)', digits=2)} "
+told = plots.describe_curves(curves, tokens_read, "tokens (thousands)", digits=2)
+plots.show(figure, f"By tokens: {told} "
            f"By time, the small model ends after {seconds['small']:.0f} s and the larger one after "
            f"{seconds['larger']:.0f} s. The dotted line of zlib lies at {zipped:.2f} bits per byte.")
 

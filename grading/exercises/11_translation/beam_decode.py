@@ -410,14 +410,15 @@ EXERCISE = Exercise(
     hints=(
         "Do the table of section 8 with a pencil, width 2: which two beams are kept after the first word, and with "
         "what sums of logarithms? How many sentences do you then compare in the second step, and how many do you "
-        "keep? Suppose that one of those two ends with `<eos>`: how many beams are left for the third step? And by "
-        "what do you divide at the end, for a sentence of two words and `<eos>`?",
+        "keep? Suppose that one of those two ends with `<eos>`: how many beams go on into the third step, and how "
+        "many come out of it? And by what do you divide at the end, for a sentence of two words and `<eos>`?",
         "In nats: *un* $\\ln 0.5 = -0.69$, *le* $\\ln 0.4 = -0.92$; *des* drops out. All words after *un* and all "
         "after *le*, in *one* list: *un chat* $-0.69 - 0.92 = -1.61$, *un chien* $-1.90$, *le chat* $-0.92 - 0.11 "
         "= -1.02$, ... The two best are *le chat* and *un chat*. Suppose that `<eos>` follows *le chat* with "
         "probability 1: the sum stays $-1.02$, three words have been written, and the score is $-0.34$. It is "
-        "finished and leaves its place in the beam empty. Logarithms are added because probabilities are "
-        "multiplied, so you need `log_softmax`; logits alone cannot be added.",
+        "finished, and only *un chat* goes on; the third step keeps the two best of its candidates again. "
+        "Logarithms are added because probabilities are multiplied, so you need `log_softmax`; "
+        "logits alone cannot be added.",
         "A beam is a list of tokens with its sum:\n"
         "```python\n"
         "context = model.encode(source, torch.tensor([source.shape[1]]))\n"

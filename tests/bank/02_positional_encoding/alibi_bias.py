@@ -208,11 +208,3 @@ def alibi_bias(n_heads, size):
     distance = (torch.arange(size).unsqueeze(1) - torch.arange(size)).clamp(min=0)
     factors = torch.exp(-slopes.view(-1, 1, 1) * distance)
     return factors.tril().log()
-
-
-# %% wrong: the slopes can learn ->
-def alibi_bias(n_heads, size):
-    slopes = nn.Parameter(2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads))
-    place = torch.arange(size)
-    distance = place.unsqueeze(1) - place
-    return (-slopes.view(-1, 1, 1) * distance).masked_fill(distance < 0, -torch.inf)
