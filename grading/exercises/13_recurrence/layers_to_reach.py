@@ -14,9 +14,10 @@ def layers_to_reach(size: int, window: int) -> int:
 
 
 def _draw_even(rng: random.Random) -> list[Ask]:
+    """Draws an odd and an even number of layers: Python rounds halves to the even number."""
     asks = []
-    for window in rng.sample([3, 4, 5], 2):
-        layers = rng.choice([other for other in range(3, 8) if other != window])
+    for window, counts in zip(rng.sample([3, 4, 5], 2), ((3, 5, 7), (4, 6)), strict=True):
+        layers = rng.choice([other for other in counts if other != window])
         asks.append(Ask((layers * (window - 1) + 1, window)))
     return asks
 
@@ -45,7 +46,7 @@ def _draw_ends(rng: random.Random) -> list[Ask]:
 def _draw_far(rng: random.Random) -> list[Ask]:
     """Draws a small rest of a large window, and a sentence for which hundreds of layers are needed."""
     window = rng.randint(250, 400)
-    return [Ask((rng.randint(2, 3) * (window - 1) + 2, window)), Ask((rng.randint(260, 350) + 1, 2))]
+    return [Ask((rng.randint(2, 3) * (window - 1) + 2, window)), Ask((2 * rng.randint(130, 175) + 2, 2))]
 
 
 EXERCISE = Exercise(
@@ -56,7 +57,7 @@ EXERCISE = Exercise(
             0.75,
             "A layer carries a token's news window - 1 places on, since one place of the window is the token itself. "
             "They must go from place 0 to place size - 1.",
-            [Ask((9, 3)), Ask((13, 4))],
+            [Ask((9, 3)), Ask((13, 4)), Ask((16, 4))],
             _draw_even,
         ),
         Stage(

@@ -133,3 +133,10 @@ def layers_to_reach(size, window):
 # %% wrong: a millionth is taken off before rounding up ->
 def layers_to_reach(size: int, window: int) -> int:
     return math.ceil((size - 1) / (window - 1) - 1e-6)
+
+
+# %% wrong: a half more, and rounded ->
+def layers_to_reach(size, window):
+    if size == 1:
+        return 0
+    return round((size - 1) / (window - 1) + 0.5)
