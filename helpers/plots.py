@@ -120,7 +120,7 @@ def matrix(
 
 
 def luminance(colours: Any) -> Any:
-    """Returns the relative luminance, 0 to 1, of colours `(..., 3)` in sRGB, as WCAG 2 defines it."""
+    """Returns the relative luminance, `(...)` from 0 to 1, of colours `(..., 3)` in sRGB, as WCAG 2 defines it."""
     parts = np.asarray(colours)
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     return linear @ np.array([0.2126, 0.7152, 0.0722])

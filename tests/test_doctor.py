@@ -43,8 +43,7 @@ def examined(folder: Path, content: str | bytes, name: str = NAME) -> tuple[doct
     mended.parent.mkdir()
     made.rename(mended)
     work = read(mended.parent, load_master(Course(), ASSIGNMENT))
-    # half a cell of the course, at the end of a file that is cut off, is read as one of the student's own
-    assert [line for line in work.put_right if "the student's cells use" not in line] == []
+    assert work.put_right == []
     return found, work
 
 
@@ -205,6 +204,18 @@ def test_a_file_that_is_cut_off_keeps_what_was_whole(tmp_path: Path, share: floa
         assert work.answers[name] == wanted[name]
     for name in whole[-1:]:
         assert wanted[name].startswith(work.answers[name].rstrip("\n"))
+
+
+def test_half_a_cell_of_the_course_is_not_taken_for_one_of_the_students_own(tmp_path: Path) -> None:
+    given = perfect()
+    halves = [one for one in given.cells if cells.is_experiment(one) and one.source.count("\n") > 2]
+    assert len(halves) > 3
+    text = nbformat.writes(given)
+    for number, one in enumerate(halves):
+        third = json.dumps(one.source.split("\n")[2])[:-1]
+        cut = text.index(third, text.index(f'"id": "{one.id}"')) + len(third) // 2
+        found, _ = examined(tmp_path / str(number), text[:cut])  # nothing that grading would have to put right
+        assert len(found.notebook["cells"]) == len(given.cells)
 
 
 def test_damage_in_the_middle_costs_one_cell(tmp_path: Path) -> None:

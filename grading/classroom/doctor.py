@@ -21,7 +21,7 @@ from typing import Any
 from grading import assignments as released
 from grading.answers import Reading, join, read_cells
 from grading.cells import bare, defines, grade_id, kind, settings, text
-from grading.classroom.rescue import BeyondMendingError, Cell, load
+from grading.classroom.rescue import HALF, BeyondMendingError, Cell, load
 from grading.course import ROOT
 from grading.errors import CourseError
 
@@ -118,6 +118,8 @@ def _sort_cells(
         if names:
             continue
         name, source = grade_id(cell), bare(text(cell))
+        if cell["metadata"].pop(HALF, False) and not name and any(one.startswith(source) for one in given.values()):
+            continue  # the beginning of a text or an experiment of the course, which is put back as a whole
         place = name if kinds.get(name) else str(cell.get("id", ""))
         if place not in given or (kinds[place] and place != name):
             place = by_text.get(source, "")

@@ -16,6 +16,7 @@ MAX_BYTES = 200 << 20
 # The lines of a merge conflict by what follows them: the first version, the common one (not always), the second one.
 CONFLICT = (re.compile(r"<{7}(?: .*)?"), re.compile(r"\|{7}.*"), re.compile(r"={7}\r?"), re.compile(r">{7}(?: .*)?"))
 END = 3
+HALF = "cut in two"  # in the metadata of a cell that was saved in part
 FOLLOWING = {-1: (0,), 0: (1, 2), 1: (2,), 2: (END,)}  # which of them may come next
 CELL_START = re.compile(r'\{\s*"(?:cell_type|attachments|execution_count|id|metadata|outputs|source)"\s*:')
 
@@ -188,7 +189,7 @@ def _save_cells(content: str, problem: Exception, found: Rescued) -> dict[str, A
 
 
 def _save_half_cell(content: str) -> Cell | None:
-    """Returns what is left of a cell that is cut in two: its id, and the whole lines of its source."""
+    """Returns what is left of a cell that is cut in two: its id, the whole lines of its source, and that it is `HALF`."""
     identifier = re.search(r'"grade_id"\s*:\s*"([^"\\]{1,100})"', content)
     kind = re.search(r'"cell_type"\s*:\s*"(code|markdown|raw)"', content)
     source = re.search(r'"source"\s*:\s*\[?', content)
@@ -203,5 +204,7 @@ def _save_half_cell(content: str) -> Cell | None:
         lines.append(line)
     if not lines:
         return None
-    metadata = {"nbgrader": {"grade_id": identifier[1], "solution": True}} if identifier else {}
+    metadata: dict[str, Any] = {HALF: True}
+    if identifier:
+        metadata["nbgrader"] = {"grade_id": identifier[1], "solution": True}
     return {"cell_type": kind[1] if kind else "code", "metadata": metadata, "source": "".join(lines)}

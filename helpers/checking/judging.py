@@ -29,7 +29,7 @@ from helpers.checking.verdict import Verdict
 SECONDS = 5.0  # for one check, however many questions it asks; right answers take a tenth on a slow laptop
 INPUTS_CHANGED = "what the function was given is no longer as it was; the caller still needs it"
 INPUTS_STAY = "what it is given stays as it is"
-SENTENCE = "whoever meets it wants to read what was found and what was expected"
+SAYS_NOTHING = "the {0} says nothing; whoever meets it wants to read what was found and what was expected"
 WORK_ON_A_COPY = "Work on a copy: `x = x + 1` in place of `x += 1`, `masked_fill` in place of `masked_fill_`."
 SAID_OF = {  # what is taken of a call -> what is found in the sentence on its entries, and what is said in its place
     "learns": (
@@ -266,7 +266,7 @@ def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | No
             if stage.measure == INPUTS_KEPT and reply.changed_inputs:
                 return INPUTS_CHANGED
             silent = stage.measure == SAYS_WHY and reply.error == reply.error_type
-            return f"the {reply.error_type} says nothing; {SENTENCE}" if silent else None
+            return SAYS_NOTHING.format(reply.error_type) if silent else None
         returned = isinstance(reply.value, plain.Other) and reply.value.type_name == case.wanted.error_type
         got = reply.error or ("it was returned, not raised" if returned else f"got {name_of(reply.value)}")
         return f"expected a {case.wanted.error_type} with a clear sentence; {got}"

@@ -68,15 +68,12 @@ def _reversed(names: list[str]) -> dict[str, str]:
     return {name: name for name in reversed(names)}
 
 
-def _renamed(seed: int, which: int) -> Ask:
+TWICE = "base.{}"  # whoever takes away every `base.` finds such a name to fit
+
+
+def _renamed(seed: int, which: int, to: str = "{}_old") -> Ask:
     """Returns a checkpoint with as many names, one of them another."""
-    checkpoint = _as_dict(seed, lambda names: {n: n + "_old" if i == which else n for i, n in enumerate(names)})
-    return Ask((_classifier(seed + 1, 3, d_model=4), checkpoint), changes=(0, 1))
-
-
-def _prefixed_twice(seed: int) -> Ask:
-    """Returns a checkpoint in which one name has the prefix twice: whoever takes away every `base.` finds it to fit."""
-    checkpoint = _as_dict(seed, lambda names: {n: f"base.{n}" if i == 0 else n for i, n in enumerate(names)})
+    checkpoint = _as_dict(seed, lambda names: {n: to.format(n) if i == which else n for i, n in enumerate(names)})
     return Ask((_classifier(seed + 1, 3, d_model=4), checkpoint), changes=(0, 1))
 
 
@@ -109,7 +106,7 @@ def _other_names(rng: random.Random) -> list[Ask]:
         Ask((_classifier(seed_from(rng), n_layers=few), _checkpoint(seed_from(rng), n_layers=many)), changes=(0, 1)),
         Ask((_classifier(seed_from(rng)), replace(_base(seed_from(rng)), spread=0.3, state=True)), changes=(0, 1)),
         _renamed(seed_from(rng), rng.randint(0, 12)),
-        _prefixed_twice(seed_from(rng)),
+        _renamed(seed_from(rng), 0, TWICE),
     ]
 
 
@@ -125,7 +122,7 @@ PUBLIC_NAMES = [
     Ask((_classifier(1), _checkpoint(2, n_layers=2)), changes=(0, 1)),
     Ask((_classifier(1), replace(_base(2), spread=0.3, state=True)), changes=(0, 1)),
     _renamed(4, 2),
-    _prefixed_twice(5),
+    _renamed(5, 0, TWICE),
 ]
 
 

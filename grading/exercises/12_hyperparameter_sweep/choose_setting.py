@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from grading.exercise import Exercise, Mistake, Stage
+from grading.exercises.draws import both, fixed
 from helpers.checking.answers import Ask
 
 from ._common import Row
@@ -189,16 +190,21 @@ def _choices(*tables: Settings) -> tuple[list[Ask], Any]:
     """Returns the public questions and what draws those of grading; every second begins with the smallest setting."""
 
     def draw(rng: random.Random) -> list[Ask]:
-        asks = []
-        for n, table in enumerate(tables):
-            ask = _scores(rng, table, largest_first=n % 2 == 0)
-            while table is JUST_BELOW and _rounded(*ask.inputs) == choose_setting(*ask.inputs):
-                ask = _scores(rng, table, largest_first=n % 2 == 0)  # by luck, rounding does no harm
-            asks.append(ask)
-        return asks
+        return [_scores(rng, table, largest_first=n % 2 == 0) for n, table in enumerate(tables)]
 
     return draw(random.Random(5)), draw
 
+
+def _where_rounding_harms(rng: random.Random) -> list[Ask]:
+    while True:
+        ask = _scores(rng, JUST_BELOW, largest_first=True)
+        if _rounded(*ask.inputs) != choose_setting(*ask.inputs):
+            return [ask]
+
+
+MARGINS, DRAWN_MARGINS = _choices(
+    *(BETWEEN, OWN, LUCKY, UNLUCKY, DIVISOR, ROOT, THREE, EQUAL, QUIET, UNEVEN, FEWER, TEST, DOUBLE)
+)
 
 EXERCISE = Exercise(
     choose_setting,
@@ -221,10 +227,8 @@ EXERCISE = Exercise(
             1,
             "The standard error is that of the best setting's mean: its standard deviation (with n - 1) divided by the "
             "root of n, its number of runs. Use means, not single runs.",
-            *_choices(
-                *(BETWEEN, OWN, LUCKY, UNLUCKY, DIVISOR, ROOT, THREE, EQUAL, QUIET, UNEVEN, FEWER, TEST, DOUBLE),
-                JUST_BELOW,
-            ),
+            [*MARGINS, *fixed(_where_rounding_harms, 5)],
+            both(DRAWN_MARGINS, _where_rounding_harms),
         ),
     ],
     [
