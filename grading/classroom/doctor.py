@@ -53,6 +53,7 @@ def _rebuild(student: Sequence[Cell], master: Sequence[Cell], found: Diagnosis) 
 
     What counts as an answer is what the autograder takes for one (`grading.answers`).
     """
+    student = _without_halves(student, master)
     _put_ids_back(student, master, found)
     reading = read_cells(student, master)
     moved = _find_moved(reading, master)
@@ -83,6 +84,17 @@ def _put_ids_back(student: Sequence[Cell], master: Sequence[Cell], found: Diagno
     if stripped:
         names = ", ".join(name for _, name in stripped)
         found.problems.append(f"the grading information of {names} was lost; it is put back")
+
+
+def _without_halves(student: Sequence[Cell], master: Sequence[Cell]) -> list[Cell]:
+    """Returns the cells but for beginnings of texts and experiments of the course, which are put back as a whole."""
+    given = [bare(text(one)) for one in master]
+
+    def is_half(cell: Cell) -> bool:
+        cut = bool(cell["metadata"].pop(HALF, False)) and not grade_id(cell)
+        return cut and any(one.startswith(bare(text(cell))) for one in given)
+
+    return [cell for cell in student if not is_half(cell)]
 
 
 def _find_moved(reading: Reading, master: Sequence[Cell]) -> dict[str, Cell]:
@@ -118,8 +130,6 @@ def _sort_cells(
         if names:
             continue
         name, source = grade_id(cell), bare(text(cell))
-        if cell["metadata"].pop(HALF, False) and not name and any(one.startswith(source) for one in given.values()):
-            continue  # the beginning of a text or an experiment of the course, which is put back as a whole
         place = name if kinds.get(name) else str(cell.get("id", ""))
         if place not in given or (kinds[place] and place != name):
             place = by_text.get(source, "")
