@@ -189,7 +189,7 @@ def _save_cells(content: str, problem: Exception, found: Rescued) -> dict[str, A
 
 
 def _save_half_cell(content: str) -> Cell | None:
-    """Returns what is left of a cell that is cut in two, marked as `HALF`: its id, and the whole lines of its source."""
+    """Returns what is left of a cell that is cut in two, as a `HALF`: its id, and the whole lines of its source."""
     identifier = re.search(r'"grade_id"\s*:\s*"([^"\\]{1,100})"', content)
     kind = re.search(r'"cell_type"\s*:\s*"(code|markdown|raw)"', content)
     source = re.search(r'"source"\s*:\s*\[?', content)
