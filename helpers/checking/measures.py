@@ -105,15 +105,16 @@ def _scores(ask: Ask, value: Any) -> Tensor:
 
 
 def _new_head(ask: Ask, value: Any) -> str:
-    """Returns in words whether the scores `(b, C)` are those that a part of the old head gives, `beside["old"]`.
+    """Returns in words whether the scores `(b, C)` are those that rows of the old head give, `beside["old"]` `(b, V)`.
 
-    Up to a bias, which adds the same to a class of all texts.
+    The mean of all rows counts as one of them. Up to a bias, which adds the same to a class of all texts.
     """
     old: Tensor = ask.beside["old"]
     if not isinstance(value, Tensor) or value.dim() != 2 or len(value) != len(old):
         return "a new head"  # another stage tells the shape
     scores, rows = ((part - part.mean(dim=0)).T for part in (value, old))
-    close = (scores[:, None] - rows[None]).abs().amax(dim=-1) < 1e-4  # (C, V)
+    rows = torch.cat([rows, rows.mean(dim=0, keepdim=True)])  # (V + 1, b)
+    close = (scores[:, None] - rows[None]).abs().amax(dim=-1) < 1e-4  # (C, V + 1)
     return "rows of the old head" if bool(close.any(dim=1).all()) else "a new head"
 
 

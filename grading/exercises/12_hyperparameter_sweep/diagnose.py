@@ -170,6 +170,12 @@ def _good_and_high(rng: random.Random, last: float) -> tuple[Losses, Losses]:
     return train, [*dev[:-1], round(dev[-2] * last, 3)]
 
 
+def _good_after_a_drop(rng: random.Random) -> tuple[Losses, Losses]:
+    """The dev loss falls far in the last epoch but one, and by less than 5 % in the last."""
+    train, dev = _good(rng)
+    return train, [*dev[:-2], round(0.7 * min(dev[:-2]), 3), round(0.7 * min(dev[:-2]) * rng.uniform(0.97, 0.98), 3)]
+
+
 def _good_at_the_limit(rng: random.Random) -> tuple[Losses, Losses]:
     """The training loss has fallen to exactly 80 % of its first value."""
     first, last = rng.choice(AT_80_PER_CENT)
@@ -185,6 +191,13 @@ def _bent(rng: random.Random, rise: float, lowest: tuple[float, float] = (0.8, 1
     dev = _falling(rng.uniform(4, 5), low, down, 1.0)
     dev += [round(dev[-1] * (1 + (rise - 1) * (n + 1) / up), 3) for n in range(up)]
     return _falling(5, 0.02, down + up, rng.uniform(0.4, 0.6)), dev
+
+
+def _both_turn(rng: random.Random) -> tuple[Losses, Losses]:
+    """The training loss rises a little, too, from the epoch on in which the dev loss turns."""
+    train, dev = _bent(rng, rng.uniform(1.5, 2.0))
+    best = dev.index(min(dev))
+    return [*train[: best + 1], *(round(train[best] * (1 + 0.05 * n), 3) for n in range(1, len(dev) - best))], dev
 
 
 def _bent_and_falling(rng: random.Random) -> tuple[Losses, Losses]:
@@ -274,6 +287,7 @@ EXERCISE = Exercise(
                 *(partial(_bent, rise=rise) for rise in (1.6, 1.3, 4.5)),
                 partial(_bent, rise=1.105, lowest=(1.5, 2.0)),  # 10.5 % above the lowest, which is 9.5 % below it
                 _bent_and_falling,
+                _both_turn,
                 _jump,
                 _three_epochs,
                 _from_the_first_on,
@@ -293,6 +307,7 @@ EXERCISE = Exercise(
             *_curves(
                 _good,
                 _good_and_quiet,
+                _good_after_a_drop,
                 _good_and_eager,
                 partial(_good_and_high, last=1.06),
                 partial(_good_and_high, last=0.97),
@@ -313,8 +328,8 @@ EXERCISE = Exercise(
     [
         Mistake(
             "a run that never trained is said to overfit",
-            "This is the published mistake. Who overfits has learned the training set by heart: look first whether the "
-            "training loss has fallen at all.",
+            "This is the published mistake. A model that overfits has learned its training set by heart: look first "
+            "whether the training loss has fallen at all.",
             _rule(_published),
         ),
         Mistake(

@@ -251,3 +251,11 @@ def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
 def replace_head(model, n_classes):
     shared = {id(buffer): buffer for buffer in model.base.buffers()}
     return Classifier(copy.deepcopy(model.base, shared), n_classes)
+
+
+# %% wrong: the mean of the old head's rows ->
+def replace_head(model, n_classes):
+    classifier = Classifier(copy.deepcopy(model.base), n_classes)
+    with torch.no_grad():
+        classifier.head.weight.copy_(model.head.weight.mean(dim=0, keepdim=True).expand(n_classes, -1))
+    return classifier

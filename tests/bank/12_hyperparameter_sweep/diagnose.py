@@ -254,3 +254,22 @@ def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
     if dev_loss[-1] > 1.1 * min(dev_loss[1:]):
         return "overfits"
     return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: below the mean of the two before ->
+def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * sum(dev_loss[-3:-1]) / 2 else "fits"
+
+
+# %% wrong: overfits only while the training loss falls ->
+def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
+    best = dev_loss.index(min(dev_loss))
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * dev_loss[best] and train_loss[-1] < train_loss[best]:
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
