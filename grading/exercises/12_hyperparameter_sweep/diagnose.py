@@ -176,6 +176,16 @@ def _good_after_a_drop(rng: random.Random) -> tuple[Losses, Losses]:
     return train, [*dev[:-2], round(0.7 * min(dev[:-2]), 3), round(0.7 * min(dev[:-2]) * rng.uniform(0.97, 0.98), 3)]
 
 
+def _good_after_a_bump(rng: random.Random) -> tuple[Losses, Losses]:
+    """The dev loss was 16 % above its lowest, and has come back to less than 10 % above it."""
+    train, dev = _good(rng)
+    lowest = min(dev[:-4])
+    return train, [
+        *dev[:-4],
+        *(round(lowest * factor * rng.uniform(0.995, 1.005), 3) for factor in (1.0, 1.16, 1.11, 1.07)),
+    ]
+
+
 def _good_at_the_limit(rng: random.Random) -> tuple[Losses, Losses]:
     """The training loss has fallen to exactly 80 % of its first value."""
     first, last = rng.choice(AT_80_PER_CENT)
@@ -308,6 +318,7 @@ EXERCISE = Exercise(
                 _good,
                 _good_and_quiet,
                 _good_after_a_drop,
+                _good_after_a_bump,
                 _good_and_eager,
                 partial(_good_and_high, last=1.06),
                 partial(_good_and_high, last=0.97),

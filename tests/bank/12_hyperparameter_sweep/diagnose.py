@@ -273,3 +273,13 @@ def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
     if dev_loss[-1] > 1.1 * dev_loss[best] and train_loss[-1] < train_loss[best]:
         return "overfits"
     return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: once far above its lowest, for ever ->
+def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    best = dev_loss.index(min(dev_loss))
+    if max(dev_loss[best:]) > 1.1 * dev_loss[best]:
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
