@@ -130,6 +130,13 @@ def _up_and_down(rng: random.Random) -> tuple[Losses, Losses]:
     return train, dev
 
 
+def _nearly_at_the_limit(rng: random.Random) -> tuple[Losses, Losses]:
+    """A failed run that ends at 82 % of its first training loss: it has fallen by a fifth of its last one."""
+    first, epochs = rng.uniform(4, 6), rng.randint(6, 9)
+    train = [round(first * (1 - 0.18 * n / (epochs - 1)), 3) for n in range(epochs)]
+    return train, [round(1.1 * loss, 3) for loss in train]
+
+
 def _not_a_number(rng: random.Random) -> tuple[Losses, Losses]:
     epochs, broken = rng.randint(6, 12), rng.randint(2, 4)
     train, dev = _falling(5, 1, epochs, 0.4), _falling(4.5, 1.2, epochs, 0.4)
@@ -286,7 +293,7 @@ EXERCISE = Exercise(
             1,
             "Look at the training loss first. While it has not fallen, the model has learned next to nothing, and what "
             "the dev loss does is of no interest.",
-            *_curves(_flat, _flat_and_uneven, _up_and_down),
+            *_curves(_flat, _flat_and_uneven, _up_and_down, _nearly_at_the_limit),
             decisive=True,
         ),
         Stage(

@@ -283,3 +283,12 @@ def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
     if max(dev_loss[best:]) > 1.1 * dev_loss[best]:
         return "overfits"
     return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: a fall by a fifth of the last ->
+def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
+    if not (train_loss[0] - train_loss[-1]) / train_loss[-1] >= 0.2:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
