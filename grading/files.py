@@ -8,7 +8,6 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 from grading.errors import CourseError
 
@@ -43,45 +42,37 @@ def write_whole(path: Path, data: str | bytes, *, durable: bool = False) -> bool
     return True
 
 
-_locks: list[IO[str]] = []  # that this process holds
+_held: dict[Path, int] = {}  # locks, with the process that holds them: a forked child inherits the table alone
 
 
 @contextlib.contextmanager
 def locked(path: Path, message: str) -> Iterator[None]:
-    """Holds an exclusive lock on a file; the system frees it however this process ends, whatever its children do.
+    """Holds an exclusive lock on a file; the system frees it as soon as this process ends, whatever its children do.
 
-    Windows has no `fcntl`, and no grading either: there nothing is locked.
+    The lock is POSIX's, which belongs to a process: no child inherits it, not even one that is killed before it could
+    run a line. A process would get its own lock again, and lose it by closing any handle of the file; so a table says
+    what it holds. Windows has no `fcntl`, and no grading either: there the table alone counts.
 
     Raises:
-        CourseError: with `message`, when another process holds it.
+        CourseError: with `message`, when another process or another part of this one holds it.
     """
+    path = path.resolve()
+    if _held.get(path) == os.getpid():
+        raise CourseError(message)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
-        try:
+        with contextlib.suppress(ImportError):
             import fcntl
-        except ImportError:
-            yield
-            return
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as problem:
-            raise CourseError(message) from problem
-        _locks.append(file)
+
+            try:
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except (BlockingIOError, PermissionError) as problem:  # POSIX leaves the choice
+                raise CourseError(message) from problem
+        _held[path] = os.getpid()
         try:
             yield
         finally:
-            _locks[:] = [other for other in _locks if other is not file]  # a forked child has none
-
-
-def _leave_locks() -> None:
-    """Closes the locks in a forked child, which would hold them on for a while when its parent is killed."""
-    for file in _locks:
-        file.close()
-    _locks.clear()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_leave_locks)
+            _held.pop(path, None)
 
 
 def read_bounded(path: Path, limit: int) -> bytes:

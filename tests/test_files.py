@@ -1,15 +1,27 @@
 """Files are written whole or not at all, and a lock ends with the process that has it."""
 
+import ctypes
 import os
 import signal
 import stat
+import subprocess
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from grading.course import ROOT
 from grading.errors import CourseError
 from grading.files import locked, read_bounded, write_whole
+
+LOCKING = """
+import pathlib, sys
+from grading.files import locked
+with locked(pathlib.Path(sys.argv[1]), "busy"):
+    pass
+"""
 
 
 def test_a_file_is_written_whole_and_only_when_it_changes(tmp_path: Path) -> None:
@@ -36,14 +48,22 @@ def test_what_cannot_be_written_leaves_the_old_file(tmp_path: Path, monkeypatch:
     assert list(tmp_path.iterdir()) == [path]
 
 
+def _bare_fork() -> int:
+    """Forks without Python's hooks: the child is as one that was stopped before it could run a line."""
+    return int(ctypes.CDLL(None).fork())
+
+
 @pytest.mark.skipif(os.name == "nt", reason="there are no forks on Windows")
-def test_a_lock_is_free_as_soon_as_its_owner_has_died_whatever_its_children_do(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fork", [os.fork, _bare_fork])
+def test_a_lock_is_free_as_soon_as_its_owner_has_died_whatever_its_children_do(
+    fork: Callable[[], int], tmp_path: Path
+) -> None:
     path = tmp_path / "lock"
     read, write = os.pipe()
     owner = os.fork()
     if owner == 0:
         with locked(path, "busy"):
-            child = os.fork()
+            child = fork()
             if child == 0:
                 time.sleep(60)
                 os._exit(0)
@@ -62,6 +82,18 @@ def test_a_lock_is_free_as_soon_as_its_owner_has_died_whatever_its_children_do(t
         os.kill(child, signal.SIGKILL)
         os.close(read)
         os.close(write)
+
+
+def test_one_process_holds_a_lock_once(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    for _ in range(2):
+        with locked(path, "busy"):
+            for _ in range(2):  # the first attempt frees nothing
+                with pytest.raises(CourseError, match="busy"), locked(tmp_path / "." / "lock", "busy"):
+                    pass
+            if os.name != "nt":
+                other = subprocess.run([sys.executable, "-c", LOCKING, path], cwd=ROOT, capture_output=True, text=True)
+                assert "CourseError: busy" in other.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links and pipes of Unix")
