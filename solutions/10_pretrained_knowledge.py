@@ -508,6 +508,8 @@ def answers(model: LanguageModel, questions: list[str], longest: int = 24) -> tu
         sure += best.values.masked_fill(done, 0.0)
         tokens[rows, ends + step] = best.indices.masked_fill(done, EOS)
         done |= best.indices == EOS
+        if done.all():
+            break
     written = [vocabulary.decode(row[end : end + longest].tolist()) for row, end in zip(tokens, ends)]
     return written, sure.exp()
 
@@ -591,10 +593,12 @@ def judged(model: LanguageModel, part: Split) -> tuple[Tensor, Tensor]:
 
 
 grid = [share / 20 for share in range(2, 21)]  # coverages from 10 % on; below, a handful of answers decides
+judgements = {name: [judged(model, part) for model in answering["has read"]]
+              for name, part in people.items()}  # of three seeds each
 curves = {}
-for name, part in people.items():
-    runs = [risk_coverage(*judged(model, part)) for model in answering["has read"]]
-    curves[name] = [[float(risk[round(c * len(risk)) - 1]) for c in grid] for _, risk in runs]
+for name, runs in judgements.items():
+    risks = [risk_coverage(*run)[1] for run in runs]
+    curves[name] = [[float(risk[round(c * len(risk)) - 1]) for c in grid] for risk in risks]
 axes = plots.curves(curves, grid, title="The model that has read: mean and range of three seeds",
                     x_label="coverage (share of people who get an answer)",
                     y_label="risk (share of wrong answers)")
@@ -656,8 +660,8 @@ check(answer_or_abstain)
 MAX_RISK = 0.25
 half = len(corpus.valid) // 2
 rows = []
-for seed, model in enumerate(answering["has read"]):
-    parts = {name: judged(model, part) for name, part in people.items()}
+for seed in seeds:
+    parts = {name: runs[seed] for name, runs in judgements.items()}
     confidence, right = parts["read about"]
     dev = confidence[:half], right[:half]
     parts["read about"] = confidence[half:], right[half:]
