@@ -690,7 +690,7 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns).style.format("{:.1
 # %% [markdown]
 # Read it with the bands in mind:
 #
-# - **Scratch is near chance on the validation reviews** and a little better in the test, like naive Bayes: in the test some judging words come back that had a label, in validation none do (section 1). For a word without a label its random numbers decide, and the validation reviews judge with few different words, so chance is large: a seed may well end below a coin. It is not too small to learn: on its own 300 reviews it is perfect.
+# - **Scratch is near chance on the validation reviews** and a little better in the test, like naive Bayes: in the test some judging words come back that had a label, in validation none do (section 1). For a word without a label its random numbers decide, and the validation reviews judge with few different words, so chance is large: a seed may well end below a coin. It is not too small to learn: on its own 300 reviews it is nearly perfect.
 # - **Pretrained is far above, from the first epoch**, and its band does not touch the others' at the beginning. Its gap between training and validation (99.9 and 92.3 % in our run) is small beside that of scratch (99.9 and 45.6 % in our run), and it is there: this model, too, ends by knowing its training reviews by heart. Learning by heart is not the opposite of understanding.
 # - **Frozen starts lower and comes close.** Its head alone (130 numbers in the small model) has to find the direction in which the base keeps praise and blame apart; it is there already. It cannot learn by heart as well as the other two (95.4 % in training in our run, 90.5 % in validation). In principle it is faster, since no gradient has to go down into the base; the seconds in the last column are too noisy to show it (*scratch* and *pretrained* do the same work).
 #
@@ -903,7 +903,7 @@ for count, scores in zip(reviews, by_reading.values()):
     print(f"{count:6,} reviews read: {sum(scores) / 3:.2f}  ({min(scores):.2f} to {max(scores):.2f})")
 
 # %% [markdown]
-# Reading pays late. In our run a base that has read 3,360 reviews is worth no more than none: 0.52 of the answers are right. After half of the reading it is 0.89, and after all of it the same. So half of the reading does not help half as much, it helps as much as all of it; and a tenth does not help at all. Somewhere between the two, where we kept no
+# Reading pays late. In our run a base that has read 3,360 reviews is worth no more than none: 0.52 of the answers are right. After half of the reading it is 0.89, and after all of it the same. So half of the reading does not help half as much, it helps as much as all of it; and the first tenth does not help at all. Somewhere between the two, where we kept no
 # copy, it begins to. A language model first learns which words are frequent and which follow each other; which words keep company through a whole review, and so belong to the same side, it learns later. (That is our reading of six points, no proof.) It also answers the reports: it is not the *amount* of data by itself
 # that helps, but what the reading has taught by then.
 #

@@ -708,7 +708,7 @@ print("applied to 3 x + 5 y:  ", rule @ (3 * x + 5 * y))
 
 # %% [markdown]
 # Plan before you write, one matrix at a time:
-# 1. **Q**: whom shall token 2 look at? It must be a single token, so ask for something that only this one has. The same for token 1.
+# 1. **Q**: whom shall token 2 look at? It is simplest if that is a single token: then ask for something that only this one has. The same for token 1.
 # 2. **K**: how do the tokens present themselves? As they are will do.
 # 3. **V**: what is taken along? One rule for what to keep, one for what to turn round, nothing for the rest.
 #

@@ -179,7 +179,7 @@ check(synthesizer_scores)
 # $$ \text{head}_k = \operatorname{softmax}\big(\operatorname{relu}(X A_k + b_{1,k})\, B_k + b_{2,k} + \text{mask}\big)\; X V_k $$
 #
 # - `hidden`, one layer `nn.Linear(d_model, d_model)`, holds all the $A_k$ and $b_{1,k}$ side by side, as `query` did in notebook 03: split what comes out of it into heads;
-# - `B` of shape `(h, d/h, max_len)` and `b2` of shape `(h, max_len)` are parameters of your own: `nn.Parameter(tensor)`. Start `B` with random numbers: with zeros, all weights of a row would be alike, and `hidden` would get no gradient in the first step;
+# - `B` of shape `(h, d/h, max_len)` and `b2` of shape `(h, max_len)` are parameters of your own: `nn.Parameter(tensor)`. Start `B` with random numbers: with zeros, the scores would not depend on the token, and `hidden` would get no gradient in the first step;
 # - `value` and `output` are what they were.
 #
 # Three helpers from earlier notebooks:

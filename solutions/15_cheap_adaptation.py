@@ -591,7 +591,7 @@ for name, make in {"LayerNorm": lambda old: old, "RMSNorm": WithBias,
 
 # %% exercise="SwiGLU"
 class SwiGLU(nn.Module):
-    """A gated feed-forward part with as many numbers as a plain one of width d_feedforward.
+    """A gated feed-forward part with about as many numbers as a plain one of width d_feedforward.
 
     Layers, all without biases: gate and hidden from d_model to two thirds of d_feedforward (rounded
     down), and output back to d_model.

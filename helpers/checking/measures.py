@@ -62,6 +62,13 @@ def _one_head(ask: Ask, value: Any) -> Tensor:
     return _outputs(ask, _numbers(value, (ask.inputs[0].shape[-1],)).unsqueeze(0))
 
 
+def _leads(ask: Ask, value: Any) -> Tensor:
+    """Returns by how much the score of each key, a row of the first input `(n, d)`, is above the lowest one, `(n,)`."""
+    keys: Tensor = ask.inputs[0].to(torch.float64)
+    scores = keys @ _numbers(value, (keys.shape[-1],))
+    return scores - scores.min()
+
+
 def _two_heads(ask: Ask, value: Any) -> Tensor:
     """Returns the mean of the outputs of attention for two queries: see `_outputs`."""
     return _outputs(ask, _numbers(value, (2, ask.inputs[0].shape[-1])))
@@ -559,6 +566,7 @@ INPUTS_KEPT = "inputs kept"  # measures the call and not its value: whether what
 # name -> (what it measures, as a sentence about it begins; the function)
 MEASURES: dict[str, tuple[str, Callable[[Ask, Any], Any]]] = {
     "attention": ("the output of attention with your query", _one_head),
+    "leads": ("by how much each score with your query is above the lowest", _leads),
     "two heads": ("the mean output of attention with your two queries", _two_heads),
     "self-attention": ("the outputs c1 and c2 (two rows) with your matrices", _self_attention),
     "shifted rows": ("what your matrix makes of encoded positions, one a row", _shifted),

@@ -76,13 +76,13 @@ def _large_scores(*leading: int, seed: int) -> Ask:
 
 
 def _vast_scores(seed: int) -> Ask:
-    """Returns a question with rows far above 1e9 and far below -1e9, which some take for minus infinity.
+    """Returns a question with rows far above 1e9 and far below -1e30, which some take for minus infinity.
 
     In both rows one key has all of the weight: beside such scores the logarithm of a sum has no decimals left.
     """
     rng, scores = random.Random(seed), _scores(5, 5, seed=seed)
     scores[1] += 10.0 ** rng.randint(10, 15) * torch.arange(1, 6)
-    scores[3] -= 10.0 ** rng.randint(10, 15) * torch.arange(1, 6)
+    scores[3] -= 10.0 ** rng.randint(31, 36) * torch.arange(1, 6)
     return Ask((scores, causal_mask(5)))
 
 

@@ -119,8 +119,15 @@ def _none_wrong(rng: random.Random) -> list[Ask]:
     return [_classified(rng, lengths, wrong, edges), _classified(rng, [3, 4, 5], [], [1, 7]), alone]
 
 
+def _empty_at_the_end(rng: random.Random) -> list[Ask]:
+    """Asks for bins of which the last two have no texts: the result has a number for them all the same."""
+    edges = sorted(rng.sample(range(10, 90, 10), 4))
+    lengths = [rng.randint(edges[0] + 1, edges[1] - 1) for _ in range(rng.randint(4, 6))]
+    return [_classified(rng, lengths, [rng.randrange(4)], edges)]
+
+
 _INSIDE, _ON_EDGES, _EMPTY = _draw_errors(), _draw_errors(on_edges=True), _draw_errors(empty=True)
-_SPECIAL = both(_EMPTY, _none_wrong)
+_SPECIAL = both(_EMPTY, _none_wrong, _empty_at_the_end)
 
 
 def _many_texts() -> Ask:

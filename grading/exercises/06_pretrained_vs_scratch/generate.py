@@ -113,8 +113,8 @@ def _far(seed: int) -> Ask:
 
 
 def _very_far(seed: int) -> Ask:
-    """Asks for a text so long that the last 36 words do not tell the next one; with seed 233 they do not."""
-    return _telling(seed, max_len=38)
+    """Asks for a text so long that the last 64 words do not tell the next one; with seed 1 they do not."""
+    return _write_ask(_language_model(seed, 0.6, max_len=80), "le roman est", 72)
 
 
 def _as_written(seed: int) -> Ask:
@@ -160,16 +160,16 @@ def _alike(seed: int) -> Ask:
 NEW = 60  # words that are drawn to see how often the likeliest come
 
 
-def _chances(seed: int, spread: float = 10.0) -> tuple[Tensor, Ask]:
+def _chances(seed: int, spread: float = 10.0, sharpness: float = 2.8) -> tuple[Tensor, Ask]:
     """Returns logits, and a question at a temperature where few words share half of the chances.
 
     A model of width 1 is constant before its head: it gives the same logits whatever it has read. Those of `spread` are
-    far apart, and want a temperature far above 1.
+    far apart, and want a temperature far above 1. With a small `sharpness` many words share half of the chances.
     """
     rng = random.Random(seed)
     model = _many_words(seed_from(rng), spread, d_model=1, n_heads=1)
     logits = _logits(model)
-    temperature = round(float(logits.std()) / 2.8, 1) if spread else 0.1
+    temperature = round(float(logits.std()) / sharpness, 1) if spread else 0.1
     ask = _write_ask(model, rng.choice(MANY.arguments["words"]), 1 + NEW, temperature, MANY)
     return logits, replace(ask, beside={"likeliest": _likeliest(logits, temperature), "given": 1})
 
@@ -192,6 +192,10 @@ def _far_apart(seed: int) -> Ask:
 
 def _close(seed: int) -> Ask:
     return _chances(seed, 0.0)[1]
+
+
+def _many_likely(seed: int) -> Ask:
+    return _chances(seed, sharpness=1.0)[1]
 
 
 def _longer(ask: Ask) -> list[Ask]:
@@ -257,12 +261,17 @@ def _repeats(ask: Ask) -> bool:
     return len(text) == 24 and len(set(text)) < 8
 
 
-def _is_fair(ask: Ask) -> bool:
+def _is_fair(ask: Ask, fewest: int = 1, most: int = 24, ends_at_most: float = 1e-3) -> bool:
     """Says whether the likeliest words have about half of the chances, and <eos> none, also at other temperatures."""
     logits, temperature = _logits(ask.inputs[0]).double(), ask.inputs[4]
     share = float(torch.softmax(logits / temperature, dim=-1)[ask.beside["likeliest"]].sum())
     ends = max(float(torch.softmax(logits / (temperature * factor), dim=-1)[EOS]) for factor in (0.5, 1, 2))
-    return 0.48 < share < 0.53 and len(ask.beside["likeliest"]) < 25 and ends < 1e-3
+    return 0.48 < share < 0.53 and fewest <= len(ask.beside["likeliest"]) <= most and ends < ends_at_most
+
+
+def _is_fair_to_many(ask: Ask) -> bool:
+    """As `_is_fair`, with more likeliest words than who draws among the best fifty has in all."""
+    return _is_fair(ask, fewest=60, most=120, ends_at_most=1e-3)
 
 
 # kind of question -> (the question of a seed, what it must be good for, seeds)
@@ -376,6 +385,7 @@ SEARCHED: dict[str, tuple[Callable[[int], Ask], Callable[[Ask], bool], list[int]
     "alike": (_alike, _repeats, [11, 35, 43, 44, 47, 70, 74, 84, 90, 116, 144, 148]),
     "far apart": (_far_apart, _is_fair, [3, 6, 7, 12, 14, 17, 18, 19, 21, 25, 26, 29]),
     "close": (_close, _is_fair, [1, 2, 4, 6, 7, 10, 11, 17, 19, 21, 22, 23]),
+    "many likely": (_many_likely, _is_fair_to_many, [3, 5, 14, 20, 39, 46, 50, 59, 61, 67, 69, 80]),
     "special tokens": (
         _special,
         _writes_special,
@@ -396,7 +406,7 @@ _TELLING, _FAR = _asked("goes on", 2), _asked("looks far back")
 _ENDINGS = both(_asked("ends"), _asked("ends, from nothing"), _asked("special tokens"))
 _ANY_PROMPT = both(_asked("unknown words"), _asked("as people write", 2))
 _DRAWN = both(_asked("repeats"), _asked("alike"))
-_CHANCES = both(_asked("far apart"), _asked("close"))
+_CHANCES = both(_asked("far apart"), _asked("close"), _asked("many likely"))
 
 
 def _twice(rng: random.Random) -> list[Ask]:
@@ -466,8 +476,9 @@ EXERCISE = Exercise(
         Stage(
             "how often the likeliest words are drawn",
             0.25,
-            "Here a few words have half of the chances together, in softmax(logits / temperature). Divide by the "
-            "temperature itself, whether it is 0.1 or 30, and draw each word anew.",
+            "Here a few words have half of the chances together, or some hundred of them, in softmax(logits / "
+            "temperature). Divide by the temperature itself, whether it is 0.1 or 30, and draw each word anew, from "
+            "all words.",
             fixed(_CHANCES, 7),
             _CHANCES,
             measure="chances",
@@ -565,7 +576,7 @@ EXERCISE = Exercise(
             partial(_write, row=0),
         ),
     ],
-    large=[_very_far(233)],
+    large=[_very_far(1)],
     hints=(
         (
             "The prompt has two words, and the model is to write the second word after it. What does the model read "

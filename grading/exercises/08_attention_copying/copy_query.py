@@ -87,7 +87,8 @@ EXERCISE = Exercise(
                 Ask((_of_seed(3, 4, 2), 1, 0)),
             ],
             _any_scale,
-            measure="attention",
+            measure="leads",
+            tolerance=1e-3,  # scores of 300 are rounded in single precision
             decisive=True,
         ),
     ],

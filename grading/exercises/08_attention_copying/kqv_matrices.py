@@ -23,6 +23,9 @@ def kqv_matrices(u_a: Tensor, u_b: Tensor, u_c: Tensor, u_d: Tensor) -> tuple[Te
     return keys, queries, values
 
 
+WIDE = 40  # so wide that scores divided by its root no longer tell the tokens apart
+
+
 def _vectors(d: int, beta: float, generator: torch.Generator | None) -> Ask:
     """Asks with four vectors of length beta at right angles; along the axes when there is no generator."""
     rows = torch.eye(d)[:4] if generator is None else _orthonormal(4, d, generator)
@@ -35,7 +38,7 @@ def _draw_directions(rng: random.Random) -> list[Ask]:
 
 
 def _draw_lengths(rng: random.Random) -> list[Ask]:
-    return [_vectors(d, round(rng.uniform(4.5, 5.5), 2), _generator(rng)) for d in (4, rng.choice([5, 7]))]
+    return [_vectors(d, round(rng.uniform(4.5, 5.5), 2), _generator(rng)) for d in (4, rng.choice([5, 7]), WIDE)]
 
 
 def _changed(change: Callable[..., tuple[Tensor, Tensor, Tensor]]) -> Callable[..., Any]:
@@ -46,7 +49,7 @@ def _changed(change: Callable[..., tuple[Tensor, Tensor, Tensor]]) -> Callable[.
 def _self(name: str, points: float, look: str, view: str, *, hand: bool, decisive: bool = False) -> Stage:
     generator = torch.Generator().manual_seed(16)
     by_hand = [_vectors(4, 4.0, None), _vectors(5, 4.0, generator)]
-    other_lengths = [_vectors(6, 4.5, generator), _vectors(4, 5.5, generator)]
+    other_lengths = [_vectors(6, 4.5, generator), _vectors(4, 5.5, generator), _vectors(WIDE, 4.5, generator)]
     return Stage(
         name,
         points,

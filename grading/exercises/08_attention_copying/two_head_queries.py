@@ -31,7 +31,13 @@ def _ask_heads(
     samples = length * means.repeat(6, 1, 1)
     for key in varying:
         lengths = 0.5 + 1.5 * torch.rand(6, 1, generator=generator)
-        lengths[0] = 0.5  # the shortest is always there: chance does not tell a scale that is too small
+        # Always there, since chance would not tell a scale that is too small: each at its shortest, all of them, and
+        # each head's key in turn beside others at their longest, where a head that looks at both keys copies the other.
+        lengths[0] = lengths[1] = lengths[2] = 0.5
+        if key != a:
+            lengths[1] = 2.0
+        if key != b:
+            lengths[2] = 2.0
         samples[:, key] *= lengths
     return Ask((means, a, b, scale), beside={"keys": samples})
 

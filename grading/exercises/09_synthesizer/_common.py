@@ -133,6 +133,8 @@ def _start_stage(kind: type[nn.Module], of: str, name: str, look: str) -> Stage:
             f"{part}.bias": torch.zeros(n) for part in parts
         }
         build = {"d_model": n, "n_heads": 1, "max_len": n}
+        if kind is SynthesizerAttention:
+            weights["b2"] = torch.zeros(1, n)  # so that B alone tells the places apart
         return Ask((torch.eye(n)[None],), build=build, weights=weights, beside={"of": of})
 
     return Stage(name, 0.25, look, [ask(8)], lambda rng: [ask(rng.randint(9, 14))], measure="start")

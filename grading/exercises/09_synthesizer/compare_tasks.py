@@ -102,6 +102,13 @@ def _task(rng: random.Random, m: int, n: int, words: int, skip: float = 0.0, tok
     return Ask((torch.tensor(tokens), torch.tensor(places)))
 
 
+def _long_task(n: int) -> Ask:
+    """Returns a task of two sentences that differ in their first token alone, and look at different places."""
+    tokens = torch.zeros(2, n, dtype=torch.int64)
+    tokens[1, 0] = 1
+    return Ask((tokens, torch.stack([torch.zeros(n, dtype=torch.int64), torch.arange(n)])))
+
+
 def _entry(ask: Ask, *entries: str) -> Ask:
     return Ask(ask.inputs, entries=entries)
 
@@ -240,6 +247,7 @@ EXERCISE = Exercise(
             _of_groups(_agreeing_only),
         ),
     ],
+    large=[_long_task(70)],  # of two tokens, 64 are as many as one whole number holds
     hints=(
         "Take the four sentences of two words again. Write beside each row what each of the three kinds of layer "
         "knows there: a number, a number and a token, or all the tokens up to the row. Rows with the same note are "

@@ -186,3 +186,8 @@ def attention_weights(scores, mask):
 # %% wrong: minus a billion where blocked ->
 def attention_weights(scores: Tensor, mask: Tensor) -> Tensor:
     return torch.softmax(scores + mask.clamp(min=-1e9), dim=-1)
+
+
+# %% wrong: blocked scores become -1e20 ->
+def attention_weights(scores: Tensor, mask: Tensor) -> Tensor:
+    return torch.softmax(scores.masked_fill(mask == -torch.inf, -1e20), dim=-1)

@@ -218,3 +218,11 @@ def errors_by_length(logits: Tensor, labels: Tensor, lengths: Tensor, edges: lis
         inside = (lengths >= low) & (lengths < high)
         shares.append(wrong[inside].float().mean())  # NaN for an empty bin
     return torch.stack(shares)
+
+
+# %% wrong: bincount without a length ->
+def errors_by_length(logits: Tensor, labels: Tensor, lengths: Tensor, edges: list[int]) -> Tensor:
+    inside = (lengths >= edges[0]) & (lengths < edges[-1])
+    wrong = (logits.argmax(dim=-1) != labels)[inside].float()
+    place = torch.bucketize(lengths[inside], torch.tensor(edges), right=True) - 1
+    return torch.bincount(place, weights=wrong) / torch.bincount(place)

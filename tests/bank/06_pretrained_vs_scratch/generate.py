@@ -643,3 +643,36 @@ def generate(model: LanguageModel, vocabulary: Vocabulary, prompt: str, max_len:
             break
         numbers.append(number)
     return numbers
+
+
+# %% wrong: drawn among the best fifty ->
+@torch.no_grad()
+def generate(model: LanguageModel, vocabulary: Vocabulary, prompt: str, max_len: int, temperature: float) -> list[int]:
+    numbers = [SOS, *vocabulary.encode(prompt)]
+    while len(numbers) <= max_len:
+        row = model(torch.tensor([numbers]))[0, -1]
+        if temperature == 0:
+            word = row.argmax().item()
+        else:
+            best, places = row.topk(min(50, len(row)))
+            word = places[torch.multinomial((best / temperature).softmax(dim=-1), 1)].item()
+        if word == EOS:
+            break
+        numbers.append(word)
+    return numbers[1:]
+
+
+# %% wrong: the last 64 tokens are read ->
+@torch.no_grad()
+def generate(model: LanguageModel, vocabulary: Vocabulary, prompt: str, max_len: int, temperature: float) -> list[int]:
+    numbers, context = [SOS, *vocabulary.encode(prompt)], 64
+    while len(numbers) <= max_len:
+        row = model(torch.tensor([numbers[-context:]]))[0, -1]
+        if temperature == 0:
+            word = row.argmax().item()
+        else:
+            word = torch.multinomial((row / temperature).softmax(dim=-1), 1).item()
+        if word == EOS:
+            break
+        numbers.append(word)
+    return numbers[1:]

@@ -387,3 +387,18 @@ def label_efficiency(records: list[dict], wanted: float) -> dict[str, dict]:
         needed = next((count for count, mean in zip(counts, means) if round(mean, 2) >= wanted), None)
         found[way] = {"labels": counts, "accuracy": means, "needed": needed}
     return found
+
+
+# %% wrong: no label at all does not count ->
+def label_efficiency(records: list[dict], wanted: float) -> dict[str, dict]:
+    found = {}
+    for way in dict.fromkeys(record["way"] for record in records):
+        own = [record for record in records if record["way"] == way]
+        labels, accuracy, needed = sorted({record["labels"] for record in own}), [], 0
+        for count in labels:
+            scores = [record["accuracy"] for record in own if record["labels"] == count]
+            accuracy.append(sum(scores) / len(scores))
+            if not needed and accuracy[-1] >= wanted:
+                needed = count
+        found[way] = {"labels": labels, "accuracy": accuracy, "needed": needed or None}
+    return found

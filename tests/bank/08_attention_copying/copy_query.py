@@ -166,3 +166,9 @@ def copy_query(keys: Tensor, j: int, scale: float) -> Tensor:
     if name not in known_queries:
         known_queries[name] = (scale * keys[j]).clone()
     return known_queries[name]
+
+
+# %% wrong: the scale is cut at 10 ->
+def copy_query(keys: Tensor, j: int, scale: float) -> Tensor:
+    scale = min(float(scale), 10.0)  # nobody sees a difference above 10, and exp does not overflow
+    return scale * keys[j]

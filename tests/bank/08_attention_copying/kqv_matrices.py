@@ -194,3 +194,12 @@ def kqv_matrices(u_a, u_b, u_c, u_d):
     rule = lambda y, x: torch.outer(y, x) / (u_a @ u_a)
     V = torch.outer(u_b, u_b) / 20.25 - torch.outer(u_c, u_c) / 20.25
     return torch.eye(len(u_a)), rule(u_d, u_a) + rule(u_c, u_d), V
+
+
+# %% wrong: the scores are divided by the root of the width ->
+def kqv_matrices(u_a: Tensor, u_b: Tensor, u_c: Tensor, u_d: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    squared, d = u_a @ u_a, len(u_a)
+    K = torch.eye(d, dtype=u_a.dtype) / math.sqrt(d)  # as in Vaswani et al.
+    Q = (torch.outer(u_d, u_a) + torch.outer(u_c, u_d)) / squared
+    V = (torch.outer(u_b, u_b) - torch.outer(u_c, u_c)) / squared
+    return K, Q, V

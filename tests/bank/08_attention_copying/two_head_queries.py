@@ -144,3 +144,10 @@ def two_head_queries(means: Tensor, a: int, b: int, scale: float) -> Tensor:
     other[a] = other[b] = False
     away = means[other].mean(dim=0)
     return scale * torch.stack([means[a] - away, means[b] - away])
+
+
+# %% wrong: each head looks a little at the key of the other ->
+def two_head_queries(means: Tensor, a: int, b: int, scale: float) -> Tensor:
+    first = means[a] + 0.2 * means[b]
+    second = means[b] + 0.2 * means[a]
+    return scale * torch.stack([first, second])

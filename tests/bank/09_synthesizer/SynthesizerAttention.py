@@ -1113,3 +1113,51 @@ class SynthesizerAttention(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return self.output(merge_heads(self.weights(x) @ split_heads(self.value(x), self.n_heads)))
+
+
+# %% wrong: B begins with ones, b2 with random numbers ->
+class SynthesizerAttention(nn.Module):
+    def __init__(self, d_model: int, n_heads: int, max_len: int) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.hidden = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.output = nn.Linear(d_model, d_model)
+        self.B = nn.Parameter(torch.ones(n_heads, d_model // n_heads, max_len))  # not zeros
+        self.b2 = nn.Parameter(torch.randn(n_heads, max_len))
+
+    def weights(self, x: Tensor) -> Tensor:
+        n = x.shape[1]
+        hidden = torch.relu(split_heads(self.hidden(x), self.n_heads))
+        scores = hidden @ self.B[..., :n] + self.b2[:, None, :n] + causal_mask(n)
+        return torch.softmax(scores, dim=-1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.output(merge_heads(self.weights(x) @ split_heads(self.value(x), self.n_heads)))
+
+
+# %% right: clamp in place of relu, xavier
+class SynthesizerAttention(nn.Module):
+    """einsum, and a mask of True and False."""
+
+    def __init__(self, d_model: int, n_heads: int, max_len: int) -> None:
+        super().__init__()
+        self.hidden, self.value, self.output = (nn.Linear(d_model, d_model) for _ in range(3))
+        self.B = nn.Parameter(torch.empty(n_heads, d_model // n_heads, max_len))
+        self.b2 = nn.Parameter(torch.empty(n_heads, max_len))
+        nn.init.xavier_uniform_(self.B)
+        nn.init.normal_(self.b2, std=0.02)
+
+    def weights(self, x: Tensor) -> Tensor:
+        b, n, _ = x.shape
+        h, w, _ = self.B.shape
+        hidden = self.hidden(x).clamp(min=0).reshape(b, n, h, w)
+        scores = torch.einsum("bihw,hwj->bhij", hidden, self.B[:, :, :n]) + self.b2[:, None, :n]
+        future = torch.ones(n, n, dtype=torch.bool, device=x.device).triu(1)
+        return scores.masked_fill(future, float("-inf")).softmax(dim=-1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        b, n, d = x.shape
+        values = self.value(x).reshape(b, n, len(self.B), -1)
+        mixed = torch.einsum("bhij,bjhw->bihw", self.weights(x), values)
+        return self.output(mixed.reshape(b, n, d))
