@@ -44,7 +44,8 @@ test-quick: ## Run what is quick, and the proof of the exercises in changed note
 
 test-browser: ## Drive JupyterLab in Chromium, as a student and as an instructor, and a hub (as root)
 	@test -x "$(CHROMIUM)" || { echo "There is no Chromium at $(CHROMIUM): install it (apt install chromium) or name yours, make test-browser CHROMIUM=/path/to/chromium" >&2; exit 1; }
-	@$(environment) --extra test --extra browser --extra book --extra hub --run pytest $(PYTEST_ARGS) tests/browser
+	@$(environment) --extra test --extra browser --extra book --extra hub --run pytest \
+	    -n 2 --no-loadscope-reorder $(PYTEST_ARGS) tests/browser
 
 build: ## Make the notebooks from their sources; CHECK=1 only says what is out of date
 	@$(environment) --run grading build $(if $(CHECK),--check)
