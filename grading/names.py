@@ -19,6 +19,7 @@ LONGEST = 200_000  # characters of a cell, or of all together; the longest cell 
 LINES = 20_000  # of all cells together; a notebook of the course has 1,000
 STEPS = 200_000  # in which `needed` must find its statements; for a notebook of the course it takes a few hundred
 MANY = 20_000  # names that the gradients of a cell may reach, each time anew
+LINE_END = re.compile(r"\r\n|\r|\n")  # Python's own: `splitlines` knows others, which may stand in a text
 TRAINS = re.compile("train|fit|sweep|learn(?!ing)")
 LOOKS_UP = {"globals", "vars", "locals", "eval", "exec", "getattr"}  # with these, a text may be the name of a variable
 
@@ -42,7 +43,7 @@ def statements(source: str) -> Sequence[Statement]:
     """Returns the statements of a cell, without comments; none for one that is not Python, or too long to look into."""
     if len(source) > LONGEST:
         return []
-    source = "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines())
+    source = "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in LINE_END.split(source))
     try:
         return _with_gradients([_statement(node) for node in ast.parse(source).body])
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -129,7 +130,7 @@ def used(sources: Iterable[str]) -> set[str]:
 
 def are_short(sources: Sequence[str]) -> bool:
     """Says whether cells are together short enough to be looked into: who writes them chooses what that costs."""
-    lines = sum(source.count("\n") + source.count("\r") + source.count(";") + 1 for source in sources)
+    lines = sum(source.count("\n") + source.count("\r") + source.count(";") + 1 for source in sources)  # as LINE_END
     return sum(map(len, sources)) <= LONGEST and lines <= LINES
 
 

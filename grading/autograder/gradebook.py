@@ -102,7 +102,8 @@ class Writer:
             for half, one in zip(halves, marked, strict=True):
                 # On one line: with indents json takes ten times as long, and nbformat copies it all first.
                 half.parent.mkdir(parents=True, exist_ok=True)
-                half.write_text(json.dumps(one.notebook, ensure_ascii=False, sort_keys=True), encoding="utf-8")
+                text = json.dumps(one.notebook, ensure_ascii=False, sort_keys=True)
+                half.write_text(text, encoding="utf-8", errors="replace")  # halves of characters, which JSON can hold
             written = self._rows(marked)
             for one, path, half, told in zip(marked, paths, halves, written, strict=True):
                 if isinstance(told, Written):
@@ -122,10 +123,11 @@ class Writer:
 
         try:
             return [*_patiently(self.course, transaction, self._tell)]
-        except DBAPIError as problem:
+        except (DBAPIError, UnicodeError) as problem:
             if len(marked) > 1:
                 return [told for one in marked for told in self._rows([one])]
-            return [UnwritableError(f"the gradebook does not take it: {self.course.address.reason(problem)}")]
+            reason = "text that is none" if isinstance(problem, UnicodeError) else self.course.address.reason(problem)
+            return [UnwritableError(f"the gradebook does not take it: {reason}")]
 
     def _answers(self, one: Marked) -> Answers:
         return Answers(self.course, one.student, one.assignment, one.notebook)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,7 @@ from grading.text import printable
 MAX_BYTES = 50 << 20  # a notebook with many pictures has 5 MB
 MAX_TEXT = 5_000_000  # characters of all cells; the longest notebook of the course has 50,000
 MAX_PARTS = 2_000_000  # commas and brackets; the longest notebook of the course has 30 000
+MAX_NAMES, MAX_NAME = 12, 40  # names that are told in a sentence, and the signs of each
 SECONDS = 4.0  # of a processor, to find out what cells need of experiments; for those of the course a part of one
 
 
@@ -135,11 +137,10 @@ def _with_experiments(reading: Reading, master: Master, work: Work) -> list[tupl
     spoiled = bound(parts)  # what a set-up cell binds, and an experiment binds too, is bound again in its place
     again = {name for name, source in setups.items() if bound([source]) & spoiled}
     parts = [setups[name] if name in again else part for (_, _, name), part in zip(cells, parts, strict=True)]
-    made = list[tuple[str, str]]()
-    for place in range(len(code) + 1):
-        made += [("", part) for (before, _, _), part in zip(cells, parts, strict=True) if before == place and part]
-        made += code[place : place + 1]
-    return made
+    before = defaultdict[int, list[tuple[str, str]]](list)
+    for (place, _, _), part in zip(cells, parts, strict=True):
+        before[place] += [("", part)] if part else []
+    return [one for place in range(len(code) + 1) for one in [*before[place], *code[place : place + 1]]]
 
 
 def _trained(experiments: Sequence[str], wanted: set[str]) -> set[str]:
@@ -154,7 +155,9 @@ def _trained(experiments: Sequence[str], wanted: set[str]) -> set[str]:
 
 
 def _told(names: set[str]) -> str:
-    return ", ".join(f"`{name}`" for name in sorted(names))
+    """Returns a list of names, which a student may have chosen: the first few, and of each what a name needs."""
+    listed = ", ".join(f"`{name[:MAX_NAME]}{'...' * (len(name) > MAX_NAME)}`" for name in sorted(names)[:MAX_NAMES])
+    return listed if len(names) <= MAX_NAMES else f"{listed} and {len(names) - MAX_NAMES} more"
 
 
 def _notebook_file(folder: Path, assignment: str, work: Work) -> Path:

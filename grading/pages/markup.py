@@ -24,7 +24,8 @@ from grading.pages.mathml import mathml
 MAX_SHOWN = 10_000  # signs of one output
 MAX_PICTURE = 4 << 20
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
-MAX_BLOCKS = 300  # beginnings of blocks of LaTeX in one text: the end of each is looked for to the end of the text
+MAX_BLOCKS = 300  # beginnings of LaTeX in one text: the end of each is looked for to the end of the text
+BEGINNING = re.compile(r"\\begin|\\\\[\[(]")
 FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
 WIDE = 24  # signs of a formula that may be wider than a telephone
 OWN_FIGURE = re.compile(
@@ -132,7 +133,7 @@ def markdown(text: str, under: int = 0, *, whole: bool = True) -> Markup:
         under: the level of the page's heading that it stands under, 0 to 6.
         whole: whether it is a text of its own, and no cell of a notebook whose other cells have headings too.
     """
-    if text.count("\\begin") > MAX_BLOCKS:
+    if len(BEGINNING.findall(text)) > MAX_BLOCKS:
         return Markup('<pre tabindex="0">{}</pre>').format(cut(text))
     made = MarkdownWithMath(renderer=_Renderer(under, whole=whole)).render(text[: 10 * MAX_SHOWN])
     return Markup(made)  # every part is escaped

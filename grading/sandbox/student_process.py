@@ -33,6 +33,7 @@ from helpers.checking.serve import (
     receive,
     send,
 )
+from helpers.checking.texts import spoken
 
 SLOWEST = 8.0  # a reply may take this many times its processor time, on a busy machine
 STANDSTILL = 10.0  # seconds in which an asked process does next to nothing: then no reply will come
@@ -219,7 +220,7 @@ class Student:
         if set(reply) != GENUINE_OF_A_CELL:
             self.patience.note("a reply to a cell is not one that the course's own code sends")
         error = reply.get("error")
-        return plain.spoken(error[:400]) if isinstance(error, str) and reply.get("ok") is not True else ""
+        return spoken(error) if isinstance(error, str) and reply.get("ok") is not True else ""
 
     def answer(self, name: str) -> RemoteAnswer:
         """Returns the answer with this name, to be asked."""

@@ -11,6 +11,8 @@ from typing import Any
 
 import mpmath
 
+from helpers.checking.texts import spoken
+
 DIGITS = 50
 MAX_PARTS, MAX_DEPTH, MAX_TEXT = 500, 60, 400
 MAX_EXPONENT = 400  # of a number: `1e-999999` is six signs to send, and takes for ever to work out
@@ -19,7 +21,13 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d{1,4}))?", re.ASCI
 
 
 class NotPlain(ValueError):
-    """The value, or its encoded form, is not plain: too large, too deep, or of another kind."""
+    """The value, or its encoded form, is not plain: too large, too deep, or of another kind.
+
+    Its sentence may quote what somebody else has written: it is one line, and not long.
+    """
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(spoken(sentence))
 
 
 @dataclass(frozen=True)
@@ -58,7 +66,7 @@ class Expression:
         Raises:
             NotPlain: when it is no tree of a formula, or too large.
         """
-        names = [name[:50] for name in bare[:20] if isinstance(name, str)] if isinstance(bare, list) else []
+        names = [spoken(name, 50) for name in bare[:20] if isinstance(name, str)] if isinstance(bare, list) else []
         return cls(_checked_tree(data, [MAX_PARTS + 1]), tuple(names))
 
     def value(self, at: Mapping[str, Any]) -> mpmath.mpf:
@@ -208,6 +216,8 @@ def _value(tree: tuple[Any, ...], at: tuple[tuple[str, Any], ...]) -> mpmath.mpf
             value = _evaluate(tree, dict(at), [MAX_STEPS])
     except NotPlain as problem:
         return str(problem)
+    except (ArithmeticError, TypeError, ValueError):  # of a tree that no formula has, such as a sum over the number pi
+        return "the expression cannot be worked out"
     return value if mpmath.isfinite(value) else "the expression divides by zero"
 
 
@@ -318,7 +328,7 @@ def _checked_leaf(head: str, texts: list[Any]) -> tuple[Any, ...]:
         raise NotPlain("the expression has a number that is not finite")
     if head in ("Integer", "Rational") and 0 in [int(text) for text in texts][1:]:
         raise NotPlain("the expression divides by zero")
-    return (head, *texts)
+    return (head, *(spoken(text) for text in texts))
 
 
 def _number(text: str) -> float:

@@ -27,6 +27,7 @@ from helpers.checking.recipes import Generator as Generator
 from helpers.checking.recipes import Model as Model
 from helpers.checking.recipes import Optimizer as Optimizer
 from helpers.checking.recipes import Recorded as Recorded
+from helpers.checking.texts import clean, spoken
 
 DTYPES = {
     str(dtype).removeprefix("torch."): dtype
@@ -303,16 +304,6 @@ def _decode(data: Any, depth: int, budget: _Budget) -> Any:
     raise NotPlain(f"unknown plain data with keys {sorted(map(str, data))[:5]}")
 
 
-def clean(text: str) -> str:
-    """Returns a text that can be written to a file: halves of characters, which JSON can hold, become "?"."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
-def spoken(text: str) -> str:
-    """Returns what somebody else says as one line without signs that cannot be seen, which could feign other lines."""
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in clean(text)).split())
-
-
 def is_simple(value: Any) -> bool:
     """Says whether a value can be an entry of a set and be compared with `==`."""
     if isinstance(value, tuple):
@@ -388,7 +379,7 @@ def _named(key: Any) -> str:
 def _decode_other(data: dict[str, Any], depth: int, budget: _Budget) -> Other:
     if not isinstance(data["other"], str):
         raise NotPlain("the name of a type is damaged")
-    return Other(spoken(data["other"][:80]), spoken(str(data.get("text", ""))[:200]))
+    return Other(spoken(data["other"], 80), spoken(str(data.get("text", "")), 200))
 
 
 _DECODERS: dict[str, Callable[[dict[str, Any], int, _Budget], Any]] = {

@@ -25,6 +25,7 @@ from typing import Any
 from helpers.checking import plain
 from helpers.checking.answers import LATE, NOT_ATTEMPTED, PLACE, UNREADABLE, Ask, InProcess, Reply
 from helpers.checking.limits import TooSlow, output_kept, time_limit
+from helpers.checking.texts import is_latin_name, spoken
 
 MAX_MESSAGE = 45 << 20  # bytes: the largest value that is plain, a tensor, written as text
 MAX_PARTS = 200_000  # the most that a plain value can have is 20,000, of a few signs each
@@ -159,7 +160,7 @@ OUTCOMES = ("value", "not attempted", "crashed", "late", "unreadable")
 
 
 def _text(value: Any, longest: int) -> str:
-    return plain.spoken(value[:longest]) if isinstance(value, str) else ""
+    return spoken(value, longest) if isinstance(value, str) else ""
 
 
 def in_the_words_of_the_course(reply: Reply) -> bool:
@@ -176,7 +177,7 @@ def in_the_words_of_the_course(reply: Reply) -> bool:
 def in_own_words(reply: Reply) -> Reply:
     """Returns a reply in which nothing that the answer has made up stands as if the examiner said it."""
     if reply.outcome == "crashed":  # a class may have any name, and the words of the message are told to nobody
-        kinds = tuple(name if name.isidentifier() else f"an error called {name!r}" for name in reply.error_types)
+        kinds = tuple(name if is_latin_name(name) else f"an error called {name!r}" for name in reply.error_types)
         place = reply.place if in_the_words_of_the_course(reply) else ""
         return replace(reply, error_types=kinds, place=place)
     if in_the_words_of_the_course(reply):

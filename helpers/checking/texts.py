@@ -1,0 +1,21 @@
+"""Texts that somebody else has written, as they may be told."""
+
+import unicodedata
+
+MOST_TOLD = 400  # signs of a sentence
+
+
+def clean(text: str) -> str:
+    """Returns a text that can be written to a file: halves of characters, which JSON can hold, become "?"."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def spoken(text: str, longest: int = MOST_TOLD) -> str:
+    """Returns the beginning of a text as one line without signs that cannot be seen, which could feign other lines."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in clean(text[:longest])).split())
+
+
+def is_latin_name(name: str) -> bool:
+    """Says whether a text is a name of Python in Latin letters: in other alphabets some look like blanks and stops."""
+    latin = all(sign.isascii() or unicodedata.name(sign, "").startswith("LATIN ") for sign in name)
+    return latin and name.isidentifier()
