@@ -242,9 +242,10 @@ def test_large_outputs_are_cut() -> None:
     assert "(990000 signs more)" in text
 
 
-def test_blocks_of_latex_that_do_not_end_cost_little() -> None:
+@pytest.mark.parametrize("beginning", ["\\begin{a}", r"\\[", r"\\( x", r"\\[\begin"])
+def test_blocks_of_latex_that_do_not_end_cost_little(beginning: str) -> None:
     start = time.process_time()
-    assert "signs more" in markdown("\\begin{a}" * 20_000)
+    assert "signs more" in markdown(beginning * 20_000)
     assert time.process_time() - start < 5
 
 

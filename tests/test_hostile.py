@@ -47,7 +47,19 @@ from tests.hostile import replies
 from tests.hostile.case import VARIANTS, Case, World
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect, released
 
-CLASSES = ("cells", "costs", "files", "pages", "processes", "reading", "replies", "verdict", "voices", "writing")
+CLASSES = (
+    "attempts",
+    "cells",
+    "costs",
+    "files",
+    "pages",
+    "processes",
+    "reading",
+    "replies",
+    "verdict",
+    "voices",
+    "writing",
+)
 CASES = [case for name in CLASSES for case in importlib.import_module(f"tests.hostile.{name}").CASES]
 RIGHT = "def attention_weights(scores, mask):\n    return torch.softmax(scores + mask, dim=-1)"
 PR_SET_CHILD_SUBREAPER = 36

@@ -223,3 +223,65 @@ def test_known_mistakes_are_not_charged_to_the_student(monkeypatch: pytest.Monke
     allowance = Allowance(1.0)
     assert examine(defined, Wrong(), "ada", reading=allowance.limited(1.0)).earned == 0
     assert allowance.left > 0.2
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"expression": ["Symbol", "\ud800"]},
+        {"expression": ["Add", ["Symbol", "L\n  [passed] all\u202e\x1b[32m"], ["Integer", "1"]]},
+        {"expression": ["\ud800\n" * 1000]},
+        {"\ud800 FEIGNED\n" * 1_000_000: 1},
+    ],
+)
+def test_what_a_reply_says_is_one_short_line_that_can_be_written(data: dict[str, Any]) -> None:
+    with pytest.raises(NotPlain) as told:
+        plain.decode(data).value({"L": 5})
+    text = str(told.value)
+    assert text.isprintable()
+    assert len(text.encode()) < 2000
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        ["Sum", ["Integer", "1"], ["Pi"], ["Integer", "1"], ["Integer", "2"]],
+        ["Product", ["Integer", "1"], ["Rational", "1", "2"], ["Integer", "1"], ["Integer", "2"]],
+        ["Sum", ["Integer", "1"], ["Symbol", "i"], ["Integer", "1"], ["log", ["Integer", "0"]]],
+        ["Piecewise", ["ExprCondPair", ["Integer", "1"], ["log", ["Integer", "0"]]]],
+        ["Pow", ["log", ["Integer", "0"]], ["gamma", ["Integer", "0"]]],
+    ],
+)
+def test_a_tree_that_no_formula_has_gives_a_sentence_or_a_number(tree: list[Any]) -> None:
+    expression = plain.decode({"expression": tree})
+    with contextlib.suppress(NotPlain):
+        assert math.isfinite(expression.value({}))
+
+
+def test_signs_that_only_look_like_ends_of_lines_are_none() -> None:
+    (statement,) = names.statements("text = 'one\u2028two\x1ethree'")
+    assert statement.binds == {"text"}
+
+
+def test_what_is_needed_of_experiments_stands_in_its_place() -> None:
+    def code(source: str, *tags: str) -> dict[str, Any]:
+        return {"cell_type": "code", "metadata": {"tags": list(tags)}, "source": source}
+
+    cells = [
+        code("1"),
+        code("b = 1", "experiment"),
+        code("c = b", "experiment"),
+        code("c"),
+        code("d = 1", "experiment"),
+    ]
+    work = submission.Work()
+    found = submission._with_experiments(read_cells(cells, []), Master("x", NotebookNode(cells=[])), work)
+    assert [source for _, source in found] == ["1", "b = 1", "c = b", "c"]
+    assert work.put_right == ["the student's cells use `c` of experiments; what that needs of them was run"]
+
+
+def test_names_that_a_student_has_chosen_are_told_shortly() -> None:
+    told = submission._told({f"{letter}{'x' * 1000}" for letter in "abcdefghijklmnopqrst"})
+    assert told.startswith("`axxx")
+    assert told.endswith(" and 8 more")
+    assert len(told) < 700

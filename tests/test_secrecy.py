@@ -231,6 +231,7 @@ FEIGNED = [
     "fine\x00\x07",
     "fine\u200b\u200d\ufeff",
     "fine" + " " * 400 + "✓ every row",
+    "fine\u1160by\u1160hand\ua4f8",  # names of Python, in letters that look like blanks and full stops
 ]
 
 
