@@ -96,19 +96,19 @@ def _gradients(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
         for ask in [ask for ask in rich if not any(map(_is_odd, ask.inputs))] or rich:
             alike.setdefault(tuple(map(is_differentiable, ask.inputs)), []).append(replace(ask, take="gradients"))
         for asks in alike.values():
-            richest = sorted(asks[:TRIED], key=lambda ask: _passing(exercise.reply(ask).value), reverse=True)
-            yield next((ask for ask in richest if _is_smooth(exercise, ask)), richest[0])
+            tried = [(ask, exercise.reply(ask).value) for ask in asks[:TRIED]]
+            richest = sorted(tried, key=lambda pair: _passing(pair[1]), reverse=True)
+            yield next((ask for ask, found in richest if _is_smooth(exercise, ask, found)), richest[0][0])
 
 
-def _is_smooth(exercise: Exercise, ask: Ask) -> bool:
-    """Says whether gradients change evenly when all numbers become a little larger and a little smaller.
+def _is_smooth(exercise: Exercise, ask: Ask, here: Any) -> bool:
+    """Says whether gradients, `here`, change evenly when all numbers become a little larger and a little smaller.
 
     At the corner of a ReLU, where round numbers add up to 0, they do not, and right answers have different ones.
     """
-    found = [exercise.reply(_moved(ask, by)).value for by in (0.0, 1e-5, -1e-5)]
-    if not all(isinstance(one, dict) and one.keys() == found[0].keys() for one in found):
+    above, below = (exercise.reply(_moved(ask, by)).value for by in (1e-5, -1e-5))
+    if not all(isinstance(found, dict) and found.keys() == above.keys() for found in (above, below, here)):
         return False
-    here, above, below = found
     return difference(here, {name: (above[name] + below[name]) / 2 for name in here}) is None
 
 

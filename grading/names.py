@@ -130,8 +130,9 @@ def used(sources: Iterable[str]) -> set[str]:
 
 def are_short(sources: Sequence[str]) -> bool:
     """Says whether cells are together short enough to be looked into: who writes them chooses what that costs."""
-    lines = sum(source.count("\n") + source.count("\r") + source.count(";") + 1 for source in sources)  # as LINE_END
-    return sum(map(len, sources)) <= LONGEST and lines <= LINES
+    if sum(map(len, sources)) > LONGEST:
+        return False
+    return sum(len(LINE_END.findall(source)) + source.count(";") + 1 for source in sources) <= LINES
 
 
 def are_few(cells: Sequence[str], wanted: Collection[str]) -> bool:

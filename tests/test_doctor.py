@@ -206,6 +206,15 @@ def test_a_file_that_is_cut_off_keeps_what_was_whole(tmp_path: Path, share: floa
         assert wanted[name].startswith(work.answers[name].rstrip("\n"))
 
 
+@pytest.mark.parametrize("end", ['"print(f\\"{1 + 1}', '"print({1})"\n   ]\n  }'])
+def test_a_file_may_be_cut_off_behind_any_sign(tmp_path: Path, end: str) -> None:
+    notebook = perfect()
+    notebook.cells.append(nbformat.v4.new_code_cell('print(f"{1 + 1}")\nprint({1})'))
+    text = nbformat.writes(notebook)
+    found, _ = examined(tmp_path, text[: text.index(end) + len(end)])
+    assert "it is cut off at its end" in found.problems[0]
+
+
 def test_half_a_cell_of_the_course_is_not_taken_for_one_of_the_students_own(tmp_path: Path) -> None:
     given = perfect()
     halves = [one for one in given.cells if cells.is_experiment(one) and one.source.count("\n") > 2]

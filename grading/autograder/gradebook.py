@@ -126,8 +126,9 @@ class Writer:
         except (DBAPIError, UnicodeError) as problem:
             if len(marked) > 1:
                 return [told for one in marked for told in self._rows([one])]
-            reason = "text that is none" if isinstance(problem, UnicodeError) else self.course.address.reason(problem)
-            return [UnwritableError(f"the gradebook does not take it: {reason}")]
+            if isinstance(problem, UnicodeError):
+                return [UnwritableError("the gradebook does not take it: a text is none; ask for the file again.")]
+            return [UnwritableError(f"the gradebook does not take it: {self.course.address.reason(problem)}")]
 
     def _answers(self, one: Marked) -> Answers:
         return Answers(self.course, one.student, one.assignment, one.notebook)

@@ -18,6 +18,7 @@ CONFLICT = (re.compile(r"<{7}(?: .*)?"), re.compile(r"\|{7}.*"), re.compile(r"={
 END = 3
 HALF = "cut in two"  # in the metadata of a cell that was saved in part
 FOLLOWING = {-1: (0,), 0: (1, 2), 1: (2,), 2: (END,)}  # which of them may come next
+CELLS_END = re.compile(r'\}\s*\]\s*(?:\}|,\s*"(?:metadata|nbformat|nbformat_minor)"\s*:)')  # and of the last
 CELL_START = re.compile(r'\{\s*"(?:cell_type|attachments|execution_count|id|metadata|outputs|source)"\s*:')
 
 Cell = dict[str, Any]
@@ -164,6 +165,7 @@ def _save_cells(content: str, problem: Exception, found: Rescued) -> dict[str, A
     if start is None:
         raise BeyondMendingError(f"it is not a notebook (not valid JSON: {problem}); look for another copy.")
     decoder, cells, halves, position = json.JSONDecoder(), list[Cell](), 0, start.end()
+    last = position  # from where on the list of cells must end
     while match := CELL_START.search(content, position):
         try:
             cell, position = decoder.raw_decode(content, match.start())
@@ -174,8 +176,9 @@ def _save_cells(content: str, problem: Exception, found: Rescued) -> dict[str, A
             end = following.start() if following else len(content)
             half = _save_half_cell(content[match.start() : end])
             cells += [half] if half else []
-            halves, position = halves + 1, end
+            halves, position, last = halves + 1, end, match.start()
             continue
+        last = position - 1  # with its brace
         if isinstance(cell, dict) and isinstance(cell.get("cell_type"), str):
             cells.append(cell)
     if not cells:
@@ -183,7 +186,7 @@ def _save_cells(content: str, problem: Exception, found: Rescued) -> dict[str, A
             f"it is damaged (not valid JSON: {problem}), and no cell is whole; look for another copy."
         )
     found.damaged = True
-    where = "it is cut off at its end" if not content.rstrip().endswith("}") else "it is damaged (not valid JSON)"
+    where = "it is damaged (not valid JSON)" if CELLS_END.search(content, last) else "it is cut off at its end"
     found.problems.append(f"{where}; {len(cells)} cells were saved" + (f", {halves} of them in part" if halves else ""))
     return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 

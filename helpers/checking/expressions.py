@@ -328,7 +328,9 @@ def _checked_leaf(head: str, texts: list[Any]) -> tuple[Any, ...]:
         raise NotPlain("the expression has a number that is not finite")
     if head in ("Integer", "Rational") and 0 in [int(text) for text in texts][1:]:
         raise NotPlain("the expression divides by zero")
-    return (head, *(spoken(text) for text in texts))
+    if spoken(texts[0]) != texts[0]:
+        raise NotPlain("the expression has a symbol whose name holds signs that cannot be seen")
+    return (head, *texts)
 
 
 def _number(text: str) -> float:

@@ -311,10 +311,17 @@ def _chances(ask: Ask, value: Any) -> dict[str, str]:
     """Returns in words how many of the words behind the prompt are of `beside["likeliest"]`, a list of numbers.
 
     The prompt has `beside["given"]` words. Those are meant to come half of the time; of 60 words, between a fifth and
-    four fifths of them are about half: chance alone leaves that less than once in a million times.
+    four fifths of them are about half: chance alone leaves that less than once in a million times. With
+    `beside["rarest"]`, which are meant to come a fifth of the time, it is told whether any comes: none does by chance
+    about once in a million times.
     """
     numbers = _whole_list(value)
-    new, likeliest = numbers[ask.beside["given"] :], set(ask.beside["likeliest"])
+    new = numbers[ask.beside["given"] :]
+    if "rarest" in ask.beside:
+        is_one = len(set(new)) == 1  # again and again: which one says nothing
+        drawn = not is_one and bool(set(new) & set(ask.beside["rarest"]))
+        return {"of the rare words": "some are drawn" if drawn else "none is drawn"}
+    likeliest = set(ask.beside["likeliest"])
     share = sum(number in likeliest for number in new) / max(1, len(new))
     told = "hardly any" if share < 0.2 else "nearly all" if share > 0.8 else "about half"
     return {"of the drawn words": f"{told} are of the likeliest"}

@@ -164,14 +164,14 @@ def _chances(seed: int, spread: float = 10.0, sharpness: float = 2.8) -> tuple[T
     """Returns logits, and a question at a temperature where few words share half of the chances.
 
     A model of width 1 is constant before its head: it gives the same logits whatever it has read. Those of `spread` are
-    far apart, and want a temperature far above 1. With a small `sharpness` many words share half of the chances.
+    far apart, and want a temperature far above 1, the higher, the smaller the `sharpness`.
     """
     rng = random.Random(seed)
     model = _many_words(seed_from(rng), spread, d_model=1, n_heads=1)
     logits = _logits(model)
     temperature = round(float(logits.std()) / sharpness, 1) if spread else 0.1
     ask = _write_ask(model, rng.choice(MANY.arguments["words"]), 1 + NEW, temperature, MANY)
-    return logits, replace(ask, beside={"likeliest": _likeliest(logits, temperature), "given": 1})
+    return logits, replace(ask, beside={"likeliest": _first(logits, temperature, 0.5), "given": 1})
 
 
 @torch.no_grad()
@@ -180,10 +180,10 @@ def _logits(model: Model) -> Tensor:
     return logits
 
 
-def _likeliest(logits: Tensor, temperature: float) -> list[int]:
-    """Returns the words with the largest logits that have half of the chances together."""
+def _first(logits: Tensor, temperature: float, share: float) -> list[int]:
+    """Returns the words with the largest logits that have this share of the chances together."""
     chances, order = torch.softmax(logits.double() / temperature, dim=-1).sort(descending=True)
-    return order[: int((chances.cumsum(0) < 0.5).sum()) + 1].tolist()
+    return order[: int((chances.cumsum(0) < share).sum()) + 1].tolist()
 
 
 def _far_apart(seed: int) -> Ask:
@@ -194,8 +194,11 @@ def _close(seed: int) -> Ask:
     return _chances(seed, 0.0)[1]
 
 
-def _many_likely(seed: int) -> Ask:
-    return _chances(seed, sharpness=1.0)[1]
+def _many_rare(seed: int) -> Ask:
+    """Asks at a temperature where many rare words have a fifth of the chances together."""
+    logits, ask = _chances(seed, sharpness=2.0)
+    others = _first(logits, ask.inputs[4], 0.8)
+    return replace(ask, beside={"rarest": sorted({*range(len(logits))} - {*others}), "given": 1})
 
 
 def _longer(ask: Ask) -> list[Ask]:
@@ -261,17 +264,21 @@ def _repeats(ask: Ask) -> bool:
     return len(text) == 24 and len(set(text)) < 8
 
 
-def _is_fair(ask: Ask, fewest: int = 1, most: int = 24, ends_at_most: float = 1e-3) -> bool:
+def _is_fair(ask: Ask) -> bool:
     """Says whether the likeliest words have about half of the chances, and <eos> none, also at other temperatures."""
     logits, temperature = _logits(ask.inputs[0]).double(), ask.inputs[4]
     share = float(torch.softmax(logits / temperature, dim=-1)[ask.beside["likeliest"]].sum())
     ends = max(float(torch.softmax(logits / (temperature * factor), dim=-1)[EOS]) for factor in (0.5, 1, 2))
-    return 0.48 < share < 0.53 and fewest <= len(ask.beside["likeliest"]) <= most and ends < ends_at_most
+    return 0.48 < share < 0.53 and len(ask.beside["likeliest"]) < 25 and ends < 1e-3
 
 
-def _is_fair_to_many(ask: Ask) -> bool:
-    """As `_is_fair`, with more likeliest words than who draws among the best fifty has in all."""
-    return _is_fair(ask, fewest=60, most=120, ends_at_most=1e-3)
+def _has_rare_words(ask: Ask) -> bool:
+    """Says whether the rarest words have about a fifth of the chances, none is among the best fifty, and none ends."""
+    chances = torch.softmax(_logits(ask.inputs[0]).double() / ask.inputs[4], dim=-1)
+    rarest = ask.beside["rarest"]
+    return (
+        0.19 < float(chances[rarest].sum()) <= 0.2 and len(chances) - len(rarest) >= 50 and float(chances[EOS]) < 1e-6
+    )
 
 
 # kind of question -> (the question of a seed, what it must be good for, seeds)
@@ -385,7 +392,7 @@ SEARCHED: dict[str, tuple[Callable[[int], Ask], Callable[[Ask], bool], list[int]
     "alike": (_alike, _repeats, [11, 35, 43, 44, 47, 70, 74, 84, 90, 116, 144, 148]),
     "far apart": (_far_apart, _is_fair, [3, 6, 7, 12, 14, 17, 18, 19, 21, 25, 26, 29]),
     "close": (_close, _is_fair, [1, 2, 4, 6, 7, 10, 11, 17, 19, 21, 22, 23]),
-    "many likely": (_many_likely, _is_fair_to_many, [3, 5, 14, 20, 39, 46, 50, 59, 61, 67, 69, 80]),
+    "many rare": (_many_rare, _has_rare_words, [282, 841, 1314, 1417, 2775, 4561, 5287, 5359, 5625, 6379, 6565]),
     "special tokens": (
         _special,
         _writes_special,
@@ -406,7 +413,7 @@ _TELLING, _FAR = _asked("goes on", 2), _asked("looks far back")
 _ENDINGS = both(_asked("ends"), _asked("ends, from nothing"), _asked("special tokens"))
 _ANY_PROMPT = both(_asked("unknown words"), _asked("as people write", 2))
 _DRAWN = both(_asked("repeats"), _asked("alike"))
-_CHANCES = both(_asked("far apart"), _asked("close"), _asked("many likely"))
+_CHANCES = both(_asked("far apart"), _asked("close"), _asked("many rare"))
 
 
 def _twice(rng: random.Random) -> list[Ask]:
@@ -476,9 +483,9 @@ EXERCISE = Exercise(
         Stage(
             "how often the likeliest words are drawn",
             0.25,
-            "Here a few words have half of the chances together, or some hundred of them, in softmax(logits / "
-            "temperature). Divide by the temperature itself, whether it is 0.1 or 30, and draw each word anew, from "
-            "all words.",
+            "Here a few words have half of the chances together, in softmax(logits / temperature), and in another "
+            "question many rare ones a fifth. Divide by the temperature itself, whether it is 0.1 or 30, and draw each "
+            "word anew, from all words.",
             fixed(_CHANCES, 7),
             _CHANCES,
             measure="chances",

@@ -17,6 +17,9 @@ from ._common import _generator, _of_seed, _orthonormal, _places
 # Keys of length 1 at right angles that can be multiplied by hand; the first two are not along the axes.
 TURNED = torch.tensor([[0.6, 0.8, 0.0], [-0.8, 0.6, 0.0], [0.0, 0.0, 1.0]])
 
+# Keys that are nearly along the axes: their small numbers count as the large ones do.
+SLIGHTLY_TURNED = torch.tensor([[0.99998, 0.006, 0.0], [-0.006, 0.99998, 0.0], [0.0, 0.0, 1.0]])
+
 
 def copy_query(keys: Tensor, j: int, scale: float) -> Tensor:
     return scale * keys[j]
@@ -85,6 +88,7 @@ EXERCISE = Exercise(
                 Ask((_of_seed(3, 5, 8), 1, 200.0)),
                 Ask((_of_seed(2, 4, 3), 0, 1.0)),
                 Ask((_of_seed(3, 4, 2), 1, 0)),
+                Ask((SLIGHTLY_TURNED, 0, 1.5)),
             ],
             _any_scale,
             measure="leads",

@@ -676,3 +676,38 @@ def generate(model: LanguageModel, vocabulary: Vocabulary, prompt: str, max_len:
             break
         numbers.append(word)
     return numbers[1:]
+
+
+# %% wrong: drawn among the best words, which have 70 % of the chances ->
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *vocabulary.encode(prompt)]
+    while len(tokens) <= max_len:
+        logits = model(torch.tensor([tokens]))[0, -1]
+        if temperature == 0:
+            word = int(logits.argmax())
+        else:
+            p = (logits / temperature).softmax(-1).sort(descending=True)
+            keep = p.values.cumsum(0) - p.values < 0.7
+            word = int(p.indices[torch.multinomial(p.values * keep, 1)])
+        if word == EOS:
+            break
+        tokens.append(word)
+    return tokens[1:]
+
+
+# %% right: the largest of logits and Gumbel noise
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *vocabulary.encode(prompt)]
+    while len(tokens) <= max_len:
+        logits = model(torch.tensor([tokens]))[0, -1]
+        if temperature == 0:
+            word = max(range(len(logits)), key=lambda n: float(logits[n]))
+        else:
+            noise = -torch.log(-torch.log(torch.rand(len(logits), dtype=torch.float64)))
+            word = int((logits.double() / temperature + noise).argmax())
+        if word == EOS:
+            break
+        tokens.append(word)
+    return tokens[1:]
