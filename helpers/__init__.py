@@ -5,4 +5,8 @@ Each module is small and meant to be read: `device` (where tensors live), `model
 `python -m helpers` prints what is installed and what is missing.
 """
 
+from helpers.memory import keep_freed_memory
+
 __version__ = "0.1.0"
+
+keep_freed_memory()

@@ -17,7 +17,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,7 +30,6 @@ from grading import exercise
 from grading.authoring import bank
 from grading.authoring.bank import BankAnswer
 from grading.course import ROOT
-from grading.exercise import Exercise
 from grading.exercises import FOLDER as DEFINITIONS
 from grading.files import write_whole
 from helpers.checking.answers import Ask, InProcess, Reply
@@ -39,8 +38,9 @@ from helpers.checking.verdict import Verdict
 
 FOLDER = ROOT / ".cache" / "tests"
 DAYS = 14  # what has not been used for so long belongs to a state of the course that is gone
-PATIENCE = 60.0  # seconds for one answer: on a busy machine an answer may not lose to the clock
-SEEDS = ("public", "a student", "another student")
+PATIENCE, CLOCK = 60.0, "cpu"  # seconds for one answer, of a processor: on a busy machine none may lose to the clock
+SEEDS = ("public", "a student")
+IN_SANDBOX = "another student"  # whose questions are asked where submissions are graded: one draw more for each answer
 Made = TypeVar("Made")
 
 
@@ -90,7 +90,7 @@ class AskedOnce(InProcess):
     """An answer that is asked each question once: every student gets the public ones, and the reply is the same."""
 
     def __init__(self, answer: object) -> None:
-        super().__init__(answer)
+        super().__init__(answer, CLOCK, alone=True)
         self._replies: dict[str, Reply] = {}
 
     def ask(self, question: Ask, seconds: float = 2.0) -> Reply:
@@ -147,25 +147,6 @@ def known_mistake(notebook: str, name: str, seed: str, mistake: str) -> Replayed
     return Replayed(_drawn(notebook, name, seed)[1][mistake])
 
 
-@dataclass(frozen=True)
-class _Kept(Exercise):
-    """An exercise whose drawn examples are kept."""
-
-    notebook: str = field(kw_only=True)
-
-    def drawn_examples(self, seed: str) -> Examples:
-        return drawn(self.notebook, self.name, seed)
-
-
-@functools.cache
-def exercises(notebook: str) -> dict[str, Exercise]:
-    """Returns the exercises of a notebook by name; what they draw is kept."""
-    return {
-        name: _Kept(**{part.name: getattr(one, part.name) for part in fields(one)}, notebook=notebook)
-        for name, one in exercise.load(notebook).items()
-    }
-
-
 def verdict(answer: BankAnswer, seed: str, student: InProcess | None = None) -> Verdict:
     """Returns the verdict on an answer of the bank in this process, on kept questions.
 
@@ -173,7 +154,7 @@ def verdict(answer: BankAnswer, seed: str, student: InProcess | None = None) -> 
     """
 
     def judged() -> Verdict:
-        asked = student or InProcess(bank.run(answer))
+        asked = student or InProcess(bank.run(answer), CLOCK)
         return judge(drawn(answer.notebook, answer.exercise, seed), asked, PATIENCE, hidden=True)
 
     deciding = "verdict", definition(answer.notebook), _source(answer.notebook), answer.exercise, answer.source, seed

@@ -1,5 +1,7 @@
 """The whole bank, graded in a sandbox and in this process: the same verdicts, whichever way a class is graded.
 
+The sandbox's student is not the one of `test_bank.py`: a verdict hangs on the answer, and not on what is drawn.
+
 A plain kernel, where code runs unprotected, has the examiner in the notebook's own process, which is what `InProcess`
 stands for here; `test_nbgrader.py` and `benchmarks/autograde.py` compare with nbgrader itself on whole classes.
 """
@@ -20,14 +22,15 @@ from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import Work, plan, read
 from grading.classroom import demo
 from grading.course import Course
+from grading.examiner import examine
+from grading.exercise import Exercise
 from grading.sandbox.student_process import ForkServerClient
 from helpers.checking.answers import InProcess
-from helpers.checking.judging import judge
 from helpers.checking.verdict import Verdict
 from tests import kept
 
 pytestmark = pytest.mark.sandbox
-SEED = kept.SEEDS[1]  # of every student here: `test_bank.py` has judged each answer on what it draws
+SEED, OTHER = kept.IN_SANDBOX, kept.SEEDS[1]  # of every student here, and of the one in `test_bank.py`
 TOGETHER = 6  # submissions in one test, so that several processes share the work on one notebook
 
 
@@ -70,6 +73,11 @@ def run(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
     return variables
 
 
+def judged(asked: Exercise, answer: Any) -> Verdict:
+    """Returns the verdict on an answer in this process."""
+    return examine(asked, InProcess(answer, kept.CLOCK), SEED, kept.PATIENCE)
+
+
 def told(verdict: Verdict) -> tuple[str, float, str]:
     """Returns what must be the same."""
     return verdict.outcome, verdict.earned, verdict.mistake
@@ -79,22 +87,28 @@ def told(verdict: Verdict) -> tuple[str, float, str]:
 def test_the_whole_bank_gets_the_same_verdicts(
     notebook: str, start: int, students: ForkServerClient, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    master, exercises = load_master(Course(), notebook), kept.exercises(notebook)
+    master, exercises = load_master(Course(), notebook), exercise.load(notebook)
     patience = Budget(cell=60, exercise=60)
-    different = []
+    different, lucky = [], []
     for answers in submissions(notebook)[start : start + TOGETHER]:
         work = work_of(notebook, answers, tmp_path_factory.mktemp("work") / "submitted")
         graded = grade(students, master, work, exercises, SEED, patience)
-        verdicts = {name: kept.verdict(answer, SEED) for name, answer in answers.items()}
+        verdicts = {name: kept.verdict(answer, OTHER) for name, answer in answers.items()}
         others = [name for name in answers if told(verdicts[name]) != told(graded.verdicts[name])]
+        alone = {name: judged(exercises[name], bank.run(answers[name])) for name in others}
+        lucky += [
+            f"{answers[name].label}: {verdicts[name]} | {alone[name]}"
+            for name in others
+            if told(verdicts[name]) != told(alone[name])
+        ]
         if others:  # an answer may use another exercise's answer, which is not the reference's, and may keep something
             variables = run(plan(master, work, everything=False))
             for name in [one for one in exercises if one in answers]:  # so all are asked, in the order of the notebook
-                examples = kept.drawn(notebook, name, SEED)
-                verdicts[name] = judge(examples, InProcess(variables[name]), kept.PATIENCE, hidden=True)
+                verdicts[name] = judged(exercises[name], variables[name])
         different += [
             f"{answers[name].label}: {verdicts[name]} | {graded.verdicts[name]}"
             for name in others
             if told(verdicts[name]) != told(graded.verdicts[name])
         ]
+    assert not lucky, "\n".join(["the mark hangs on what is drawn:", *lucky])
     assert not different, "\n".join(different)

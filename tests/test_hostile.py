@@ -403,8 +403,8 @@ def test_no_reply_makes_judging_fail() -> None:
             continue  # refused with a reason, as it should be; any other exception fails the test
     assert len(good) > 100
     for notebook in exercise.notebooks():
-        for one in kept.exercises(notebook).values():
-            examples = one.drawn_examples(kept.SEEDS[1])
+        for one in exercise.load(notebook).values():
+            examples = one.variant(kept.IN_SANDBOX)
             for reply in rng.sample(good, 20):
                 verdict = judge(examples, _Fixed(reply), hidden=True)
                 assert verdict.earned < verdict.points

@@ -60,7 +60,7 @@ def graded(students: ForkServerClient, notebook: str, cells: nbformat.NotebookNo
     master = load_master(Course(), notebook)
     folder.mkdir()
     (folder / f"{notebook}.ipynb").write_text(nbformat.writes(cells), encoding="utf-8")
-    return grade(students, master, read(folder, master), kept.exercises(notebook), kept.SEEDS[1])
+    return grade(students, master, read(folder, master), exercise.load(notebook), kept.IN_SANDBOX)
 
 
 def filled(notebook: str, answers: dict[str, str]) -> nbformat.NotebookNode:

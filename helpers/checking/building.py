@@ -58,7 +58,8 @@ def _model(recipe: Model) -> Any:
         model.to(torch.get_default_dtype())  # so that it fits the masks that it makes in a call
     if recipe.tie:
         _tie(model, *recipe.tie)
-    _prepare_gradients(model, recipe)
+    if recipe.freeze or recipe.gradients:
+        _prepare_gradients(model, recipe)
     if recipe.noise:
         generator = torch.Generator().manual_seed(recipe.seed)
         model.register_forward_hook(lambda module, inputs, output: _noisy(output, recipe.noise, generator))

@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from grading.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, both
@@ -31,18 +30,18 @@ def _quarter(kept: Tensor, rng: torch.Generator) -> int:
 
 
 def _moved(kept: Tensor, start: int, length: int, block: int, order: str = "pmsmc", fill: int = PAD) -> Tensor:
-    """Returns prefix, mask, suffix, mask, content in this order, padded to block + 1 numbers."""
-    parts = {"p": kept[:start], "s": kept[start + length :], "c": kept[start : start + length]}
-    whole = torch.cat([parts.get(letter, torch.tensor([MASK])) for letter in order])
-    return F.pad(whole, (0, block + 1 - len(whole)), value=fill)
+    """Returns prefix, mask, suffix, mask, content in this order, padded or cut to block + 1 numbers."""
+    numbers = kept.tolist()  # it is called thousands of times, and lists are fast
+    end = start + length
+    parts = {"p": numbers[:start], "m": [MASK], "s": numbers[end:], "c": numbers[start:end]}
+    whole = [number for letter in order for number in parts[letter]]
+    return torch.tensor([*whole, *[fill] * (block + 1 - len(whole))][: block + 1])
 
 
 def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor, Tensor]:
-    kept = _kept(text, rng, block).tolist()  # it is called thousands of times, and lists are fast
-    length = _draw(1, max(1, len(kept) // 2 - 1), rng)
-    start = _draw(0, len(kept) - length, rng)
-    moved = [*kept[:start], MASK, *kept[start + length :], MASK, *kept[start : start + length]]
-    whole = torch.tensor(moved + [PAD] * (block + 1 - len(moved)))
+    kept = _kept(text, rng, block)
+    length = _quarter(kept, rng)
+    whole = _moved(kept, _draw(0, len(kept) - length, rng), length, block)
     return whole[:-1], whole[1:]
 
 

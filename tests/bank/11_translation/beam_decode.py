@@ -455,12 +455,12 @@ def beam_decode(model, source, width, max_len):
     return max(found, key=lambda p: p[1])
 
 
-# %% wrong: width of each beam ->
+# %% wrong: the width of each beam, and 30 in all ->
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
     beams, finished = [([SOS], 0.0)], []
     for _ in range(max_len):
-        sources = source.expand(len(beams), -1)  # all beams at once: there are very many of them
+        sources = source.expand(len(beams), -1)
         context = model.encode(sources, torch.full((len(beams),), source.size(1)))
         logs = model.decode(torch.tensor([tokens for tokens, _ in beams]), context)[:, -1].log_softmax(dim=-1)
         cand = []
@@ -469,7 +469,7 @@ def beam_decode(model, source, width, max_len):
                 :width
             ]
         finished += [c for c in cand if c[0][-1] == EOS]
-        beams = [c for c in cand if c[0][-1] != EOS]
+        beams = sorted((c for c in cand if c[0][-1] != EOS), key=lambda c: c[1], reverse=True)[:30]
         if not beams:
             break
     found = finished + beams
