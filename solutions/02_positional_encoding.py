@@ -6,7 +6,7 @@
 #     column: 2
 #     row: 0
 #     builds_on: ["01"]
-#     running: 2
+#     running: 1
 #     questions:
 #       - How does it know the order?
 #       - Why can attention alone not tell who hunts whom?
@@ -717,8 +717,8 @@ for name, turn in {"values as they are": rotary, "values turned too": all_turned
 # Now let them compete. The task is *Le chat chasse la souris*, made longer: somewhere among other words stand *chat* and *souris*, once each, and the last
 # token is a question mark. There, the model must say **which of the two came first**. One bit, and without the order there is only guessing: one half.
 #
-# All five models are the same otherwise: one layer, four heads, a causal mask. They train on sentences of 4 to 16 words, and we test them on up to 64. Four
-# seeds each. (The training takes about half a minute.)
+# All five models are the same otherwise: one layer, four heads, a causal mask. They train on sentences of 4 to 16 words, and we test them on up to 64. Three
+# seeds each. (The training takes about a quarter of a minute.)
 #
 # The learned table needs a rule for places it has not seen, or there would be nothing to plot. Ours: it has 64 rows from the start, and rows 16 to 63
 # **stay as they were drawn**, because no training sentence reaches them.
@@ -750,7 +750,7 @@ for sentence, answer in zip(words.tolist(), first.tolist()):
     print(" ".join(names.get(word, "…") for word in sentence), "  first:", names[answer])
 
 # %% experiment
-def train(positions: str, seed: int, n_layers: int = 1, steps: int = 500) -> Classifier:
+def train(positions: str, seed: int, n_layers: int = 1, steps: int = 400) -> Classifier:
     """Returns a model that has learned on sentences of 4 to 16 words which animal comes first."""
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
@@ -759,7 +759,7 @@ def train(positions: str, seed: int, n_layers: int = 1, steps: int = 500) -> Cla
         positions=positions, max_len=4 * TRAINED,
     )
     model = Classifier(base)  # reads the hidden state of the last token
-    optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
+    optimizer = torch.optim.Adam(model.parameters(), lr=5e-3, fused=True)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, steps)
     for _ in range(steps):
         length = int(torch.randint(4, TRAINED + 1, (), generator=generator))
@@ -786,11 +786,11 @@ tests = [draw_sentences(300, length, torch.Generator().manual_seed(length)) for 
 kinds = ["none", "sinusoidal", "learned", "alibi", "rotary"]
 
 # %% measured
-models = {kind: [train(kind, seed) for seed in range(4)] for kind in kinds}
-results = {kind: accuracies(models[kind], tests) for kind in kinds}  # (4, 8) each
+models = {kind: [train(kind, seed) for seed in range(3)] for kind in kinds}
+results = {kind: accuracies(models[kind], tests) for kind in kinds}  # (3, 8) each
 
 axes = plots.curves(
-    results, lengths, title="Which animal comes first? (mean of 4 seeds, band from worst to best)",
+    results, lengths, title="Which animal comes first? (mean of 3 seeds, band from worst to best)",
     x_label="length of the sentence (words)", y_label="accuracy",
 )
 axes.axhline(0.5, color="#555555", linestyle=":")
@@ -805,7 +805,7 @@ for kind in kinds:
     print(f"{kind:16}", *[f"{mean:5.2f}" for mean in results[kind].mean(dim=0)])
 
 # %% [markdown]
-# At the trained lengths (grey), four of the five solve the task nearly always. Only *none* guesses: in one layer, the question mark sees
+# At the trained lengths (grey), four of the five solve the task nearly always (the learned table with 16 words a little less often). Only *none* guesses: in one layer, the question mark sees
 # nothing but a bag. If we had tested at the trained lengths only, we would say that it makes no difference which of the four we take.
 #
 # Beyond them, it makes all the difference. To see why, fix the length at 64 and put both animals into one part of the sentence:
@@ -828,7 +828,7 @@ by_part = torch.stack([accuracies(models[kind], part_tests).mean(dim=0) for kind
 
 figure, (place,) = plots.panels(1, width=4.4, height=3.8)
 plots.matrix(
-    by_part, "Accuracy at 64 words (mean of 4 seeds)", rows=kinds[1:], columns=list(parts), digits=2,
+    by_part, "Accuracy at 64 words (mean of 3 seeds)", rows=kinds[1:], columns=list(parts), digits=2,
     axes=place, row_label="positions", column_label="where both animals stand", limits=(0, 1),
 )
 plots.plt.setp(place.get_xticklabels(), rotation=0, ha="center", rotation_mode=None)
@@ -843,19 +843,19 @@ plots.show(figure, "; ".join(alt))
 # - **Sinusoidal**: the same, though the hands can be computed for every place. The model has never seen these combinations of hands. *Computable* does not
 #   mean *understood*. Where its accuracy is far below one half, it is not unsure but wrong.
 # - **Rotary**: good at the trained distances, wherever in the text they are. Beyond, the hands go on turning, the score changes its sign, and *far*
-#   looks like *near*: in the middle it is not unsure, but wrong (0.17 in our run). At the start it is no better than a guess.
+#   looks like *near*: in the middle it is not unsure, but wrong (0.12 in our run). At the start it is no better than a guess.
 # - **ALiBi**: good at the trained distances too, and beyond them the rule "the farther word loses more" stays true. But it fades: at the start of the sentence both words have
 #   hardly any weight left, and it guesses.
 #
 # ### A second layer
 #
-# One layer was our choice. Before you generalise, give all five a second one (200 steps are enough; three seeds). Which of them do you expect to be right at 64 words?
+# One layer was our choice. Before you generalise, give all five a second one (150 steps are enough; three seeds). Which of them do you expect to be right at 64 words?
 
 # %% measured
 print("accuracy with two layers (mean of 3 seeds)")
 print("length          ", *[f"{length:>5}" for length in lengths])
 for kind in kinds:
-    deeper = [train(kind, seed, n_layers=2, steps=200) for seed in range(3)]
+    deeper = [train(kind, seed, n_layers=2, steps=150) for seed in range(3)]
     mean = accuracies(deeper, tests).mean(dim=0)
     print(f"{kind:16}", *[f"{value:5.2f}" for value in mean])
 
@@ -896,22 +896,22 @@ for kind in kinds:
 # - *Full marks (2 of 2)*: "The learned table costs max_len x d trainable numbers (393,216 for 512 x 768) and has no row beyond its end; sinusoids,
 #   ALiBi and rotary have none to train and can be computed for any place. Sinusoidal and learned positions are added to the words and say the place
 #   itself, while ALiBi and rotary change the scores, which then depend on the distance, and rotary leaves the values alone. With one layer all four
-#   are right at length 8, and at 64 they have 0.42, 0.50, 0.86 and 0.32: the rows beyond the trained places were never trained, the sinusoids meet
+#   are right at length 8, and at 64 they have 0.46, 0.51, 0.87 and 0.33: the rows beyond the trained places were never trained, the sinusoids meet
 #   combinations that they have not seen, rotary meets unseen angles that turn the sign of a score, and ALiBi's bias only goes on falling. For long
 #   texts in which near words decide I would take ALiBi, knowing that it fades out what is far. Before I trust it I would measure it at those lengths,
 #   on the real task, with several seeds, because with two layers our own order was another one." Why: All four lines; each drop has its reason, and
 #   the choice its condition and its price.
 # - *Half (1 of 2)*: "Learned positions cost max_len x d numbers that have to be trained and end with the table. Sinusoids, ALiBi and rotary cost
 #   nothing to train and can be computed for any length. Learned and sinusoidal positions are added to the embedding and say where a word stands;
-#   ALiBi and rotary work inside the scores and know only how far apart two words are. In the experiment ALiBi had 0.86 at 64 words and all the others
-#   0.50 or less. This proves that ALiBi is the best, so I would take it for long texts." Why: *Cost and limits* and *absolute or relative* (1). The
+#   ALiBi and rotary work inside the scores and know only how far apart two words are. In the experiment ALiBi had 0.87 at 64 words and all the others
+#   0.51 or less. This proves that ALiBi is the best, so I would take it for long texts." Why: *Cost and limits* and *absolute or relative* (1). The
 #   numbers at length 64 are right, but no reason is given for any of the drops (0.5 lost); the choice has no condition and no measurement, and "this
 #   proves" is the last misconception, as two layers change the order (0.5 lost).
 # - *No marks (0 of 2)*: "A Transformer without positions cannot see the order of the words at all, therefore each kind of positions buys order.
 #   Sinusoidal positions are learned during training like the learned ones, only with waves. Since a sine can be computed for any place, they work for
 #   texts of any length. ALiBi and rotary are newer and therefore better. I would take rotary, because the large models of today use it." Why: No line
 #   is met. Three misconceptions (order never seen without positions, sinusoids learned, any place computed means any length reached), nothing from
-#   the experiment, which has sinusoids at 0.42 and rotary at 0.32 for 64 words, and fashion for a reason.
+#   the experiment, which has sinusoids at 0.46 and rotary at 0.33 for 64 words, and fashion for a reason.
 
 # %% [markdown]
 # ## What to remember

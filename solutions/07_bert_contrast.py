@@ -527,7 +527,7 @@ print(at_verb)
 #
 # ## 6. The same on reviews
 #
-# Now the 10,500 invented reviews. Both models have one layer of width 64, read the same texts three times, and are then asked for the same hidden words of reviews that they have not read.
+# Now the 10,500 invented reviews. Both models have one layer of width 64, read the same texts twice, and are then asked for the same hidden words of reviews that they have not read.
 #
 # > **A mistake worth making once: positions that have no sides.** Our causal model gets its positions from ALiBi (notebook 02): each head is told how *far away* a word is. Among words that all stand on the left that is enough. Take the mask off, and three places to the left and three to the right become the same. Then a review read *backwards* must give
 # > every word exactly the state that it has forwards, for any weights. The cell after the next one tests it.
@@ -590,7 +590,7 @@ with torch.no_grad():
 torch.manual_seed(0)
 causal_reader = LanguageModel(new_base(causal=True))
 batches = Batches(read, for_language_model(vocabulary, max_len=128), 700)
-log = train(causal_reader, batches, "language_model", epochs=3, learning_rate=4e-3, device=cpu,
+log = train(causal_reader, batches, "language_model", epochs=2, learning_rate=4e-3, device=cpu,
             log_every=len(batches) // 2 + 1)
 print_log("causal", log)
 
@@ -602,7 +602,7 @@ batches = Batches(read, whole(vocabulary), 700, change=hiding(V, 0.3))
 asked = next(iter(Batches(unread, whole(vocabulary), 2048, change=hiding(V, 0.15))))
 with torch.no_grad():
     before = masked_lm_loss(masked_reader, asked.tokens, asked.target, asked.lengths)
-log = train(masked_reader, batches, "language_model", epochs=3, learning_rate=4e-3, device=cpu,
+log = train(masked_reader, batches, "language_model", epochs=2, learning_rate=4e-3, device=cpu,
             log_every=len(batches) // 2 + 1)
 print_log("masked", log)
 with torch.no_grad():
@@ -636,7 +636,7 @@ print(f"hidden words guessed right, left side only: {first_guess(causal_reader, 
 print(f"hidden words guessed right, both sides:     {first_guess(masked_reader, unread):.0%}")
 
 # %% [markdown]
-# The model that sees both sides finds more words (69 against 60 % in our run), though it has learned from fewer places and some of its neighbours are hidden. And with positions that have no sides? A model trained in the same way, with ALiBi as it is, finds far fewer than the causal one (39 %, by `docs/results.md`): the little words that depend on order are out of its reach. So before you say "the objective is worse", look at what the model is able to see.
+# The model that sees both sides finds more words (68 against 59 % in our run), though it has learned from fewer places and some of its neighbours are hidden. And with positions that have no sides? A model trained in the same way, with ALiBi as it is, finds far fewer than the causal one (39 % after three passes, by `docs/results.md`): the little words that depend on order are out of its reach. So before you say "the objective is worse", look at what the model is able to see.
 #
 # Now the words where one side decides. In `blanks`, a word of judgement is missing, and there are two candidates of opposite sign, such as *captivant* (gripping) and *pénible* (tedious). In half of the reviews everything that tells which one stands **before** the
 # blank, in the other half **behind** it. Guess the four numbers before you run the cell.
@@ -667,7 +667,7 @@ if "blanks" in corpus.parts:  # the invented reviews only
     print((100 * pd.DataFrame(table).T).round(0).astype(int).astype(str) + " %")
 
 # %% [markdown]
-# Where the left side tells, the causal model is as good or better: it was trained on more places. Where the right side tells, it finds two of three, and what lifts it above a coin cannot be the evidence: that lies where it does not look. (How frequent each of the two words is, for one thing, it does know.) The masked model finds the evidence on either side (92 % for both in our run). That is the gain, and it is exactly the one that the two states of section 2 made possible.
+# Where the left side tells, the causal model is as good or better: it was trained on more places. Where the right side tells, it finds two of three, and what lifts it above a coin cannot be the evidence: that lies where it does not look. (How frequent each of the two words is, for one thing, it does know.) The masked model finds the evidence on either side (92 and 95 % in our run). That is the gain, and it is exactly the one that the two states of section 2 made possible.
 #
 # ## 7. Reviews that turn: where does reading both sides help a classifier?
 #
@@ -688,7 +688,7 @@ def accuracy_by_place(causal: bool, n_layers: int, positions: str, seed: int) ->
     base = TransformerBase(len(turn_words), 64, n_layers, 2, dropout=0.0, positions=positions,
                            causal=causal, norm_first=True)
     model, encode = Classifier(base), for_classifier(turn_words)
-    train(model, Batches(invented["turns_train"], encode, 512, seed=seed), "classifier", epochs=6,
+    train(model, Batches(invented["turns_train"], encode, 512, seed=seed), "classifier", epochs=4,
           learning_rate=2e-3, seed=seed, device=cpu, progress=False)
     right = predict(model, Batches(tested, encode, 8192)).argmax(dim=1) == label_of  # (900,)
     return [float(right[torch.tensor(place_of == place)].float().mean()) for place in PLACES]
@@ -726,7 +726,7 @@ print("one layer, largest difference between causal and both sides:",
 #
 # 1. **One layer: no difference at all**, to the last digit. The classifier reads the last token, and the last row of the causal mask blocks nothing: with a single layer both models compute the very same thing. What section 2 showed holds for the states *before* the end; for one answer about a whole text there is nothing to gain.
 # 2. **Two layers: the causal model is better**, above all where the turn comes late. Here the masks do differ: the last token reads states that were themselves made with a view to one side or to both.
-# 3. **Without any positions the causal model is as good as before**, and the other worse by 3 to 7 points: positions do help it, but less than the mask helps the causal one.
+# 3. **Without any positions the causal model is as good as before**, and the other worse by 4 to 6 points: positions do help it, but less than the mask helps the causal one.
 #
 # An explanation that fits all three, and the backwards reading of section 6: the mask itself tells the order. A word *after* "mais" sees it, a word *before* does not, so in the causal model each state can carry the mark "the turn has been", which is just what this task needs. In the other model every word sees "mais", and on which side of it a word stands must be worked out
 # from the positions; with 450 reviews it learns that only in part. That a coin is beaten all the same is due to other clues: most words of a review with an early turn, say, already have the sign of the label (for late turns this clue points the wrong way; what the model uses there we have not found out). It is an explanation, and not a proof. What you have seen is measured with three seeds and tiny models; a pretrained BERT is another matter. But the tempting story was told before the
@@ -741,7 +741,7 @@ print("one layer, largest difference between causal and both sides:",
 BASES = {"from scratch": new_base(causal=False), "causal, pretrained": causal_reader.base,
          "masked, pretrained": masked_reader.base}
 encode = for_classifier(vocabulary, max_len=128)
-exam = Batches(corpus.test, encode, 8192)
+exam, PASSES = Batches(corpus.test, encode, 8192), 4
 
 
 def fine_tuned(name: str, seed: int) -> list[float]:
@@ -750,22 +750,22 @@ def fine_tuned(name: str, seed: int) -> list[float]:
     torch.manual_seed(seed)
     base = new_base(causal=False) if name == "from scratch" else copy.deepcopy(BASES[name])
     model = Classifier(base)
-    history = train(model, Batches(corpus.train, encode, 512, seed=seed), "classifier", epochs=6,
+    history = train(model, Batches(corpus.train, encode, 512, seed=seed), "classifier", epochs=PASSES,
                     learning_rate=1e-3, seed=seed, device=cpu, progress=False,
                     after_epoch=lambda: {"test": evaluate(model, exam, "classifier")["accuracy"]})
     return history["test"].tolist()
 
 
 curves = {name: [fine_tuned(name, seed) for seed in range(3)] for name in tqdm(BASES, file=sys.stdout)}
-axes = plots.curves(curves, range(1, 7),
+axes = plots.curves(curves, range(1, PASSES + 1),
                     title=f"{len(corpus.train)} labelled reviews: mean and range of three seeds",
                     x_label="passes", y_label="share of right answers")
 axes.axhline(0.5, color="#555555", linestyle=":")
-axes.set(ylim=(0.4, 1.0))
-plots.show(axes.figure, plots.describe_curves(curves, range(1, 7), "pass", digits=2))
+axes.set(ylim=(0.4, 1.0), xticks=range(1, PASSES + 1))
+plots.show(axes.figure, plots.describe_curves(curves, range(1, PASSES + 1), "pass", digits=2))
 
 # %% [markdown]
-# Three hundred labels alone teach next to nothing: from scratch the model stays near a coin (the dotted line). After reading without labels, the same 300 are enough, *whichever* of the two objectives was used: the causal model ends at 0.95 in our run, the masked one at 0.89, and its seeds differ much more (look at its band). (Do not read a ranking of objectives from it: the two differ in their heads as well, and one was asked for every word and the other for 30 % of them.) What fine-tuning adds, then, is small and decisive: which of the two groups of words, which reading has already told apart, is called *positive*.
+# Three hundred labels alone teach next to nothing: from scratch the model stays near a coin (the dotted line). After reading without labels, the same 300 are enough, *whichever* of the two objectives was used: the causal model ends at 0.94 in our run, the masked one at 0.89, and its seeds differ much more (look at its band). (Do not read a ranking of objectives from it: the two differ in their heads as well, and one was asked for every word and the other for 30 % of them.) What fine-tuning adds, then, is small and decisive: which of the two groups of words, which reading has already told apart, is called *positive*.
 #
 # ### Taking the mask off
 #
@@ -888,12 +888,12 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 #   all of them, which makes a right answer possible, but does not give it. BERT drops the causal mask; then the next word could simply be copied, so
 #   words are hidden and only these are scored. 15 % is a compromise: with more hidden one learns more from each text, but has less left to read. Of
 #   the chosen words 80 % become `<mask>`, 10 % another word and 10 % stay, because `<mask>` never comes in real use and the model has to judge
-#   visible words as well. Where the right side tells, the causal model fills 66 % of our blanks and the masked one 92 %; where the left side tells,
-#   the causal one was not worse at all (99 against 92 %)." Why: *the limit* (1), *BERT's answer* (1), *evidence* (0.5), *honesty* (0.5).
+#   visible words as well. Where the right side tells, the causal model fills 64 % of our blanks and the masked one 95 %; where the left side tells,
+#   the causal one was not worse at all (98 against 92 %)." Why: *the limit* (1), *BERT's answer* (1), *evidence* (0.5), *honesty* (0.5).
 # - *Half (1.5 of 3)*: "A causal model reads from left to right, so at *they* it cannot know what comes after. In our test the two council sentences
 #   had the same state at this word in all 48 pairs, difference 0 whatever the weights, and with both sides they did not. Different states prove that
 #   BERT understands whom *they* means. BERT hides 15 % of the words so that the others are not copied, and all positions are scored. Where the right
-#   side tells, the causal model had 66 % and the masked one 92 %. So BERT is better in everything." Why: The same state for any weights is right, but
+#   side tells, the causal model had 64 % and the masked one 95 %. So BERT is better in everything." Why: The same state for any weights is right, but
 #   "prove that BERT understands" is a misconception: it makes a right answer possible, no more (0.5 of 1). *BERT's answer*: why words are hidden is
 #   there; scoring all positions is wrong, 15 % is not explained and 80 / 10 / 10 is missing (0.5 of 1). *Evidence* (0.5). *Honesty* is missing (0.5
 #   lost).
@@ -902,7 +902,7 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 #   bidirectional, so it understands the whole sentence. It hides words from the attention with `<mask>`, and 15 % and 80 / 10 / 10 are the values
 #   that worked best. The causal model cannot classify reviews that turn, since the verdict comes late." Why: No line is met: the first and the third
 #   sentence repeat the question in other words, and the council sentences and all numbers are missing. Three misconceptions: more layers show the
-#   right side, `<mask>` hides from attention, the causal model cannot classify reviews that turn (with two layers it had 0.94 and more).
+#   right side, `<mask>` hides from attention, the causal model cannot classify reviews that turn (with two layers it had 0.92 and more).
 
 # %% [markdown]
 # In at most ten lines, in English or in French: **a newspaper wants (a) to sort readers' letters into complaints and praise with 300 labelled letters, (b) to have a short answer written to each. For which of the two would you take a masked model, and what would you add to it? Why not for both?** Use numbers of this notebook.
@@ -911,7 +911,7 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 # **Rubric** (2 points in all)
 #
 # - *Sorting* (0.5): a pretrained masked model is a good choice (a pretrained causal one too: here it comes out a little higher).
-# - *Fine-tuning* (0.5): a new head, small, on one token's state, and all (or some) of the weights trained on with the 300 labels (half of it without any number of the notebook); the pretraining knows which words keep company, the labels say which side is which. From scratch, 300 labels give about 55 %, after pretraining about 90 % or more.
+# - *Fine-tuning* (0.5): a new head, small, on one token's state, and all (or some) of the weights trained on with the 300 labels (half of it without any number of the notebook); the pretraining knows which words keep company, the labels say which side is which. From scratch, 300 labels give about 56 %, after pretraining about 90 % or more.
 # - *Writing* (1): a masked model trained as BERT was has no "next word", no order, no end, and the number of masks fixes the length; its conditionals need not belong to one distribution over texts. Take a causal model, or an encoder with a decoder (T5, BART).
 #
 # **Misconceptions that cost marks**: "fine-tuning teaches the language"; "the head is trained during pretraining"; "BERT cannot write because it is too small"; "put `<mask>` at the end and it becomes a language model" (section 9 shows what then comes).
@@ -919,20 +919,20 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 # **Answers as students write them**
 #
 # - *Full marks (2 of 2)*: "For (a) I would take a masked model that has read many texts, though a causal one would do as well: here they end at 89
-#   and 95 %. I add a small new head on the state of one token and train it, with all of the weights, on the 300 letters. Reading has already taught
-#   which words keep company, the labels only say which side is a complaint; from scratch the same 300 give 55 %. For (b) I would not take it. It
+#   and 94 %. I add a small new head on the state of one token and train it, with all of the weights, on the 300 letters. Reading has already taught
+#   which words keep company, the labels only say which side is a complaint; from scratch the same 300 give 56 %. For (b) I would not take it. It
 #   fills blanks and has no next word: nothing says in which order to write or when to stop, and the number of `<mask>` fixes the length beforehand;
 #   asked in turn, ours wrote hardly anything but full stops and exclamation marks. For the answers I take a causal model, or an encoder with a
 #   decoder such as T5." Why: *sorting* (0.5), *fine-tuning* (0.5), *writing* (1), with numbers.
 # - *Half (1 of 2)*: "To sort the letters I would take the masked model, because it reads both sides and had 89 % after pretraining. I add a head with
-#   two outputs for one token and train it together with the model on the 300 letters; without pretraining it stays at 55 %, as the labels alone do
+#   two outputs for one token and train it together with the model on the 300 letters; without pretraining it stays at 56 %, as the labels alone do
 #   not tell which words belong together. For the answers I would take it as well. BERT cannot write only because it is too small. With a larger one
 #   it is enough to put a `<mask>` at the end, fill it, and put the next one." Why: *sorting* and *fine-tuning* (1). *Writing* is lost (1): size is
 #   not the reason, and `<mask>` at the end is what section 9 shows to fail, two misconceptions.
 # - *No marks (0 of 2)*: "For (a) I would take a fresh model, because a pretrained one has read other texts and would confuse them with the letters;
 #   fine-tuning then teaches it the language from the 300 letters. For (b) I would take the masked model. Its head is trained during pretraining, so
 #   nothing has to be added, and with a `<mask>` at the end it becomes a language model. It is not good for both, since each model has been made for
-#   one task only." Why: From scratch 300 labels give 55 %, so *sorting* is not met. *Fine-tuning* is replaced by two misconceptions (it teaches the
+#   one task only." Why: From scratch 300 labels give 56 %, so *sorting* is not met. *Fine-tuning* is replaced by two misconceptions (it teaches the
 #   language; the head is trained before), and *writing* by a third (`<mask>` at the end), with no word on order, end or length. No number of the
 #   notebook.
 

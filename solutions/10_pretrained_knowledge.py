@@ -515,11 +515,12 @@ def answers(model: LanguageModel, questions: list[str], longest: int = 24) -> tu
 
 
 # %% measured
-model = answering["has read"][0]
-found = {name: answers(model, part["question"]) for name, part in people.items()}
+found = {name: [answers(model, part["question"]) for model in answering["has read"]]
+         for name, part in people.items()}  # of three seeds each
+firsts = {name: runs[0] for name, runs in found.items()}
 table = pd.concat(
-    pd.DataFrame({"group": name, "question": part["question"], "says": found[name][0],
-                  "confidence": found[name][1].tolist(), "truth": part["answer"]})
+    pd.DataFrame({"group": name, "question": part["question"], "says": firsts[name][0],
+                  "confidence": firsts[name][1].tolist(), "truth": part["answer"]})
     for name, part in people.items()
 )
 table["right"] = table["says"] == table["truth"]
@@ -586,15 +587,14 @@ def risk_coverage(confidence: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
 check(risk_coverage)
 
 # %% measured
-def judged(model: LanguageModel, part: Split) -> tuple[Tensor, Tensor]:
-    """Returns the confidence of each answer and whether it is right, `(n,)` both."""
-    said, confidence = answers(model, part["question"])
+def judged(given: tuple[list[str], Tensor], part: Split) -> tuple[Tensor, Tensor]:
+    """Returns the confidence of each answer given and whether it is right, `(n,)` both."""
+    said, confidence = given
     return confidence, torch.tensor([a == b for a, b in zip(said, part["answer"], strict=True)])
 
 
 grid = [share / 20 for share in range(2, 21)]  # coverages from 10 % on; below, a handful of answers decides
-judgements = {name: [judged(model, part) for model in answering["has read"]]
-              for name, part in people.items()}  # of three seeds each
+judgements = {name: [judged(given, part) for given in found[name]] for name, part in people.items()}
 curves = {}
 for name, runs in judgements.items():
     risks = [risk_coverage(*run)[1] for run in runs]

@@ -368,12 +368,13 @@ print("chosen:", ", ".join(f"{way} {rate:g}" for way, rate in rates.items()))
 # Look down the columns: what would have happened with one rate for all? Now the contest: forty-five runs, half a minute to a minute.
 
 # %% measured
-LABELS, SEEDS, trained = (8, 32, 300), range(3), {}
+LABELS, SEEDS, trained, contest = (8, 32, 300), range(3), {}, {}
 scores = {way: [[0.0] * len(LABELS) for _ in SEEDS] for way in WAYS}  # way -> (seeds, labels)
 plan = [(way, seed, place) for way in WAYS for seed in SEEDS for place in range(len(LABELS))]
 for way, seed, place in tqdm(plan, unit="run", file=sys.stdout):
     model = adapted_model(way, LABELS[place], seed, rates[way])
     scores[way][seed][place], trained[way] = share_right(model, test), numbers_in(model)
+    contest[way, seed, LABELS[place]] = model  # two of them are looked at below
 
 # %% measured
 averages = {way: torch.tensor(runs).mean(dim=0) for way, runs in scores.items()}
@@ -430,10 +431,10 @@ pd.DataFrame.from_dict(rows, orient="index")
 #
 # ### Merged, and as fast as before
 #
-# Put your `merged()` layers into a model that was trained with LoRA. The logits must not change but for rounding, and nothing of LoRA is left.
+# Put your `merged()` layers into a model of the contest that was trained with LoRA. The logits must not change but for rounding, and nothing of LoRA is left.
 
 # %% measured
-with_lora = adapted_model("LoRA, rank 4", 300, seed=0, rate=rates["LoRA, rank 4"])
+with_lora = contest["LoRA, rank 4", 0, 300]
 plain = copy.deepcopy(with_lora)
 attention = plain.base.layers[0].attention
 attention.query, attention.value = attention.query.merged(), attention.value.merged()
@@ -448,13 +449,13 @@ print(f"accuracy {share_right(with_lora, test):.3f} before, {share_right(plain, 
 # %% [markdown]
 # ## 6. How thin is a change that could be thick?
 #
-# LoRA *forces* the change to be thin. Is the change that full fine-tuning makes thin by itself? Take the matrices before and after, and their difference $\Delta W$. By a singular value decomposition every matrix is a sum of matrices of rank 1, sorted by size; cutting the sum after $r$ terms gives the best approximation of rank $r$. So: fully fine-tune with 300 labels, then cut the
+# LoRA *forces* the change to be thin. Is the change that full fine-tuning makes thin by itself? Take the matrices before and after, and their difference $\Delta W$. By a singular value decomposition every matrix is a sum of matrices of rank 1, sorted by size; cutting the sum after $r$ terms gives the best approximation of rank $r$. So: take a model of the contest that was fully fine-tuned with 300 labels, cut the
 # change of each matrix of the layer to rank $r$, and measure. (The changes of embedding, norms, biases and head are left as they are in all points, so that rank 0 is not the model before.)
 #
 # **Predict**: at which rank is the accuracy that of the whole change?
 
 # %% measured
-tuned = adapted_model("full", 300, seed=0, rate=rates["full"])
+tuned = contest["full", 0, 300]
 before, after = language_model.base.layers[0].state_dict(), tuned.base.layers[0].state_dict()
 parts = {name: torch.linalg.svd(after[name] - before[name], full_matrices=False)
          for name in after if after[name].dim() == 2}  # name -> U, S, V of the change
