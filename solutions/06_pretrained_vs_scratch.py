@@ -959,7 +959,8 @@ logits = {way: [predict(models[way, seed], Batches(corpus.test, for_classes, 819
 shares = {way: [errors_by_length(found, labels, lengths, edges).tolist() for found in logits[way]]
           for way in WAYS}
 middles = [(low + high - 1) / 2 for low, high in zip(edges, edges[1:])]
-axes = plots.curves(shares, middles, title=f"Errors by length of the review: mean and range of {len(SEEDS)} seeds",
+axes = plots.curves(shares, middles,
+                    title=f"Errors by length of the review: mean and range of {len(SEEDS)} seeds",
                     x_label="words in the review (middle of the bin)", y_label="share of wrong answers")
 axes.set(ylim=(0, 0.6))
 plots.show(axes.figure, plots.describe_curves(shares, middles, "words", digits=1))

@@ -97,14 +97,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def group_of(test: str) -> str:
     """Returns the group of a test, from its id: all tests of a group run in one process, one after another.
 
-    A group is a file; in the bank it is an exercise, and of what is graded both ways each part is one.
+    A group is a file; in the bank it is an exercise, and of what is graded both ways a notebook, whose questions are
+    then drawn once.
     """
     file, _, name = test.partition("::")
     file = file.rpartition("/")[2]
     if file == "test_bank.py" and "[" in name:
         first, *rest = name.partition("[")[2].rstrip("]").split("-")
         return rest[0] if first[:2].isdigit() else first  # [exercise-right-title] or [notebook-exercise]
-    return name if file == "test_both_ways.py" else file
+    return name.rpartition("-")[0] if file == "test_both_ways.py" else file
 
 
 class Groups(LoadScopeScheduling):

@@ -31,7 +31,7 @@ from tests import kept
 
 pytestmark = pytest.mark.sandbox
 SEED, OTHER = kept.IN_SANDBOX, kept.SEEDS[1]  # of every student here, and of the one in `test_bank.py`
-TOGETHER = 6  # submissions in one test, so that several processes share the work on one notebook
+TOGETHER = 6  # submissions in one test, so that a failure names a few
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ def test_it(number, worker_id, tmp_path_factory):
         ("tests/test_bank.py::test_a_right_answer[split_heads-right-view, then transpose]", "split_heads"),
         ("tests/test_bank.py::test_each_known_mistake[03_attention_heads-split_heads]", "split_heads"),
         ("tests/test_bank.py::test_bleu", "test_bank.py"),
-        ("tests/test_both_ways.py::test_same[01_causal_mask-6]", "test_same[01_causal_mask-6]"),
+        ("tests/test_both_ways.py::test_same[01_causal_mask-6]", "test_same[01_causal_mask"),
     ],
 )
 def test_the_group_of_a_test(test: str, group: str) -> None:
