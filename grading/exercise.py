@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, cast
 
 from grading import contracts, reading_time
 from grading.errors import CourseError
@@ -23,6 +23,7 @@ from helpers.checking.answers import Ask, InProcess, Reply
 from helpers.checking.judging import Case, Examples, Raised, StageCases, words
 from helpers.checking.measures import INPUTS_KEPT, measured
 
+MISTAKE_SECONDS = 5.0  # of a processor, for one reply of a known mistake; thousands of times what any of them needs
 KEPT = 40  # drawn examples of one exercise in one process
 Draw = Callable[[random.Random], Sequence[Ask]]
 
@@ -119,6 +120,22 @@ class Exercise:
     def _public(self) -> Examples:
         return self._examples([self._cases(stage, stage.public) for stage in self.stages])
 
+    def refuse_late_mistakes(self) -> None:
+        """Asks every known mistake the public questions.
+
+        Raises:
+            ExerciseError: when one was stopped by the clock: what it would give is not known, and no check may say it.
+        """
+        for stage in self._public.stages:
+            for case in stage.cases:
+                results = cast(_Results, case.mistakes)
+                if late := next((name for name in results if results.reply(name).outcome == "late"), None):
+                    raise ExerciseError(
+                        f"{self.name}, stage '{stage.name}': the mistake '{late}' had no result after "
+                        f"{MISTAKE_SECONDS:g} s of a processor. Let it end sooner, or build again when the machine is "
+                        "less busy."
+                    )
+
     def drawn_examples(self, seed: str) -> Examples:
         """Returns the examples for grading: the public ones, and fresh ones; the same seed draws the same.
 
@@ -197,7 +214,9 @@ class _Results(Mapping[str, Any]):
         """Returns the reply of a known mistake."""
         if name not in self._replies:
             with reading_time.paused():  # a known mistake runs in the examiner, and is not the student's
-                self._replies[name] = InProcess(self._mistakes[name].answer, clock="cpu").ask(self._ask, 5)
+                self._replies[name] = InProcess(self._mistakes[name].answer, clock="cpu").ask(
+                    self._ask, MISTAKE_SECONDS
+                )
         return self._replies[name]
 
     def __getitem__(self, name: str) -> Any:

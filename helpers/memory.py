@@ -11,8 +11,8 @@ KEPT = 512 * 2**20  # bytes that may lie free at the end of the heap
 def keep_freed_memory() -> bool:
     """Tells the C library to keep freed memory, and returns whether it will.
 
-    Without it, glibc gives each tensor of a few hundred kilobytes back to Linux when it is freed, and Linux clears new
-    pages for the next one: 8,000 in one step of a small language model, a tenth of its time. Other systems have another
+    Without it, glibc gives much of what a step frees back to Linux, and Linux clears new pages for the next step: 3,000
+    pages and a fifth more time for a small language model (`python -m benchmarks.memory`). Other systems have another
     `malloc`, and nothing is to be told there.
     """
     if sys.platform != "linux":

@@ -214,6 +214,23 @@ def test_a_mistake_that_fails_the_same_way_but_spoils_its_input_is_told_apart() 
     assert judge(examples, InProcess(spoiling)).mistake == "spoils"
 
 
+def test_a_known_mistake_that_was_stopped_by_the_clock_is_in_no_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    def double(number: int) -> int:
+        return 2 * number
+
+    def endless(number: int) -> int:
+        while True:
+            number += 1
+
+    asks = [Ask((3,))]
+    made = Exercise(
+        double, [Stage("value", 1, "add", asks, lambda rng: asks)], [Mistake("counts on", "Stop.", endless)]
+    )
+    monkeypatch.setattr("grading.exercise.MISTAKE_SECONDS", 0.05)
+    with pytest.raises(ExerciseError, match="double, stage 'value': the mistake 'counts on' had no result"):
+        encode(made)
+
+
 def test_what_is_right_where_a_mistake_is_wrong_did_not_make_it() -> None:
     def tail(numbers: Tensor, start: int) -> Tensor:
         return numbers[start:]

@@ -443,6 +443,22 @@ def test_a_pattern_that_changes_from_draw_to_draw_is_told() -> None:
     assert spans_told("pattern", ends, ends)["the last number of y"] == "always <mask>"
 
 
+def test_the_ends_are_drawn_as_often_as_what_lies_between() -> None:
+    """A share that is rounded gives the first and the last place, or length, half as often as the others."""
+    places = [[4, 6, 7, 4, 5, 0, 0, 0, 0], [5, 4, 7, 4, 6, 0, 0, 0, 0], [5, 6, 4, 4, 7, 0, 0, 0, 0]]
+    lengths = [[*range(5, 5 + kept), 4, 4, *[0] * (7 - kept)] for kept in (4, 5, 6)]
+    for counts, place, length in (
+        ((200, 200, 200), "evenly", "equally often"),
+        ((150, 300, 150), "more often in the middle", "some more often"),
+        ((280, 40, 280), "more often near both ends", "some more often"),
+    ):
+        drawn, kept = (
+            [whole for whole, n in zip(of, counts, strict=True) for _ in range(n)] for of in (places, lengths)
+        )
+        assert spans_told("place", *drawn)["the place"] == place
+        assert spans_told("kept", *kept)["all lengths"] == length
+
+
 def test_lengths_and_places_are_told() -> None:
     first, last = [4, 6, 7, 8, 4, 5, 0, 0, 0], [5, 6, 4, 4, 7, 8, 0, 0, 0]
     assert spans_told("kept", first, last) == {"shortest": 4, "longest": 4, "all lengths": "equally often"}

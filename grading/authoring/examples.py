@@ -15,6 +15,7 @@ from helpers.checking.judging import Raised
 def encode(exercise: Exercise) -> dict[str, Any]:
     """Returns what `helpers/check_examples/` holds of an exercise: results, never code."""
     made = exercise.public_examples()
+    exercise.refuse_late_mistakes()
 
     sealed = {stage.name for stage in exercise.stages if stage.sealed}
 

@@ -9,7 +9,8 @@ solution.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -17,6 +18,8 @@ from torch import Tensor
 
 from helpers.checking.answers import Ask, Reply
 from helpers.checking.compare import dtype_kind, name_of
+
+FAR_APART = 6.5  # standard errors: no right answer is so far from what is even, in any number of classes
 
 
 class NotMeasured(ValueError):
@@ -353,7 +356,8 @@ def _spans(ask: Ask, value: Any) -> dict[str, Any]:
     sizes = [sum(map(len, one)) for one in parts]  # how much of the text is kept
     if ask.beside["of"] == "kept":
         low, high, mean = min(sizes), max(sizes), sum(sizes) / len(sizes)
-        even = abs(mean - (low + high) / 2) < 0.1 * mean
+        at_ends = _more_at_the_ends([(size - low, high - low) for size in sizes])
+        even = abs(mean - (low + high) / 2) < 0.1 * mean and abs(at_ends) < FAR_APART
         return {"shortest": low, "longest": high, "all lengths": "equally often" if even else "some more often"}
     thirds = [one for one in parts if len(one) == 3]
     if ask.beside["of"] == "place":
@@ -388,7 +392,20 @@ def _place(thirds: list[list[list[int]]]) -> str:
     more = (sum(_in_the_middle(*place) for place in places) - sum(expected)) / max(1, len(places))
     if abs(more) > 0.13:
         return "more often in the middle" if more > 0 else "more often near both ends"
+    at_ends = _more_at_the_ends(places)
+    if abs(at_ends) > FAR_APART:
+        return "more often in the middle" if at_ends < 0 else "more often near both ends"
     return "evenly"
+
+
+def _more_at_the_ends(places: Iterable[tuple[int, int]]) -> float:
+    """Returns how many more places `(start, last)` are 0 or `last` than of even draws, in standard errors.
+
+    A share that is rounded, for example, gives the first and the last place half as often as each other one.
+    """
+    found = [(start in (0, last), 2 / (last + 1)) for start, last in places if last > 1]
+    spread = math.sqrt(sum(share * (1 - share) for _, share in found))
+    return sum(at_end - share for at_end, share in found) / spread if found else 0.0
 
 
 def _in_the_middle(start: int, last: int) -> bool:
@@ -407,7 +424,7 @@ def _kept_and_place(prefix: int, suffix: int, content: int) -> tuple[float, floa
 def _together(thirds: list[list[list[int]]], look: Callable[[int, int, int], tuple[float, float]]) -> str:
     """Returns whether two numbers that `look` sees in the sizes of prefix, suffix and content go together."""
     pairs = [look(*map(len, one)) for one in thirds if one[2] and (one[0] or one[1])]
-    if len(pairs) < 100:
+    if len(pairs) < 100 or 1 in map(len, map(set, zip(*pairs, strict=True))):  # what never varies goes with nothing
         return "drawn apart"
     both = torch.tensor(pairs, dtype=torch.float64).T
     return "drawn apart" if abs(float(torch.corrcoef(both)[0, 1])) < 0.3 else "go together"

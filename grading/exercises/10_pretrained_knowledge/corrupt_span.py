@@ -127,6 +127,11 @@ def _tiny(n: int) -> Callable[[random.Random], tuple[int, int]]:
     return lambda rng: (n, rng.randint(8, 12))
 
 
+def _small(rng: random.Random) -> tuple[int, int]:
+    """Three lengths may be kept, and the padding is seen in all of them."""
+    return 6, rng.randint(10, 14)
+
+
 def _once(of: str, *sizes: Callable[[random.Random], tuple[int, int]]) -> list[Draw]:
     """Returns what asks for a single draw of each size: hundreds would tell nothing more."""
     return [_span_asks(of, size, take="result") for size in sizes]
@@ -137,7 +142,10 @@ _SEEDS = both(
     _span_asks("", _long, take="seeds"),
     *(_span_asks("", _tiny(n), take="seeds") for n in (2, 3)),
 )
-_PLACES = [_span_asks("place", _longer), _span_asks("place", _smallest_block), _span_asks("place", _longer, letters=1)]
+_PLACES = [  # of three places, in the text of three numbers, the first and the last are to have two thirds of the draws
+    *(_span_asks("place", sizes) for sizes in (_longer, _smallest_block, _tiny(3))),
+    _span_asks("place", _longer, letters=1),
+]
 
 
 EXERCISE = Exercise(
@@ -165,10 +173,10 @@ EXERCISE = Exercise(
             "Every length from 4 to the smaller of len(text) and block - 1 equally often, and a text of fewer than 4 "
             "numbers whole.",
             [
-                *(_span_asks("kept", sizes) for sizes in (_longer, _shorter, _tiny(2), _tiny(3))),
+                *(_span_asks("kept", sizes) for sizes in (_longer, _shorter, _tiny(2), _tiny(3), _small)),
                 *_once("kept", _tiny(1)),
             ],
-            [_span_asks("kept", _longer), *_once("kept", *map(_tiny, (1, 2, 3)))],
+            [*(_span_asks("kept", sizes) for sizes in (_longer, _small)), *_once("kept", *map(_tiny, (1, 2, 3)))],
         ),
         _span_stage(
             "the length of the content",

@@ -496,3 +496,50 @@ def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor
     whole = [*map(ord, prefix), MASK, *map(ord, suffix), MASK, *map(ord, content)]
     whole = torch.tensor(whole + [PAD] * (block + 1 - len(whole)))
     return whole[:-1], whole[1:]
+
+
+# %% wrong: a rounded share for the place ->
+def corrupt_span(text, rng, block):
+    longest = min(len(text), block - 1)
+    kept = text[: int(torch.randint(min(4, longest), longest + 1, (), generator=rng))]
+    length = int(torch.randint(1, max(1, len(kept) // 2 - 1) + 1, (), generator=rng))
+    start = round(float(torch.rand((), generator=rng)) * (len(kept) - length))  # both ends half as often
+    mask = torch.tensor([MASK])
+    moved = torch.cat([kept[:start], mask, kept[start + length :], mask, kept[start : start + length]])
+    whole = torch.full((block + 1,), PAD)
+    whole[: len(moved)] = moved
+    return whole[:-1], whole[1:]
+
+
+# %% wrong: a rounded share for how much is kept ->
+def corrupt_span(text, rng, block):
+    longest = min(len(text), block - 1)
+    shortest = min(4, longest)
+    kept = text[: shortest + round(float(torch.rand((), generator=rng)) * (longest - shortest))]
+    length = int(torch.randint(1, max(1, len(kept) // 2 - 1) + 1, (), generator=rng))
+    start = int(torch.randint(0, len(kept) - length + 1, (), generator=rng))
+    mask = torch.tensor([MASK])
+    moved = torch.cat([kept[:start], mask, kept[start + length :], mask, kept[start : start + length]])
+    whole = torch.full((block + 1,), PAD)
+    whole[: len(moved)] = moved
+    return whole[:-1], whole[1:]
+
+
+# %% right: by index, a share that is rounded by chance, and a permutation for the place
+def corrupt_span(text, rng, block):
+    u = torch.rand(3, generator=rng, dtype=torch.float64).tolist()
+    top = min(text.numel(), block - 1)
+    bottom = min(4, top)
+    k = bottom + int(u[0] * (top - bottom + 1))
+    mean = max(1.0, k / 4)
+    length = int(1 + u[1] * (2 * mean - 2) + u[2]) if k >= 8 else max(1, k // 4 + (u[1] < (k % 4) / 4 and k > 4))
+    begin = int(torch.randperm(k - length + 1, generator=rng)[0])
+    place = torch.arange(k)
+    inside = (place >= begin) & (place < begin + length)
+    rank = torch.where(
+        inside, k - length + 2 + place - begin, place - length * (place >= begin + length) + (place >= begin + length)
+    )
+    row = torch.zeros(block + 1, dtype=torch.long).fill_(PAD)
+    row.scatter_(0, rank, text[:k].long())
+    row[torch.tensor([begin, k - length + 1])] = MASK
+    return row.narrow(0, 0, block).clone(), row.narrow(0, 1, block).clone()
