@@ -41,7 +41,7 @@ def table(title: str) -> dict[str, list[float]]:
 def test_pretraining_pays_with_few_labels() -> None:
     text = shown("06_pretrained_vs_scratch")
     scratch, frozen, pretrained = (
-        row(text, name, of="labels for 80 %")[:4] for name in ("scratch", "frozen", "pretrained")
+        row(text, name, of=" labels for ")[:4] for name in ("scratch", "frozen", "pretrained")
     )
     for without, fixed, whole in zip(scratch, frozen, pretrained, strict=True):
         assert min(fixed, whole) > without + 0.15
