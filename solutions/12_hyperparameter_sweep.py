@@ -255,7 +255,7 @@ def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) 
     """Trains what is not finished, saves after each training, and returns all rows.
 
     Args:
-        settings: dicts with a "name" and more entries, such as "layers" and "dropout".
+        settings: dicts, each with a "name" of its own and more entries, such as "layers" and "dropout".
         train_one: function of a setting that returns its result, a dict. It may take hours.
         finished: name -> row, of earlier runs, maybe of other sweeps too. A row holds the entries
             of its setting and those of its result; it counts only if it has all entries

@@ -84,8 +84,8 @@ EXERCISE = Exercise(
             1.25,
             "Head k (from 0) of h heads has the slope 2^(-8 (k + 1) / h): with 2 heads 1/16 and 1/256. The rule is the "
             "same for 3 heads or 12.",
-            [Ask((2, 3)), Ask((4, 5)), Ask((16, 2)), Ask((3, 4)), Ask((12, 3))],
-            _draw_heads(1, 2, 6, 7, 10, 16),
+            [Ask((heads, size)) for heads, size in ((2, 3), (4, 5), (16, 2), (3, 4), (12, 3), (14, 3), (20, 2))],
+            _draw_heads(1, 2, 6, 7, 10, 14, 16, 20),
             decisive=True,
         ),
         Stage(

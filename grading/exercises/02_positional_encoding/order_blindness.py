@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from grading.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw, seed_from
+from grading.exercises.draws import Draw, both, seed_from
 from helpers.checking.answers import Ask
 from helpers.checking.building import build
 from helpers.checking.plain import Model
@@ -72,8 +72,29 @@ def _turning(n: int, seed: int) -> Tensor:
         seed += 1
 
 
+def _staying(n: int, seed: int) -> Tensor:
+    """Returns a permutation that is not its own inverse, and leaves one word where it is."""
+    place = seed % n
+    moved = _turning(n - 1, seed)
+    others = [other for other in range(n) if other != place]
+    permutation = torch.full((n,), place)
+    permutation[others] = torch.tensor(others)[moved]
+    return permutation
+
+
 def _blind(b: int, n: int, seed: int, positions: str = "none", causal: bool = False) -> Ask:
     return Ask((_encoder(seed, positions, causal), _sentences(b, n, seed), _turning(n, seed)))
+
+
+def _still(b: int, n: int, seed: int, positions: str = "none", causal: bool = False) -> Ask:
+    """Returns a question whose largest difference is that of a word which keeps its place."""
+    while True:
+        permutation = _staying(n, seed)
+        ask = Ask((_encoder(seed, positions, causal), _sentences(b, n, seed), permutation))
+        sizes, stays = _differences(ask).abs(), permutation == torch.arange(n)
+        if float(sizes[:, stays].max() - sizes[:, ~stays].max()) > 0.05:
+            return ask
+        seed += n  # the same word stays
 
 
 def _differences(ask: Ask) -> Tensor:
@@ -87,6 +108,8 @@ def _differences(ask: Ask) -> Tensor:
 def _seeing(b: int, n: int, seed: int, positions: str = "none", causal: bool = False, *, inside: bool = False) -> Ask:
     """Returns a question whose largest difference is negative: `max` without `abs` gives another number.
 
+    It is also the difference of a word that moves.
+
     Args:
         inside: it also stands neither in the first or last sentence, nor at the first or last word or number.
     """
@@ -94,7 +117,8 @@ def _seeing(b: int, n: int, seed: int, positions: str = "none", causal: bool = F
         ask = _blind(b, n, seed, positions, causal)
         change = _differences(ask)
         sizes = change.abs()
-        others = [change.max()]
+        stays = ask.inputs[2] == torch.arange(n)
+        others = [change.max(), *sizes[:, stays].flatten()]
         if inside:
             others += [part.max() for axis in range(3) for part in (sizes.select(axis, 0), sizes.select(axis, -1))]
         if float(sizes.max() - torch.stack(others).max()) > 0.05:
@@ -138,9 +162,16 @@ EXERCISE = Exercise(
             "one more kind of encoder",
             0.5,
             "Ask the encoder itself; do not conclude from its settings. Under a causal mask the first word sees one "
-            "word and the last one sees all.",
-            [_seeing(2, 5, 7, causal=True), _seeing(3, 4, 8, causal=True, inside=True)],
-            _draw_blind((2, 6), (3, 4), see=True, causal=True),
+            "word and the last one sees all, and a word that keeps its place may see others than before.",
+            [
+                _seeing(2, 5, 7, causal=True),
+                _seeing(3, 4, 8, causal=True, inside=True),
+                _still(2, 6, 2, causal=True),
+            ],
+            both(
+                _draw_blind((2, 6), (3, 4), see=True, causal=True),
+                lambda rng: [_still(2, 6, 6 * rng.randrange(10**5) + rng.choice([2, 3]), causal=True)],
+            ),
         ),
     ],
     [

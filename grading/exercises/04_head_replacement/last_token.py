@@ -83,10 +83,12 @@ EXERCISE = Exercise(
                 Ask((_hidden(3, 6, 2, 4), torch.tensor([3, 6, 2]))),
                 Ask((_hidden(2, 6, 3, 5), torch.tensor([4, 2]))),
                 Ask((_hidden(4, 4, 4, 7), torch.tensor([2, 4, 1, 3]))),
+                Ask((_hidden(3, 5, 1, 9), torch.tensor([4, 5, 2]))),
             ],
             lambda rng: [
                 *_draw_padded(2, (6, 9), 2)(rng),
                 Ask((_hidden(3, 9, 2, rng.randrange(10**6)), torch.tensor(_middle_first(rng)))),
+                Ask((_hidden(3, 7, 1, rng.randrange(10**6)), torch.tensor(_middle_first(rng)))),
             ],
             decisive=True,
         ),

@@ -90,13 +90,22 @@ def _turned(seed: int) -> Ask:
     return Ask((_classifier(seed + 1, 3, d_model=4), checkpoint), changes=(0, 1))
 
 
+def _exchanged(seed: int) -> Ask:
+    """Returns a checkpoint with all the names and all the shapes that are wanted, two of these at each other's name."""
+    checkpoint = _as_dict(seed, lambda names: {name: name for name in names})
+    table = "base.embedding.weight"
+    other = next(name for name, weight in checkpoint.items() if weight.shape != checkpoint[table].shape)
+    checkpoint[table], checkpoint[other] = checkpoint[other], checkpoint[table]
+    return Ask((_classifier(seed + 1, 3, d_model=4), checkpoint), changes=(0, 1))
+
+
 def _other_width(rng: random.Random) -> list[Ask]:
     """Returns bases of other shapes; of the last, the first weights fit and only later ones do not."""
     sizes = {"d_model": rng.choice([4, 12, 16]), "vocab_size": rng.choice([6, 9]), "d_feedforward": rng.choice([6, 12])}
     return [
         Ask((_classifier(seed_from(rng)), _checkpoint(seed_from(rng), **{name: size})), changes=(0, 1))
         for name, size in sizes.items()
-    ] + [_width_one(seed_from(rng)), _turned(seed_from(rng))]
+    ] + [make(seed_from(rng)) for make in (_width_one, _turned, _exchanged)]
 
 
 def _other_names(rng: random.Random) -> list[Ask]:
@@ -116,6 +125,7 @@ PUBLIC_WIDTH = [
     Ask((_classifier(1), _checkpoint(2, d_feedforward=12)), changes=(0, 1)),
     _width_one(3),
     _turned(4),
+    _exchanged(5),
 ]
 PUBLIC_NAMES = [
     Ask((_classifier(1, n_layers=2), _checkpoint(2)), changes=(0, 1)),

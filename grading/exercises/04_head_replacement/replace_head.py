@@ -103,9 +103,10 @@ EXERCISE = Exercise(
         Stage(
             "the base has the weights of the language model",
             1,
-            "Every weight under base. must be 'as in input 1', the language model; the head is new.",
-            [Ask((_language_model(seed), 4), take="origins") for seed in (1, 2)],
-            _swap_asks(take="origins"),
+            "Every weight under base. must be 'as in input 1', the language model; the head is new, also "
+            "where the old one has as many outputs.",
+            [Ask((_language_model(seed), n), take="origins") for seed, n in ((1, 4), (2, 4), (3, 7))],
+            both(_swap_asks(take="origins"), lambda rng: [Ask((_language_model(seed_from(rng)), 7), take="origins")]),
             decisive=True,
         ),
         Stage(

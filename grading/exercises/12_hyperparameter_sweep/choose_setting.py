@@ -111,6 +111,13 @@ def _rounded(scores: Scores) -> str:
     return min(near, key=lambda name: scores[name]["parameters"])
 
 
+def _means_rounded(scores: Scores) -> str:
+    """Rounds the means to one decimal, and not the standard error."""
+    limit = round(_mean(max(scores.values(), key=_mean)), 1) - _standard_error(max(scores.values(), key=_mean))
+    near = [name for name, row in scores.items() if round(_mean(row), 1) >= limit]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
 STEPS = {3: [-1.0, 1.0, 0.0], 4: [-1.0, 1.0, -0.5, 0.5], 5: [-1.0, 1.0, -0.5, 0.5, 0.0]}
 
 
@@ -196,15 +203,34 @@ def _choices(*tables: Settings) -> tuple[list[Ask], Any]:
 
 
 def _where_rounding_harms(rng: random.Random) -> list[Ask]:
-    while True:
-        ask = _scores(rng, JUST_BELOW, largest_first=True)
-        if _rounded(*ask.inputs) != choose_setting(*ask.inputs):
-            return [ask]
+    """Returns a question for each way of rounding, of which it makes another choice."""
+    asks = []
+    for rounded in (_rounded, _means_rounded):
+        while rounded(*(ask := _scores(rng, JUST_BELOW, largest_first=True)).inputs) == choose_setting(*ask.inputs):
+            pass
+        asks.append(ask)
+    return asks
+
+
+def _of_one_size(rng: random.Random) -> list[Ask]:
+    """Returns two questions in which a good and a bad setting have the same number of parameters."""
+    (scores,) = _scores(rng, GAP, largest_first=False).inputs
+    good, bad, *larger = scores
+    scores[bad]["parameters"] = scores[good]["parameters"]
+    return [Ask(({name: scores[name] for name in order},)) for order in ((good, bad, *larger), (bad, good, *larger))]
+
+
+def _all_failed(rng: random.Random) -> list[Ask]:
+    """Returns settings of which each has a BLEU of 0, in every run: the smallest is as good as any."""
+    (scores,) = _scores(rng, CLEAR, largest_first=True).inputs
+    return [Ask(({name: row | {"dev_bleu": [0.0] * 5} for name, row in scores.items()},))]
 
 
 MARGINS, DRAWN_MARGINS = _choices(
     *(BETWEEN, OWN, LUCKY, UNLUCKY, DIVISOR, ROOT, THREE, EQUAL, QUIET, UNEVEN, FEWER, TEST, DOUBLE)
 )
+
+NEARLY_ALIKE, DRAWN_NEARLY_ALIKE = _choices(NEAR, NEAR, GAP)
 
 EXERCISE = Exercise(
     choose_setting,
@@ -219,7 +245,8 @@ EXERCISE = Exercise(
             "two are equally good: the smaller one",
             1,
             "Everything that is at most one standard error below the best mean is as good; take the fewest parameters.",
-            *_choices(NEAR, NEAR, GAP),
+            [*NEARLY_ALIKE, *fixed(both(_of_one_size, _all_failed), 6)],
+            both(DRAWN_NEARLY_ALIKE, _of_one_size, _all_failed),
             decisive=True,
         ),
         Stage(

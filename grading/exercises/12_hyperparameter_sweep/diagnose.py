@@ -137,6 +137,12 @@ def _nearly_at_the_limit(rng: random.Random) -> tuple[Losses, Losses]:
     return train, [round(1.1 * loss, 3) for loss in train]
 
 
+def _just_above_the_limit(rng: random.Random) -> tuple[Losses, Losses]:
+    """A failed run that ends at 80.4 % of its first training loss."""
+    first, (train, dev) = rng.uniform(4, 6), _good(rng)
+    return [first, *train[1:-1], round(0.804 * first, 3)], dev
+
+
 def _not_a_number(rng: random.Random) -> tuple[Losses, Losses]:
     epochs, broken = rng.randint(6, 12), rng.randint(2, 4)
     train, dev = _falling(5, 1, epochs, 0.4), _falling(4.5, 1.2, epochs, 0.4)
@@ -293,7 +299,7 @@ EXERCISE = Exercise(
             1,
             "Look at the training loss first. While it has not fallen, the model has learned next to nothing, and what "
             "the dev loss does is of no interest.",
-            *_curves(_flat, _flat_and_uneven, _up_and_down, _nearly_at_the_limit),
+            *_curves(_flat, _flat_and_uneven, _up_and_down, _nearly_at_the_limit, _just_above_the_limit),
             decisive=True,
         ),
         Stage(
@@ -302,7 +308,7 @@ EXERCISE = Exercise(
             "Compare the last dev loss with the lowest of the run, not with the first one or with the training loss.",
             *_curves(
                 *(partial(_bent, rise=rise) for rise in (1.6, 1.3, 4.5)),
-                partial(_bent, rise=1.105, lowest=(1.5, 2.0)),  # 10.5 % above the lowest, which is 9.5 % below it
+                partial(_bent, rise=1.103, lowest=(1.5, 2.0)),  # 10.3 % above the lowest, which is 9.3 % below it
                 _bent_and_falling,
                 _both_turn,
                 _jump,
@@ -314,7 +320,7 @@ EXERCISE = Exercise(
             "a dev loss that still falls underfits",
             1,
             "Compare the last dev loss with the one before: is it lower by more than 5 %?",
-            *_curves(_unfinished, _unfinished, _dip),
+            *_curves(_unfinished, _unfinished, _dip, partial(_good_and_high, last=0.947)),
         ),
         Stage(
             "a run that is as it should be fits",

@@ -35,7 +35,8 @@ def _draw_sizes(layers: tuple[int, int]) -> Draw:
             heads, words = rng.randint(2, 9), rng.randint(50, 9000)
             return _sizes(words, words + rng.randint(7, 900), heads * rng.randint(3, 60), rng.randint(*layers), heads)
 
-        return [one() for _ in range(3)]
+        alike = rng.randint(50, 9000)  # two vocabularies of one size are two all the same
+        return [*(one() for _ in range(3)), _sizes(alike, alike, 12, rng.randint(*layers), 2)]
 
     return draw
 
@@ -47,7 +48,7 @@ EXERCISE = Exercise(
             "without layers: two embeddings and a head",
             0.5,
             "Put M = 0: what is left is an embedding for each language and a Linear from D to V, with its biases.",
-            [_sizes(7, 9, 4, 0, 2)],
+            [_sizes(7, 9, 4, 0, 2), _sizes(8, 8, 4, 0, 2)],
             _draw_sizes((0, 0)),
             sealed=True,
         ),
@@ -56,7 +57,7 @@ EXERCISE = Exercise(
             1.5,
             "An encoder layer has 6D^2 + 10D (notebook 05). A decoder layer has one more attention, four D x D "
             "matrices with biases, and one more norm.",
-            [_sizes(7, 9, 4, 1, 2), _sizes(292, 458, 48, 2, 4), _sizes(9000, 11000, 768, 6, 12)],
+            [_sizes(7, 9, 4, 1, 2), _sizes(8, 8, 4, 2, 2), _sizes(292, 458, 48, 2, 4), _sizes(9000, 11000, 768, 6, 12)],
             _draw_sizes((1, 12)),
             decisive=True,
             sealed=True,

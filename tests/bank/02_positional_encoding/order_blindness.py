@@ -166,3 +166,13 @@ def order_blindness(encoder, x, permutation):
     with torch.no_grad():
         change = (encoder(x)[:, own] - encoder(x[:, own])).abs()
     return change.max().item()
+
+
+# %% wrong: only the words that move are compared ->
+def order_blindness(encoder: nn.Module, x: Tensor, permutation: Tensor) -> float:
+    moved = permutation != torch.arange(len(permutation), device=permutation.device)
+    if not moved.any():
+        return 0.0
+    with torch.no_grad():
+        difference = encoder(x)[:, permutation] - encoder(x[:, permutation])
+    return difference[:, moved].abs().max().item()

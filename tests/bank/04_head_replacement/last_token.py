@@ -155,3 +155,12 @@ def last_token(hidden, lengths):
 # %% wrong: texts of at most twenty tokens ->
 def last_token(hidden, lengths):
     return hidden[torch.arange(len(hidden)), (lengths - 1).clamp(max=20)]
+
+
+# %% wrong: the one number of a width of 1 is squeezed away ->
+def last_token(hidden: Tensor, lengths: Tensor) -> Tensor:
+    index = (lengths - 1).view(-1, 1, 1).expand(-1, 1, hidden.shape[2])
+    rows = hidden.gather(1, index).squeeze()
+    if len(hidden) == 1:  # a batch of one text has lost its first dimension
+        rows = rows.unsqueeze(0)
+    return rows

@@ -259,3 +259,12 @@ def replace_head(model, n_classes):
     with torch.no_grad():
         classifier.head.weight.copy_(model.head.weight.mean(dim=0, keepdim=True).expand(n_classes, -1))
     return classifier
+
+
+# %% wrong: the old head is kept where it has as many outputs ->
+def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
+    twin = copy.deepcopy(model)
+    classifier = Classifier(twin.base, n_classes)
+    if classifier.head.weight.shape == twin.head.weight.shape:
+        classifier.head = twin.head  # it fits already
+    return classifier

@@ -341,3 +341,49 @@ def choose_setting(scores: dict[str, dict]) -> str:
     error = round(statistics.stdev(runs) / math.sqrt(len(runs)), 1)
     good = [name for name in scores if means[name] >= round(means[best] - error, 1)]
     return min(good, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: one name for each number of parameters ->
+import statistics
+
+
+def choose_setting(scores: dict[str, dict]) -> str:
+    means = {name: statistics.fmean(row["dev_bleu"]) for name, row in scores.items()}
+    best = max(means, key=means.get)
+    dev = scores[best]["dev_bleu"]
+    limit = means[best] - statistics.stdev(dev) / math.sqrt(len(dev))
+    by_size = {row["parameters"]: name for name, row in scores.items()}
+    for size in sorted(by_size):
+        if means[by_size[size]] >= limit:
+            return by_size[size]
+    return best
+
+
+# %% wrong: the search for the best begins at a BLEU of 0 ->
+import statistics
+
+
+def choose_setting(scores: dict[str, dict]) -> str:
+    best, best_mean = None, 0.0
+    means = {}
+    for name, row in scores.items():
+        means[name] = statistics.fmean(row["dev_bleu"])
+        if means[name] > best_mean:
+            best, best_mean = name, means[name]
+    dev = scores[best]["dev_bleu"]
+    limit = best_mean - statistics.stdev(dev) / len(dev) ** 0.5
+    good = [name for name, mean in means.items() if mean >= limit]
+    return min(good, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: the means are rounded, the standard error is not ->
+import statistics
+
+
+def choose_setting(scores: dict[str, dict]) -> str:
+    means = {name: round(statistics.fmean(row["dev_bleu"]), 1) for name, row in scores.items()}
+    best = max(scores, key=lambda name: statistics.fmean(scores[name]["dev_bleu"]))
+    dev = scores[best]["dev_bleu"]
+    limit = means[best] - statistics.stdev(dev) / math.sqrt(len(dev))
+    good = [name for name in scores if means[name] >= limit]
+    return min(good, key=lambda name: scores[name]["parameters"])

@@ -292,3 +292,15 @@ def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
     if dev_loss[-1] > 1.1 * min(dev_loss):
         return "overfits"
     return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: the share is rounded to whole per cents ->
+def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
+    share = train_loss[-1] / train_loss[0]
+    if not round(share, 2) <= 0.8:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    if dev_loss[-1] < 0.95 * dev_loss[-2]:
+        return "underfits"
+    return "fits"

@@ -80,3 +80,12 @@ def translator_total():
 # %% wrong: F = 4D ->
 def translator_total():
     return (S + V) * D + M * (28 * D**2 + 32 * D) + V * (D + 1)
+
+
+# %% wrong: one embedding where both vocabularies have the same size ->
+def translator_total() -> sympy.Expr:
+    embeddings = sympy.Piecewise((S * D, sympy.Eq(S, V)), ((S + V) * D, True))
+    encoder_layer = 6 * D**2 + 10 * D
+    decoder_layer = encoder_layer + 4 * D**2 + 6 * D
+    head = D * V + V
+    return embeddings + M * (encoder_layer + decoder_layer) + head
