@@ -755,11 +755,11 @@ def choose_setting(scores: dict[str, dict]) -> str:
     """Returns the name of the smallest setting that is as good as the best one.
 
     As good: its mean dev BLEU is at most one standard error (that of the best setting's mean)
-    below the best mean dev BLEU. Smallest: fewest parameters.
+    below the best mean dev BLEU. Smallest: fewest parameters; of two as small, either will do.
 
     Args:
         scores: name -> {"parameters": a number, "dev_bleu": a list of BLEU, one for each seed
-            (at least 2), "test_bleu": the same for the test part}.
+            (at least 2), "test_bleu": the same for the test part, or empty}.
     """
     ### BEGIN SOLUTION
     means = {name: sum(row["dev_bleu"]) / len(row["dev_bleu"]) for name, row in scores.items()}
