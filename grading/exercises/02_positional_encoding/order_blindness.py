@@ -73,7 +73,7 @@ def _turning(n: int, seed: int) -> Tensor:
 
 
 def _staying(n: int, seed: int) -> Tensor:
-    """Returns a permutation that is not its own inverse, and leaves one word where it is."""
+    """Returns a permutation of 4 places or more that is not its own inverse, and leaves one word where it is."""
     place = seed % n
     moved = _turning(n - 1, seed)
     others = [other for other in range(n) if other != place]
@@ -86,11 +86,11 @@ def _blind(b: int, n: int, seed: int, positions: str = "none", causal: bool = Fa
     return Ask((_encoder(seed, positions, causal), _sentences(b, n, seed), _turning(n, seed)))
 
 
-def _still(b: int, n: int, seed: int, positions: str = "none", causal: bool = False) -> Ask:
-    """Returns a question whose largest difference is that of a word which keeps its place."""
+def _still(b: int, n: int, seed: int) -> Ask:
+    """Returns a question under a causal mask whose largest difference is that of a word which keeps its place."""
     while True:
         permutation = _staying(n, seed)
-        ask = Ask((_encoder(seed, positions, causal), _sentences(b, n, seed), permutation))
+        ask = Ask((_encoder(seed, causal=True), _sentences(b, n, seed), permutation))
         sizes, stays = _differences(ask).abs(), permutation == torch.arange(n)
         if float(sizes[:, stays].max() - sizes[:, ~stays].max()) > 0.05:
             return ask
@@ -166,11 +166,11 @@ EXERCISE = Exercise(
             [
                 _seeing(2, 5, 7, causal=True),
                 _seeing(3, 4, 8, causal=True, inside=True),
-                _still(2, 6, 2, causal=True),
+                _still(2, 6, 2),
             ],
             both(
                 _draw_blind((2, 6), (3, 4), see=True, causal=True),
-                lambda rng: [_still(2, 6, 6 * rng.randrange(10**5) + rng.choice([2, 3]), causal=True)],
+                lambda rng: [_still(2, 6, 6 * rng.randrange(10**5) + rng.choice([2, 3]))],
             ),
         ),
     ],

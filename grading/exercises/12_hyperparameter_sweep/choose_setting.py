@@ -103,17 +103,10 @@ def _as_texts(scores: Scores) -> str:
     return min(_near(scores), key=lambda name: str(scores[name]["parameters"]))
 
 
-def _rounded(scores: Scores) -> str:
-    """Rounds all that is compared to one decimal, as a table shows it."""
+def _rounded(scores: Scores, digits: int = 1) -> str:
+    """Rounds the means to one decimal, as a table shows them, and the standard error to `digits`."""
     best = max(scores.values(), key=_mean)
-    limit = round(round(_mean(best), 1) - round(_standard_error(best), 1), 1)
-    near = [name for name, row in scores.items() if round(_mean(row), 1) >= limit]
-    return min(near, key=lambda name: scores[name]["parameters"])
-
-
-def _means_rounded(scores: Scores) -> str:
-    """Rounds the means to one decimal, and not the standard error."""
-    limit = round(_mean(max(scores.values(), key=_mean)), 1) - _standard_error(max(scores.values(), key=_mean))
+    limit = round(round(_mean(best), 1) - round(_standard_error(best), digits), digits)
     near = [name for name, row in scores.items() if round(_mean(row), 1) >= limit]
     return min(near, key=lambda name: scores[name]["parameters"])
 
@@ -203,11 +196,12 @@ def _choices(*tables: Settings) -> tuple[list[Ask], Any]:
 
 
 def _where_rounding_harms(rng: random.Random) -> list[Ask]:
-    """Returns a question for each way of rounding, of which it makes another choice."""
+    """Returns questions in which another setting is chosen: where all is rounded, and where only the means are."""
     asks = []
-    for rounded in (_rounded, _means_rounded):
-        while rounded(*(ask := _scores(rng, JUST_BELOW, largest_first=True)).inputs) == choose_setting(*ask.inputs):
-            pass
+    for digits in (1, 9):
+        ask = _scores(rng, JUST_BELOW, largest_first=True)
+        while _rounded(ask.inputs[0], digits) == choose_setting(ask.inputs[0]):
+            ask = _scores(rng, JUST_BELOW, largest_first=True)
         asks.append(ask)
     return asks
 
