@@ -208,7 +208,8 @@ class _Results(Mapping[str, Any]):
 
     def __init__(self, exercise: Exercise, ask: Ask, measure: str) -> None:
         self._mistakes = {mistake.name: mistake for mistake in exercise.mistakes}
-        self._ask, self._measure, self._replies = ask, measure, dict[str, Reply]()
+        self._ask, self._measure = ask, measure
+        self._replies, self._outcomes = dict[str, Reply](), dict[str, Any]()
 
     def reply(self, name: str) -> Reply:
         """Returns the reply of a known mistake."""
@@ -220,7 +221,14 @@ class _Results(Mapping[str, Any]):
         return self._replies[name]
 
     def __getitem__(self, name: str) -> Any:
-        return outcome(measured(self._measure, self._ask, self.reply(name)))
+        if name not in self._outcomes:
+            reply = self.reply(name)
+            with reading_time.paused():
+                self._outcomes[name] = outcome(measured(self._measure, self._ask, reply))
+        return self._outcomes[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._mistakes
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._mistakes)

@@ -225,6 +225,28 @@ def test_known_mistakes_are_not_charged_to_the_student(monkeypatch: pytest.Monke
     assert allowance.left > 0.2
 
 
+def test_measuring_a_known_mistake_is_not_charged_and_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is measured in what a mistake gives is the same for every answer that is compared with it."""
+    defined = exercise.load_one("10_pretrained_knowledge", "corrupt_span")
+    examples = defined.drawn_examples("ada")
+    asked = next(case for stage in examples.stages if stage.measure for case in stage.cases)
+    done = []
+
+    def slow(measure: str, ask: Ask, reply: Reply) -> Reply:
+        done.append(measure)
+        _work(0.05)
+        return measured(measure, ask, reply)
+
+    monkeypatch.setattr(exercise, "measured", slow)
+    allowance = Allowance(0.5)
+    with allowance.limited(0.5):
+        first = {name: asked.mistakes[name] for name in asked.mistakes if name in asked.mistakes}
+        assert len(done) == len(first) == len(defined.mistakes) > 10
+        assert all(asked.mistakes[name] is value for name, value in first.items())
+    assert len(done) == len(first)
+    assert allowance.left > 0.2
+
+
 @pytest.mark.parametrize(
     "data",
     [
