@@ -164,7 +164,8 @@ pd.DataFrame(rows, index=[f"place {i}" for i in range(read.shape[1])]).T
 # | **head** | hidden states | logits `(b, n, V)` | each place for itself |
 #
 # The encoder and the decoder are a `TransformerBase` each (`helpers/models.py`); the one with `cross=True` has cross-attention in its layers. What the decoder gets from the encoder travels in a `Context`: the memory, and a mask
-# which hides the places of the memory that are only padding. Here is the function that makes this mask out of lengths:
+# which hides the places of the memory that are only padding. A base is called as `base(tokens)`, as `base(tokens, lengths)` where padding stands at the end, and as
+# `base(tokens, context=context)` where it has a memory to read. Here is the function that makes the mask out of lengths:
 
 # %% setup
 def hide_padding(lengths: Tensor, size: int) -> Tensor:

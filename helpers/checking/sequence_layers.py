@@ -57,6 +57,8 @@ class SumOfSomeWords(nn.Module):
 
 LAYERS: dict[str, Any] = {
     "Conv2d": nn.Conv2d,
+    "BatchNorm1d": nn.BatchNorm1d,
+    "MultiheadAttention": nn.MultiheadAttention,
     "GRUCell": nn.GRUCell,
     "RNNCell": nn.RNNCell,
     "Recurrent": Recurrent,

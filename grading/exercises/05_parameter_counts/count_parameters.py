@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 from grading.exercise import Exercise, Mistake, Stage
@@ -97,8 +98,23 @@ def _convolution(rng: random.Random) -> Model:
     return Model("Conv2d", sizes)
 
 
+def _attention(rng: random.Random) -> Model:
+    """Returns a module that has parameters of its own, and parts with others."""
+    return Model("MultiheadAttention", {"embed_dim": 2 * rng.randint(2, 6), "num_heads": 2})
+
+
+def _batch_norm(rng: random.Random) -> Model:
+    """Returns a module with buffers that a checkpoint keeps."""
+    return Model("BatchNorm1d", {"num_features": rng.randint(3, 9)})
+
+
+def _tied_and_frozen(**shape: Any) -> Model:
+    return replace(_language_model(tie=TIED, **shape), freeze=("base.embedding",))
+
+
 LARGE = _large(random.Random(1))
 
+FOREIGN = (_convolution, _attention)
 ALL_TIED = (TIED, TIED_BIASES, TIED_IN_ONE)  # in two modules, in one layer, in one module
 
 EXERCISE = Exercise(
@@ -108,8 +124,10 @@ EXERCISE = Exercise(
             "a plain model: every number of every tensor",
             0.5,
             "Go through model.parameters() and add up how many numbers each tensor has: p.numel().",
-            [Ask((_language_model(),)), Ask((LARGE,)), Ask((_convolution(random.Random(2)),))],
-            _draw_models(lambda rng: [(_language_model(**_shape(rng)),), (_large(rng),), (_convolution(rng),)]),
+            [Ask((model,)) for model in (_language_model(), LARGE, *(made(random.Random(2)) for made in FOREIGN))],
+            _draw_models(
+                lambda rng: [(_language_model(**_shape(rng)),), (_large(rng),), *((made(rng),) for made in FOREIGN)]
+            ),
             decisive=True,
         ),
         Stage(
@@ -120,12 +138,14 @@ EXERCISE = Exercise(
                 Ask((_language_model("sinusoidal"),)),
                 Ask((_classifier(2, "sinusoidal"), True)),
                 Ask((_language_model("learned"),)),
+                Ask((_batch_norm(random.Random(3)),)),
             ],
             _draw_models(
                 lambda rng: [
                     (_classifier(3, "sinusoidal", **_shape(rng)), True),
                     (_language_model("sinusoidal", **_shape(rng)),),
                     (_language_model("learned", **_shape(rng)),),
+                    (_batch_norm(rng),),
                 ]
             ),
         ),
@@ -133,10 +153,14 @@ EXERCISE = Exercise(
             "shared weights count once",
             1,
             "Here the head uses the matrix of the embedding: two names, one matrix in memory.",
-            [Ask((_language_model(tie=tied), flag)) for tied in ALL_TIED for flag in (False, True)],
+            [
+                *(Ask((_language_model(tie=tied), flag)) for tied in ALL_TIED for flag in (False, True)),
+                Ask((_tied_and_frozen(), True)),
+            ],
             _draw_models(
                 lambda rng: [
-                    (_language_model(tie=tied, **_shape(rng)), flag) for tied in ALL_TIED for flag in (False, True)
+                    *((_language_model(tie=tied, **_shape(rng)), flag) for tied in ALL_TIED for flag in (False, True)),
+                    (_tied_and_frozen(**_shape(rng)), True),
                 ]
             ),
             decisive=True,

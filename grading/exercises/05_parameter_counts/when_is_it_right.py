@@ -58,6 +58,7 @@ def _claims(*claims: Expr) -> list[Ask]:
 
 EXAMPLE = A * D**2 + 5 * D**2 + 10 * D  # right for A = 1
 MANY_HEADS = A * D**2 - 34 * D**2 + 10 * D  # right for A = 40
+MOST_HEADS = A * D**2 - 84 * D**2 + 10 * D  # right for A = 90
 
 
 def _right_at_the_first(widths: int) -> Expr:
@@ -83,7 +84,7 @@ def _draw_count(rng: random.Random) -> list[Ask]:
 
 def _draw_claims(rng: random.Random) -> list[Ask]:
     """Claims that are right for exactly one A: many heads, few heads, and 2 heads written in two ways."""
-    many, few, more = rng.choice([5, 6]), rng.choice([1, 2]), rng.randint(20, 60)
+    many, few, more, most = rng.choice([5, 6]), rng.choice([1, 2]), rng.randint(20, 60), rng.randint(66, 96)
     return _claims(
         A * LINEAR + (6 - many) * LINEAR + 4 * D,
         A * 2 * LINEAR + (6 - 2 * few) * LINEAR + 4 * D,
@@ -91,6 +92,7 @@ def _draw_claims(rng: random.Random) -> list[Ask]:
         A * D**2 + (6 - more) * D**2 + 10 * D,
         (A + 6 - few) * D**2 + 10 * D,
         BELOW,
+        A * D**2 + (6 - most) * D**2 + 10 * D,
     )
 
 
@@ -131,6 +133,7 @@ EXERCISE = Exercise(
                 MANY_HEADS,
                 UNEXPANDED,
                 BELOW,
+                MOST_HEADS,
             ),
             _draw_claims,
             sealed=True,

@@ -70,6 +70,7 @@ def _padded_batches(rng: random.Random) -> list[Ask]:
         _batch([short, long], [[2, 3, 4], [9]], seed_from(rng)),
         _batch([7, 12, *[rng.randint(5, 9) for _ in range(9)]], [[1, 2, 3, 4], [5], [2], [3]], seed_from(rng)),
         _batch([short, short], [[2, 3], [1]], seed_from(rng), spare=rng.randint(2, 5)),
+        _batch([short], [[2, 3, 4]], seed_from(rng), spare=rng.randint(3, 6)),
     ]
 
 
@@ -119,6 +120,7 @@ EXERCISE = Exercise(
                 _batch([14, 6], [[11], [1, 4, 2]], 40),
                 _batch([6, 11], [[1, 4, 2], [9]], 41),
                 _batch([6, 6], [[1, 4], [2]], 43, spare=3),
+                _batch([7], [[1, 4, 5]], 44, spare=4),
                 _batch([5, 9, 6, 7, 5, 8, 6, 7, 5, 9], [[1, 2, 3], [5], [2], [3], [], [4], [], [1], [2, 3], [4]], 42),
             ],
             _padded_batches,

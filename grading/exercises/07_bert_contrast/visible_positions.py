@@ -105,7 +105,7 @@ EXERCISE = Exercise(
             0.25,
             "Whoever asks for a kind that does not exist has made a spelling mistake and wants to hear of it. A kind "
             "is compared as a whole, with ==.",
-            [Ask((kind, 1, 3)) for kind in NO_KINDS],
+            [Ask((kind, place % 3, 3)) for place, kind in enumerate(NO_KINDS)],
             _no_kinds,
             raises="ValueError",
         ),

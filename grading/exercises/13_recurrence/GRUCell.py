@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -102,9 +102,18 @@ def _step(b: int, d_in: int, d: int, seed: int, kind: str = "") -> Ask:
 
 
 def _loud(ask: Ask) -> Ask:
-    """Returns a question with larger tokens: many sums in the gates are above 8 or below -8, and none is above 80."""
-    x, state = ask.inputs
-    return replace(ask, inputs=(5 * x, state))
+    """Returns a question with larger tokens: many sums in the gates are above 8 or below -8.
+
+    None is above 40: twice as much has an exponential still, whoever writes tanh with it.
+    """
+    (x, state), weights = ask.inputs, cast(dict[str, Tensor], ask.weights)
+    x = 5 * x
+    of_state = state @ weights["from_state.weight"].T + weights["from_state.bias"]
+    while True:
+        of_input = x @ weights["from_input.weight"].T + weights["from_input.bias"]
+        if float((of_input.abs() + of_state.abs()).max()) < 40:
+            return replace(ask, inputs=(x, state))
+        x = x / 2
 
 
 def _draw(kind: str = "") -> Draw:
@@ -121,6 +130,7 @@ def _draw_sizes(rng: random.Random) -> list[Ask]:
         _step(1, rng.randint(2, 5), 1, seed_from(rng)),
         _step(rng.randint(2, 4), 1, rng.randint(4, 6), seed_from(rng)),
         _loud(_step(6, 1, 6, seed_from(rng))),
+        _step(rng.randint(2, 4), 3, 1, seed_from(rng)),
     ]
 
 
@@ -171,7 +181,13 @@ EXERCISE = Exercise(
             "one sentence, one number",
             0.5,
             "With one sentence, or with one number in the state or in the input, the result is still (b, d).",
-            [_step(1, 3, 1, 7), _step(3, 1, 4, 8), _loud(_step(6, 1, 6, 13))],
+            [
+                _step(1, 3, 1, 7),
+                _step(3, 1, 4, 8),
+                _loud(_step(6, 1, 6, 13)),
+                _step(4, 3, 1, 14),
+                _step(1, 3, 1, 15, "empty"),
+            ],
             _draw_sizes,
         ),
     ],

@@ -237,7 +237,7 @@ EXERCISE = Exercise(
             "names and shapes of the parameters",
             0.5,
             "embedding, position, layers and norm; in each layer attention_norm, attention, feed_forward_norm and "
-            "feed_forward. The head has no weights of its own: it is the embedding once more.",
+            "feed_forward. The head has no weights of its own: it is the embedding once more. No buffers either.",
             [Ask(build=SMALL, take="parameters")],
             lambda rng: [Ask(build=_build(rng), take="parameters") for _ in range(2)],
             view="parameters",

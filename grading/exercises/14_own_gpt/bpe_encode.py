@@ -162,11 +162,24 @@ def _two_ways(rng: random.Random) -> list[Inputs]:
     return [(3 * letter, [(one, one), (one, 256), (256, one)])]
 
 
+def _many_merges(rng: random.Random) -> list[Inputs]:
+    """Returns more than a thousand merges, of which the last ones make the word whole."""
+    a, b, c = map(ord, rng.sample("abcdefgh", 3))
+    others: list[Pair] = list(itertools.product(range(200, 240), range(200, 230)))
+    return [(chr(a) + chr(b) + chr(c), [*others, (b, c), (a, 256 + len(others))])]
+
+
+def _beside_signs(rng: random.Random) -> list[Inputs]:
+    """Returns letters beside signs, which are words of their own, and merges that would fit across the border."""
+    letter, sign = rng.choice("abcdefgh"), rng.choice("!?.")
+    return [(f"{letter}{sign} {letter}{letter}{sign}{letter}", [(ord(letter), ord(sign)), (ord(sign), ord(letter))])]
+
+
 # More questions of a kind, whoever fails there.
 MORE = {
     "plain": [_capitals],
-    "one word": [_learned_anew, _two_ways],
-    "borders": [_white, _tabs],
+    "one word": [_learned_anew, _two_ways, _many_merges],
+    "borders": [_white, _tabs, _beside_signs],
     "unread": [_capital_signs, _alike],
 }
 # kind of question -> (how it is drawn, the mistakes that fail there, the mistakes that do not)

@@ -207,7 +207,7 @@ def _long(rng: random.Random) -> list[Ask]:
     found = [_asked(rng, 2, groups, 1, spread=LONG, peak=0.5, groups=groups) for groups in (1, 2)]
     tied = _asked(rng, 2, 1, 1, spread=LONG, peak=0.5)
     model = replace(tied.inputs[0], tie=("head.weight", "base.embedding.weight"))
-    return [*found, replace(tied, inputs=(model, *tied.inputs[1:])), _any(rng, 1, 2, 1, spread=25.0)]
+    return [*found, replace(tied, inputs=(model, *tied.inputs[1:])), _any(rng, 1, 2, 1, spread=6.0)]
 
 
 def _left(rng: random.Random) -> list[Ask]:

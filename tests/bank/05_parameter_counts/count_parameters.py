@@ -260,3 +260,35 @@ def count_parameters(model, trainable_only=False):
         if not (trainable_only and not parameter.requires_grad):
             total += parameter.shape[0] * (parameter.shape[1] if parameter.dim() > 1 else 1)
     return total
+
+
+# %% wrong: the state_dict without what is shared ->
+def count_parameters(model: nn.Module, trainable_only: bool = False) -> int:
+    """Returns the number of parameters of a model: numbers, not tensors."""
+    tensors = {id(tensor): tensor for tensor in model.state_dict(keep_vars=True).values()}
+    return sum(tensor.numel() for tensor in tensors.values() if tensor.requires_grad or not trainable_only)
+
+
+# %% wrong: child by child ->
+def count_parameters(model: nn.Module, trainable_only: bool = False) -> int:
+    """Returns the number of parameters of a model: numbers, not tensors."""
+    parts = list(model.children()) or [model]
+    seen = {}
+    for part in parts:
+        for parameter in part.parameters():
+            seen[id(parameter)] = parameter
+    return sum(p.numel() for p in seen.values() if p.requires_grad or not trainable_only)
+
+
+# %% wrong: all less what is frozen, name by name ->
+def count_parameters(model: nn.Module, trainable_only: bool = False) -> int:
+    """Returns the number of parameters of a model: numbers, not tensors."""
+    total = sum(p.numel() for p in model.parameters())
+    if not trainable_only:
+        return total
+    frozen = 0
+    for module in model.modules():
+        for p in module.parameters(recurse=False):
+            if not p.requires_grad:
+                frozen += p.numel()
+    return total - frozen

@@ -193,3 +193,15 @@ def visible_positions(kind: str, i: int, n: int) -> set[int]:
     if kind not in ("causal", "masked"):
         raise ValueError(f"unknown kind: {kind!r}")
     return set(range(i + 1 if kind == "causal" else n))
+
+
+# %% wrong: the last place before the kind is looked at ->
+def visible_positions(kind: str, i: int, n: int) -> set[int]:
+    everything = set(range(n))
+    if i == n - 1:  # the last token sees all in both models
+        return everything
+    if kind == "masked":
+        return everything
+    if kind == "causal":
+        return {j for j in everything if j <= i}
+    raise ValueError(f"unknown kind: {kind}")

@@ -432,3 +432,43 @@ class GRUCell(nn.Module):
         z = torch.sigmoid((xz + hz).clamp(-8, 8))
         n = torch.tanh((xn + r * hn).clamp(-8, 8))
         return (1 - z) * n + z * state
+
+
+# %% wrong: squeeze, whatever the width ->
+class GRUCell(nn.Module):
+    def __init__(self, d_in: int, d: int) -> None:
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+        self.d = d
+
+    def forward(self, x: Tensor, state: Tensor) -> Tensor:
+        token = self.from_input(x).view(-1, 3, self.d).split(1, dim=1)
+        memory = self.from_state(state).view(-1, 3, self.d).split(1, dim=1)
+        x_r, x_z, x_n = (part.squeeze() for part in token)
+        h_r, h_z, h_n = (part.squeeze() for part in memory)
+        r = torch.sigmoid(x_r + h_r)
+        z = torch.sigmoid(x_z + h_z)
+        n = torch.tanh(x_n + r * h_n)
+        return (1 - z) * n + z * state
+
+
+# %% wrong: the state's layer is left out where the state is 0 ->
+class GRUCell(nn.Module):
+    def __init__(self, d_in: int, d: int) -> None:
+        super().__init__()
+        self.from_input = nn.Linear(d_in, 3 * d)
+        self.from_state = nn.Linear(d, 3 * d)
+
+    def forward(self, x: Tensor, state: Tensor) -> Tensor:
+        token = self.from_input(x)
+        if state.any():
+            memory = self.from_state(state)
+        else:  # nothing has been read yet
+            memory = torch.zeros_like(token)
+        x_r, x_z, x_n = token.chunk(3, dim=-1)
+        h_r, h_z, h_n = memory.chunk(3, dim=-1)
+        r = torch.sigmoid(x_r + h_r)
+        z = torch.sigmoid(x_z + h_z)
+        n = torch.tanh(x_n + r * h_n)
+        return (1 - z) * n + z * state

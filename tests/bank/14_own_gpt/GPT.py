@@ -1116,3 +1116,37 @@ class GPT(nn.Module):
         for layer in self.layers:
             x = layer(x, mask)
         return self.norm(x) @ self.embedding.weight.T
+
+
+# %% wrong: all masks in a buffer, which no checkpoint keeps ->
+from functools import reduce
+
+
+class Layer(nn.Module):
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        self.attention_norm, self.feed_forward_norm = (nn.LayerNorm(d_model) for _ in range(2))
+        self.attention, self.feed_forward = Attention(d_model, n_heads), FeedForward(d_model, 4 * d_model)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        steps = ((self.attention_norm, self.attention, (mask,)), (self.feed_forward_norm, self.feed_forward, ()))
+        for norm, part, more in steps:
+            x = x + part(norm(x), *more)
+        return x
+
+
+class GPT(nn.Module):
+    def __init__(self, vocab_size: int, d_model: int, n_layers: int, n_heads: int, max_len: int) -> None:
+        super().__init__()
+        self.embedding = TokenEmbedding(vocab_size, d_model)
+        self.position = nn.Parameter(torch.normal(0.0, 1.0, size=(max_len, d_model)))
+        self.layers = nn.ModuleList(Layer(d_model, n_heads) for _ in range(n_layers))
+        self.norm = nn.LayerNorm(d_model)
+        self.register_buffer("all_masks", causal_mask(max_len), persistent=False)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        _, n = tokens.shape
+        table = self.embedding.weight
+        first = table[tokens] * table.shape[1] ** 0.5 + self.position.narrow(0, 0, n)
+        last = reduce(lambda x, layer: layer(x, self.all_masks[:n, :n]), self.layers, first)
+        return torch.einsum("bnd,vd->bnv", self.norm(last), table)

@@ -327,3 +327,30 @@ def bpe_encode(text, merges):
             parts = joined
         found += [pieces.index(part) for part in parts]
     return found
+
+
+# %% wrong: words between spaces ->
+def bpe_encode(text: str, merges: list[Pair]) -> list[int]:
+    result: list[int] = []
+    for word in re.findall(r" ?\S+|\s", text):
+        numbers = list(word.encode())
+        for n, pair in enumerate(merges):
+            if len(numbers) == 1:
+                break
+            numbers = replace_pair(numbers, pair, 256 + n)
+        result.extend(numbers)
+    return result
+
+
+# %% wrong: a call for each merge ->
+def _merge_from(numbers: list[int], merges: list[Pair], n: int) -> list[int]:
+    if n == len(merges):
+        return numbers
+    return _merge_from(replace_pair(numbers, merges[n], 256 + n), merges, n + 1)
+
+
+def bpe_encode(text: str, merges: list[Pair]) -> list[int]:
+    result: list[int] = []
+    for word in split_words(text):
+        result += _merge_from(list(word.encode()), merges, 0)
+    return result

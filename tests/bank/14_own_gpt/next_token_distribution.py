@@ -384,3 +384,23 @@ def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
         count = int((together < top_p).sum()) + 1
         scores = scores.index_fill(0, order[count:], -math.inf)
     return scores.softmax(0)
+
+
+# %% wrong: top-p among the hundred most probable ->
+def next_token_distribution(
+    logits: Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
+) -> Tensor:
+    scaled = (logits - logits.max()) / temperature
+    if top_k is not None:
+        cut = torch.full_like(scaled, -torch.inf)
+        best = scaled.topk(top_k).indices
+        cut[best] = scaled[best]
+        scaled = cut
+    chances = scaled.softmax(0)
+    if top_p is not None and top_p < 1:
+        best, places = chances.topk(min(100, len(chances)))  # sorting all would be slow
+        count = int((best.cumsum(0) < top_p).sum()) + 1
+        kept = torch.zeros_like(chances)
+        kept[places[:count]] = best[:count]
+        chances = kept / kept.sum()
+    return chances
