@@ -44,13 +44,15 @@ def _cut(
         ranked, places = chances.sort(descending=True)
         if way == "k" and top_k is not None:
             chances = chances.index_fill(0, places[top_k + extra :], 0)
-        if way == "p" and top_p is not None:
+        elif way == "p" and top_p is not None:
             before = ranked.cumsum(0) - ranked
             out = before >= top_p if crossing else ranked.cumsum(0) > top_p
             if keep == "each":
                 out = ranked < 1 - top_p
             out[0] = False  # one token is left in any case
             chances = chances.index_fill(0, places[out], 0)
+        else:
+            continue  # where nothing is cut, nothing is rounded anew
         if again:
             chances = chances / chances.sum()
     if late:
@@ -130,13 +132,13 @@ def _k(rng: random.Random) -> list[Ask]:
 
 # So many tokens alike have 1/V each, which is rounded down so far that even their exact sum is rounded to less than 1.
 # No exponential but exp(0) = 1 is in it, so that this holds on every processor.
-SUMS_BELOW_1 = (41, 47, 55, 61, 83, 94, 109)
+SUMS_BELOW_1 = 47
 
 
 def _edges(rng: random.Random) -> list[Ask]:
     """Asks for cuts that leave one token, or all, also where rounding leaves the sum of all below 1."""
     logits = _draw(rng, "")[0]
-    alike = torch.full((rng.choice(SUMS_BELOW_1),), rng.randint(-20, 20) / 10)
+    alike = torch.full((SUMS_BELOW_1,), rng.randint(-20, 20) / 10)
     cuts = [(1, None), (None, 0.01), (len(logits), 0.9999)]
     return [*(Ask((logits, 1.0, k, p)) for k, p in cuts), Ask((alike, 1.0, None, 1.0))]
 
