@@ -57,10 +57,12 @@ c.GenerateFeedback.exporter_class = "grading.pages.exporter.FeedbackExporter"
 c.GenerateFeedback.preprocessors = ["grading.pages.exporter.Grades"]
 # formgrader too would run what students wrote as HTML, with the rights of whoever is logged in: it is shown as typed.
 c.HTMLExporter.filters = {"markdown2html": "grading.pages.markup.markdown"}
-# A hub names the exchange that all its users share; without one it lies in the course.
-c.Exchange.root = os.environ.get("COURSE_EXCHANGE") or os.path.join(c.CourseDirectory.root, "gradebook", "exchange")
-if "COURSE_EXCHANGE" in os.environ:
-    c.ExchangeFactory.collect = "grading.classroom.exchange.CollectOwned"
+# A hub names the exchange that all its users share; without one it lies in the course, and everybody is one account.
+own_exchange = os.path.join(c.CourseDirectory.root, "gradebook", "exchange")
+c.Exchange.root = os.environ.get("COURSE_EXCHANGE") or own_exchange
+c.ExchangeCollect.check_owner = c.Exchange.root != own_exchange
+c.ExchangeFactory.collect = "grading.classroom.exchange.CollectOwned"
+c.ExchangeFactory.release_feedback = "grading.classroom.exchange.ReleasePages"
 work = os.path.join(c.CourseDirectory.root, "work")
 if os.path.isdir(work):  # where `make lab` lets students work: what they hand in by the exchange comes from there
     c.Exchange.assignment_dir = work

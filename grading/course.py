@@ -131,9 +131,16 @@ def read_timestamp(folder: Path) -> datetime.datetime | None:
     The file is read as nbgrader reads it: any form of a date, in UTC when it names no zone.
     """
     try:
-        told = read_bounded(folder / "timestamp.txt", 100).decode("utf-8-sig").strip()
-        return _read_time(told).replace(tzinfo=datetime.timezone.utc)
-    except (OSError, ValueError):
+        return parse_timestamp(read_bounded(folder / "timestamp.txt", 100))
+    except OSError:
+        return None
+
+
+def parse_timestamp(data: bytes) -> datetime.datetime | None:
+    """Returns the time that such a file tells, as `read_timestamp` does."""
+    try:
+        return _read_time(data.decode("utf-8-sig").strip()).replace(tzinfo=datetime.timezone.utc)
+    except ValueError:
         return None
 
 

@@ -10,7 +10,7 @@ import datetime
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from nbgrader.api import InvalidEntry, MissingEntry
@@ -20,6 +20,7 @@ from grading.autograder.marks import Marked, Written, count_lateness, store
 from grading.autograder.penalties import LatePenalties, PenaltyError
 from grading.autograder.read_before import Answers
 from grading.autograder.submission import Master
+from grading.beside import SECRET, copy_others, write_beside
 from grading.cells import grade_id, kind
 from grading.course import Course
 from grading.database import is_lost
@@ -107,12 +108,20 @@ class Writer:
             written = self._rows(marked)
             for one, path, half, told in zip(marked, paths, halves, written, strict=True):
                 if isinstance(told, Written):
+                    (path.parent / SECRET).unlink(missing_ok=True)  # no page of this attempt goes to an earlier one
                     os.replace(half, path)
                     self._answers(one).keep()
+                    self.keep_beside(one.assignment, one.student, one.beside)
         finally:
             for half in halves:
                 half.unlink(missing_ok=True)
         return written
+
+    def keep_beside(self, assignment: str, student: str, beside: Mapping[str, bytes]) -> None:
+        """Puts beside a graded notebook what nbgrader puts there: which attempt it is, and a student's other files."""
+        place = self.course.autograded(student, assignment).parent
+        write_beside(place, beside)
+        copy_others(self.course.submitted(student, assignment), place, self._tell)
 
     def _rows(self, marked: Sequence[Marked]) -> list[Written | CourseError]:
         """Writes all in one transaction; where the database refuses a row, each in one of its own."""

@@ -38,7 +38,7 @@ GRADED, COMMENTED = ("GradeCell", "TaskCell"), ("SolutionCell", "TaskCell")
 
 @dataclass(frozen=True)
 class Marked:
-    """A graded submission: its notebook with the verdicts, and when it came in.
+    """A graded submission: its notebook with the verdicts, when it came in, and the files that say which attempt it is.
 
     With `only` the mark of this one exercise is written, and no other.
     """
@@ -47,6 +47,7 @@ class Marked:
     student: str
     notebook: NotebookNode
     received: datetime.datetime | None
+    beside: Mapping[str, bytes] = field(default_factory=dict)
     only: str = ""
 
     @property

@@ -8,7 +8,7 @@ import signal
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -39,7 +39,7 @@ WORKER_BYTES = 2 << 30  # of memory that a worker may take; the student's proces
 class Job:
     """One submission that is to be graded: `key` is the fingerprint of all that its mark depends on.
 
-    Its questions are drawn from `seed`.
+    Its questions are drawn from `seed`; `beside` are the files that tell which attempt of the student it is.
     """
 
     assignment: str
@@ -47,6 +47,7 @@ class Job:
     work: Work
     key: str
     seed: str
+    beside: Mapping[str, bytes] = field(default_factory=dict)
     deaths: int = 0  # of workers that were at it
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import sys
 import time
 from collections import deque
@@ -26,7 +27,8 @@ from grading.autograder.pool import Job
 from grading.autograder.preparation import chosen, start_fork_server
 from grading.autograder.seeds import secret_of, seed_of
 from grading.autograder.submission import Master, UnreadableError, read
-from grading.course import Course
+from grading.beside import STAMP, read_beside
+from grading.course import Course, parse_timestamp
 from grading.errors import CourseError
 from grading.sandbox.fork_server import ForkServer
 from helpers.device import available_cores
@@ -153,6 +155,7 @@ def _grade_all(
 def _job(settings: Settings, folder: Path, master: Master, writer: Writer, secret: bytes) -> Job | Outcome:
     """Returns a submission as a job, or what became of it when it needs or allows no grading."""
     name, student = master.assignment, folder.parent.name
+    beside = read_beside(folder)  # now: a newer attempt may come in while this one is graded
     try:
         work = read(folder, master)
     except UnreadableError as problem:
@@ -161,12 +164,18 @@ def _job(settings: Settings, folder: Path, master: Master, writer: Writer, secre
     key = submission_key(work.digest(), name, student, seed)
     if not settings.force and recorded_key(settings.course.autograded(student, name)) == key:
         try:
-            held = writer.count_lateness(name, student, settings.course.received(student, name))
+            held = writer.count_lateness(name, student, _received(beside))
         except PenaltyError as problem:
             return Outcome(student, name, FAILED, reason=str(problem))
         if held is not None:
+            writer.keep_beside(name, student, beside)  # the same answers may have been handed in once more
             return _unchanged(student, name, held)
-    return Job(name, student, work, key, seed)
+    return Job(name, student, work, key, seed, beside)
+
+
+def _received(beside: Mapping[str, bytes]) -> datetime.datetime | None:
+    """Returns when an attempt came in, in UTC; None where it does not say."""
+    return parse_timestamp(beside[STAMP]) if STAMP in beside else None
 
 
 def _unchanged(student: str, name: str, held: Written) -> Outcome:
@@ -203,6 +212,9 @@ def _write(
 def _marked(course: Course, master: Master, job: Job, graded: Graded, exercise: str) -> Marked:
     """Returns a grading as it is written; with `exercise` what was graded before stays, but for this one's mark."""
     notebook = graded_notebook(master, job.work, graded, job.key)
-    kept = merge_exercise(course.autograded(job.student, job.assignment), notebook, exercise) if exercise else None
-    received = course.received(job.student, job.assignment)
-    return Marked(job.assignment, job.student, kept or notebook, received, only=exercise if kept else "")
+    path = course.autograded(job.student, job.assignment)
+    # Of a newer attempt everything is graded: a notebook made of two would go back to one of them.
+    same = read_beside(path.parent) in (job.beside, {})
+    kept = merge_exercise(path, notebook, exercise) if exercise and same else None
+    received = _received(job.beside)
+    return Marked(job.assignment, job.student, kept or notebook, received, job.beside, only=exercise if kept else "")

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grading.autograder.nbgrader_commands import nbgrader
+from grading.beside import SECRET, read_beside, why_no_secret
 from grading.classroom import export, roster
 from grading.classroom.export import Mark
 from grading.classroom.origins import Origin, Origins
@@ -25,12 +26,11 @@ from grading.classroom.roster import Person, Roster
 from grading.classroom.worksheet import Worksheet, is_worksheet
 from grading.course import ROOT, Course
 from grading.errors import CourseError
-from grading.files import read_bounded, write_whole
+from grading.files import write_whole
 from grading.text import one_line, printable
 
 TOTAL = re.compile(r'<p class="total">([\d.]+) of')  # as the template of the feedback pages has it
 COLLECT = "collect the zip file of the site again (what is there stays)"
-SECRET = "submission_secret.txt"  # by which nbgrader's exchange knows a submission again
 
 
 @dataclass
@@ -255,15 +255,15 @@ def _to_exchange(chosen: Pages, found: HandedBack) -> None:
     """Runs nbgrader's `release_feedback` for the pages whose submissions came through the exchange."""
     ready = list[str]()
     for student, page in chosen.pages.items():
-        submitted = chosen.course.submitted(student, chosen.assignment)
-        try:
-            beside = {name: read_bounded(submitted / name, 1000) for name in (SECRET, "timestamp.txt")}
-        except OSError:
-            found.left_out.append((student, "the submission did not come through the exchange (nbgrader collect)"))
-            continue
-        for name, data in beside.items():  # nbgrader looks for them beside the page, and stops without them
-            write_whole(page.parent / name, data)
-        ready.append(student)
+        graded = read_beside(chosen.course.autograded(student, chosen.assignment).parent).get(SECRET)
+        if graded is None:
+            reason = why_no_secret(chosen.course.submitted(student, chosen.assignment))
+            found.left_out.append((student, reason))
+        elif read_beside(page.parent).get(SECRET) != graded:
+            again = f"python -m grading feedback {chosen.assignment}"
+            found.left_out.append((student, f"the feedback page is not of the attempt that was graded; {again}"))
+        else:
+            ready.append(student)
     if not ready:
         return
     folders = (chosen.course.class_folder / "feedback").glob(f"[!.]*/{chosen.assignment}")
