@@ -6,8 +6,10 @@ from nbconvert.preprocessors import ClearMetadataPreprocessor
 from nbgrader import preprocessors
 
 from grading.autograder.preprocessors import MendCells, SandboxedExecute, SaveMarks, TakeAnswers
+from helpers import validating
 
 c = get_config()  # noqa: F821 - nbgrader defines it when it reads this file
+validating.configure(c)
 
 c.CourseDirectory.course_id = "transformers"
 c.CourseDirectory.root = os.path.dirname(os.path.abspath(__file__))

@@ -28,6 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent
 WANTED, PINS = ROOT / "pyproject.toml", ROOT / "constraints.txt"
 SETTINGS = ROOT / "deploy" / "jupyter"  # JupyterLab's: for everyone, and for students only
 KERNELS = ROOT / "deploy" / "ipython" / "ipython_kernel_config.json"
+# What the environment's programs read wherever they are started: kernels, and nbgrader's Validate.
+SHARED = {KERNELS: "etc/ipython", SETTINGS / "nbgrader_config.py": "etc/jupyter"}
 VENV = Path(os.environ.get("COURSE_ENVIRONMENT") or ROOT / ".venv")  # a hub's lies elsewhere
 STATE = VENV / "course.json"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -222,15 +224,16 @@ def inside(environ: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def tell_kernels() -> None:
-    """Puts where the environment's kernels read it that one of the course looks on from its start.
+def share_settings() -> None:
+    """Puts where the environment's programs read it that a kernel looks on from its start, and what Validate does.
 
-    The students' wheel brings the same file; pip leaves it out of an installation in editable form.
+    The students' wheel brings the same files; pip leaves them out of an installation in editable form.
     """
-    place = VENV / "etc" / "ipython" / KERNELS.name
-    if not place.exists() or place.read_bytes() != KERNELS.read_bytes():
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(KERNELS, place)
+    for file, folder in SHARED.items():
+        place = VENV / folder / file.name
+        if not place.exists() or place.read_bytes() != file.read_bytes():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, place)
 
 
 def config_path(student: bool, others: str | None = None) -> str:
@@ -272,7 +275,6 @@ def start(module: Sequence[str], variables: Mapping[str, str], folder: Path) -> 
 
 def open_lab(course: Path, rest: Sequence[str], variables: dict[str, str], *, student: bool) -> int:
     """Opens JupyterLab, for a student on work/, else on a course folder; returns its exit status."""
-    tell_kernels()
     # The copy in which students work; it is made here, or brought up to what notebooks/ holds now.
     if student and subprocess.call([PYTHON, "-m", "helpers", "work"], cwd=ROOT, env=variables):
         return 1
@@ -318,6 +320,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     try:
         ensure(chosen.extra, chosen.torch, chosen.latest)
+        share_settings()
     except SetUpError as problem:
         print(problem, file=sys.stderr)
         return 1

@@ -59,7 +59,7 @@ from deploy import environment
 environment.PYTHON = Path(sys.executable)
 environment.ensure = lambda *wanted: None
 environment.ROOT = Path.cwd()
-environment.tell_kernels = lambda: None
+environment.share_settings = lambda: None
 sys.exit(environment.main(sys.argv[1:]))
 """
 
@@ -123,21 +123,23 @@ def test_without_notebooks_nothing_is_opened(monkeypatch: pytest.MonkeyPatch, tm
     assert environment.main(["--lab"]) == 1
 
 
-def test_the_kernels_of_the_environment_look_on_from_their_start(
+def test_the_environments_programs_find_their_settings_wherever_they_are_started(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(environment, "VENV", tmp_path)
     for _ in range(2):
-        environment.tell_kernels()
+        environment.share_settings()
     [made] = (tmp_path / "etc" / "ipython").iterdir()  # what IPython reads in `sys.prefix`
     assert json.loads(made.read_text("utf-8")) == {"InteractiveShellApp": {"extensions": ["helpers.kernel"]}}
     assert made.name == "ipython_kernel_config.json"
+    [made] = (tmp_path / "etc" / "jupyter").iterdir()  # and nbgrader there
+    assert made.name == "nbgrader_config.py"
 
 
 def test_formgrader_opens_the_course_that_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     opened: list = []
     monkeypatch.setattr(environment, "ensure", lambda *wanted: None)
-    monkeypatch.setattr(environment, "tell_kernels", lambda: None)
+    monkeypatch.setattr(environment, "share_settings", lambda: None)
     monkeypatch.setattr(environment, "start", lambda module, variables, folder: opened.append((module[1], folder)) or 0)
     monkeypatch.setattr(environment, "ROOT", tmp_path / "root")
     monkeypatch.delenv("COURSE_EXCHANGE", raising=False)

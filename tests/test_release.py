@@ -54,7 +54,8 @@ def test_the_wheel_is_helpers_and_its_corpora(made: tuple[Path, Path]) -> None:
     assert {name.suffix for name in names if name.parts[0] == "helpers"} <= PARTS
     assert {name.name for name in names} >= {path.name for path in release.corpora()}
     assert [name.parts[1:] for name in names if ".data" in name.parts[0]] == [
-        ("data", "etc", "ipython", "ipython_kernel_config.json")  # where every kernel of the environment reads it
+        ("data", "etc", "ipython", "ipython_kernel_config.json"),  # where every kernel of the environment reads it
+        ("data", "etc", "jupyter", "nbgrader_config.py"),  # and nbgrader, in whatever folder
     ]
     for name, content in files(made[0]):
         if name.endswith(".py"):
@@ -64,7 +65,7 @@ def test_the_wheel_is_helpers_and_its_corpora(made: tuple[Path, Path]) -> None:
 def test_the_zip_is_the_notebooks_and_the_wheel(made: tuple[Path, Path]) -> None:
     with zipfile.ZipFile(made[1]) as opened:
         names = [name.partition("/")[2] for name in opened.namelist()]
-    around = ["README.md", "requirements.txt", "nbgrader_config.py", "LICENSE", made[0].name]
+    around = ["README.md", "requirements.txt", "LICENSE", made[0].name]
     assert names == [*around, *(f"notebooks/{stem}/{stem}.ipynb" for stem in STEMS)]
 
 

@@ -120,7 +120,12 @@ COMMANDS = [
     "grading.pages.solutions",
 ]
 # What `nbgrader_config.py` names: every command of nbgrader's imports it, and the Jupyter server does.
-OF_NBGRADER = ["grading.autograder.preprocessors", "grading.pages.exporter"]
+OF_NBGRADER = [
+    "grading.autograder.preprocessors",
+    "grading.classroom.exchange",
+    "grading.pages.exporter",
+    "helpers.validating",
+]
 
 
 def _python(program: str, *told: str) -> list[str]:
@@ -145,7 +150,7 @@ def test_commands_can_be_imported_on_windows() -> None:
         "for name in sys.argv[1:]: importlib.import_module(name)\n"
         "print('[]')"
     )
-    _python(program, *COMMANDS)
+    _python(program, *COMMANDS, *OF_NBGRADER)
 
 
 MISTYPED = [

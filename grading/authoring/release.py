@@ -64,8 +64,10 @@ helpers = ["py.typed", "check_examples/*.json", "check_examples/*/*.json", "corp
 
 [tool.setuptools.data-files]
 "etc/ipython" = ["{kernels}"]
+"etc/jupyter" = ["{validate}"]
 """
 KERNELS = "ipython_kernel_config.json"  # so that a kernel looks on from its start
+VALIDATE = "nbgrader_config.py"  # so that Validate says the same from any folder
 
 README = """# The notebooks of the course on Transformers
 
@@ -113,11 +115,6 @@ REQUIREMENTS = """--extra-index-url https://download.pytorch.org/whl/cpu
 ./{wheel}[lab]
 """
 
-CONFIG = """c = get_config()
-c.Execute.timeout = 60
-c.Execute.skip_cells_with_tag = "experiment"  # Validate runs the checks; no mark depends on experiments
-"""
-
 
 def command(options: argparse.Namespace) -> int:
     """Runs `python -m grading release` and returns its exit status."""
@@ -151,7 +148,6 @@ def release(folder: Path) -> list[Path]:
         told = README.format(wheel=wheel.name, online=online(course.assignments, course_setting("repository")))
         _add(archive, f"{top}/README.md", told.encode())
         _add(archive, f"{top}/requirements.txt", REQUIREMENTS.format(wheel=wheel.name).encode())
-        _add(archive, f"{top}/nbgrader_config.py", CONFIG.encode())
         _add(archive, f"{top}/LICENSE", (ROOT / "LICENSE").read_bytes())
         _add(archive, f"{top}/{wheel.name}", wheel.read_bytes())
         for path in notebooks:
@@ -201,8 +197,9 @@ def _wheel(folder: Path) -> Path:
             shutil.copy(path, target)
         shutil.copy(ROOT / "LICENSE", stage)
         shutil.copy(ROOT / "deploy" / "ipython" / KERNELS, stage)
+        shutil.copy(ROOT / "deploy" / "jupyter" / VALIDATE, stage)
         wanted = {"imported": _wanted(IMPORTED), "opened": _wanted(OPENED_WITH)}
-        project = PROJECT.format(name=NAME, version=_version(), kernels=KERNELS, **wanted)
+        project = PROJECT.format(name=NAME, version=_version(), kernels=KERNELS, validate=VALIDATE, **wanted)
         (stage / "pyproject.toml").write_text(project, encoding="utf-8")
         here = ["--no-build-isolation"] if importlib.util.find_spec("setuptools") else []  # else pip fetches it
         done = subprocess.run(
