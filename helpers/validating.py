@@ -121,7 +121,9 @@ def _failed(sentence: str, *, as_changed: bool) -> NotebookNode:
         remedy = (
             "Rename this file, let `python -m helpers work` make the notebook anew, and put your answers into that one."
         )
-    cell = new_code_cell(sentence, outputs=[new_output("error", ename="Missing", evalue="", traceback=[])])
+    cell: NotebookNode = new_code_cell(
+        sentence, outputs=[new_output("error", ename="Missing", evalue="", traceback=[])]
+    )
     cell.outputs[0].traceback = fill(f"So Validate has nothing to look at. {remedy}", WIDTH).split("\n")
     cell.metadata["nbgrader"] = {"grade": True, "solution": False, "locked": True, "points": 1, "grade_id": sentence}
     if as_changed:

@@ -61,6 +61,7 @@ SECONDS = {
     "test_other_systems.py": 30,
     "test_nbgrader.py": 120,
     "test_late.py": 90,
+    "test_ways.py": 90,
     "test_separate.py": 45,
     "test_autograde.py": 30,
     "test_cluster.py": 40,

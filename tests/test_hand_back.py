@@ -343,24 +343,35 @@ def test_the_exchange_gets_the_pages_of_its_submissions(course: Path, repository
         folder.mkdir(parents=True)
         (folder / f"{A}.ipynb").write_bytes(content(student))
         (folder / "timestamp.txt").write_text("2026-01-12 12:00:00.000000 UTC")
-    for student in ("ada", "eve"):
-        (Course(course).submitted(student, A) / "submission_secret.txt").write_text(f"secret of {student}")
-    mark(course, {"ada": 9.0, "bob": 8.0, "eve": 7.0})
+    mark(course, {"ada": 9.0, "bob": 8.0, "eve": 7.0, "cay": 6.0, "dan": 5.0})
+    for student in ("ada", "eve", "cay", "dan"):  # where `make grade` and `feedback` put it
+        for place in (Course(course).autograded, Course(course).feedback):
+            secret = place(student, A).parent / "submission_secret.txt"
+            secret.parent.mkdir(parents=True, exist_ok=True)
+            secret.write_text(f"secret of {student}")
+    (Course(course).feedback("cay", A).parent / "submission_secret.txt").write_text("of an earlier attempt")
+    (Course(course).autograded("dan", A).parent / "submission_secret.txt").unlink()  # graded before it was kept
+    Course(course).submitted("dan", A).mkdir(parents=True)
+    (Course(course).submitted("dan", A) / "submission_secret.txt").write_text("of which attempt?")
     Course(course).feedback("eve", A).write_text(page("eve", 2.0))  # older than the mark
     found = handed(course, "exchange")
     assert found.students == ["ada"]
-    assert sorted(student for student, _ in found.left_out) == ["bob", "eve"]
+    assert dict(found.left_out) == {
+        "bob": "the submission did not come through the exchange (nbgrader collect)",
+        "cay": f"the feedback page is not of the attempt that was graded; python -m grading feedback {A}",
+        "dan": "it is not said of which attempt its page is; grade and generate the feedback again",
+        "eve": f"the feedback page is older than the mark; python -m grading feedback {A}",
+    }
     released = list((course / "gradebook" / "exchange" / "transformers" / "feedback").iterdir())
     assert [file.read_text() for file in released] == [page("ada", 9.0)]
 
 
 def test_an_exchange_that_is_not_there_is_told(course: Path, repository: Path) -> None:
     shutil.copy(repository / "nbgrader_config.py", course)
-    folder = Course(course).submitted("ada", A)
-    folder.mkdir(parents=True)
-    for name in ("timestamp.txt", "submission_secret.txt"):
-        (folder / name).write_text("2026-01-12 12:00:00 UTC")
     mark(course, {"ada": 9.0})
+    for place in (Course(course).autograded, Course(course).feedback):
+        place("ada", A).parent.mkdir(parents=True, exist_ok=True)
+        (place("ada", A).parent / "submission_secret.txt").write_text("of ada")
     with pytest.raises(CourseError, match=r"release_feedback failed .*Make that folder"):
         handed(course, "exchange")
     assert nbgrader(course, "--version").returncode == 0

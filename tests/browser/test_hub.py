@@ -271,6 +271,48 @@ def test_an_essay_is_marked_and_feedback_comes_back(
     expect(ada.locator("body")).to_contain_text(COMMENT)
 
 
+def in_terminal(hub: Hub, account: str, *words: str) -> str:
+    """Runs a Python module in a terminal of somebody's JupyterLab, and returns what it said."""
+    python = hub.folder / "environment" / "bin" / "python"
+    told = [f"PATH={python.parent}:/usr/bin:/bin", f"COURSE_EXCHANGE={hub.folder / 'exchange'}"]
+    if account == TEACHER:
+        place = hub.course
+        told += [f"PYTHONPATH={place}"]
+    else:
+        place = hub.homes / account
+        told += [f"JUPYTER_CONFIG_PATH={hub.folder / 'settings' / 'student'}"]
+    done = ask(account, "env", *told, python, "-m", *words, folder=place)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_what_was_graded_in_a_terminal_comes_back_too(
+    hub: Hub, teacher: Page, formgrader: FrameLocator, ada: Page, bob: Page
+) -> None:
+    in_terminal(hub, TEACHER, "grading", "autograde", ASSIGNMENT, "--force")
+    click_in(teacher, formgrader, ASSIGNMENT, "generate-feedback")
+    log = click_in(teacher, formgrader, ASSIGNMENT, "release-feedback")
+    assert f"Released the feedback of {BOB}" in log
+    found = assignments(bob)
+    found.locator("#submitted_assignments_list").get_by_role("button", name="Fetch Feedback").click()
+    found.locator("#submitted_assignments_list").get_by_text(re.compile("view feedback")).first.wait_for(
+        state="attached"
+    )
+    [page] = (hub.homes / BOB / ASSIGNMENT / "feedback").glob("*/*.html")
+    assert BOB in page.read_text("utf-8")
+
+    # Ada hands in once more; what she got for her first attempt stays, and the second gets a page of its own.
+    [first] = (hub.homes / ADA / ASSIGNMENT / "feedback").glob("*/*.html")
+    in_terminal(hub, ADA, "nbgrader", "submit", ASSIGNMENT)
+    click_in(teacher, formgrader, ASSIGNMENT, "collect")
+    for words in (("autograde",), ("feedback",), ("hand-back", "--format", "exchange")):
+        in_terminal(hub, TEACHER, "grading", *words, ASSIGNMENT)
+    in_terminal(hub, ADA, "nbgrader", "fetch_feedback", ASSIGNMENT)
+    pages = sorted((hub.homes / ADA / ASSIGNMENT / "feedback").glob("*/*.html"))
+    assert len(pages) == 2
+    assert pages[0] == first
+
+
 # --- who may read what --------------------------------------------------------------------------
 
 
