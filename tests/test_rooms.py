@@ -150,7 +150,7 @@ def test_commands_can_be_imported_on_windows() -> None:
         "for name in sys.argv[1:]: importlib.import_module(name)\n"
         "print('[]')"
     )
-    _python(program, *COMMANDS, *OF_NBGRADER)
+    _python(program, *COMMANDS)
 
 
 MISTYPED = [
