@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -46,10 +47,13 @@ def why_no_secret(submitted: Path) -> str:
 def write_beside(folder: Path, beside: Mapping[str, bytes]) -> None:
     """Makes the two files in a folder those of an attempt; one that the attempt lacks is removed."""
     for name in (STAMP, SECRET):
+        place = folder / name
+        if place.is_dir() and not place.is_symlink():  # a student may hand in a folder of this name
+            shutil.rmtree(place)
         if name in beside:
-            write_whole(folder / name, beside[name])
+            write_whole(place, beside[name])
         else:
-            (folder / name).unlink(missing_ok=True)
+            place.unlink(missing_ok=True)
 
 
 def copy_others(submitted: Path, graded: Path, tell: Callable[[str], None]) -> None:

@@ -21,7 +21,7 @@ from grading.__main__ import main
 from grading.autograder import run as autograde
 from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.outcome import GRADED, UNCHANGED
-from grading.beside import SECRET, STAMP, read_beside
+from grading.beside import SECRET, STAMP, read_beside, write_beside
 from grading.classroom import demo
 from grading.course import Course
 
@@ -316,6 +316,13 @@ def test_files_beside_a_notebook_are_copied_as_nbgrader_does_and_links_are_not(c
     found = sorted(str(path.relative_to(graded.parent)) for path in graded.parent.rglob("*") if path.is_file())
     assert found == [f"{A}.ipynb", "data/table.csv", "picture.png"]
     assert sorted(sentence.partition(" ")[0][:10] for sentence in told) == ["aaaaaaaaaa", "secret.txt"]
+
+
+def test_a_folder_that_is_called_like_one_of_the_two_files_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / SECRET / "deep").mkdir(parents=True)
+    (tmp_path / STAMP).mkdir()
+    write_beside(tmp_path, {SECRET: b"of ada"})
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {SECRET: b"of ada"}
 
 
 # --- when a submission came in ----------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from grading.autograder.marks import Marked, Written, count_lateness, store
 from grading.autograder.penalties import LatePenalties, PenaltyError
 from grading.autograder.read_before import Answers
 from grading.autograder.submission import Master
-from grading.beside import SECRET, copy_others, write_beside
+from grading.beside import copy_others, write_beside
 from grading.cells import grade_id, kind
 from grading.course import Course
 from grading.database import is_lost
@@ -108,7 +108,7 @@ class Writer:
             written = self._rows(marked)
             for one, path, half, told in zip(marked, paths, halves, written, strict=True):
                 if isinstance(told, Written):
-                    (path.parent / SECRET).unlink(missing_ok=True)  # no page of this attempt goes to an earlier one
+                    write_beside(path.parent, {})  # until all is there, so that no page goes to another attempt
                     os.replace(half, path)
                     self._answers(one).keep()
                     self.keep_beside(one.assignment, one.student, one.beside)
