@@ -242,6 +242,17 @@ def config_path(student: bool, others: str | None = None) -> str:
     return os.pathsep.join([*folders, str(SETTINGS / "everyone"), *([others] if others else [])])
 
 
+def lab_variables(folder: Path, environ: Mapping[str, str], *, student: bool) -> dict[str, str]:
+    """Returns the environment variables of JupyterLab on a folder: the course's settings, and a student's workspace.
+
+    JupyterLab's workspace, what was open, lies beside the notebooks: the one in the home folder is that of all folders.
+    """
+    told = {"JUPYTER_CONFIG_PATH": config_path(student, environ.get("JUPYTER_CONFIG_PATH"))}
+    if student and "JUPYTERLAB_WORKSPACES_DIR" not in environ:
+        told["JUPYTERLAB_WORKSPACES_DIR"] = str(folder / ".course" / "workspaces")
+    return told
+
+
 def make_exchange(course: Path, environ: Mapping[str, str]) -> None:
     """Makes the folder of nbgrader's exchange where `nbgrader_config.py` has it: without it formgrader's pages warn.
 
@@ -283,7 +294,7 @@ def open_lab(course: Path, rest: Sequence[str], variables: dict[str, str], *, st
         make_exchange(course, variables)
     print(f"JupyterLab opens {folder}; if no browser comes up, copy the address with `token=` that appears below.")
     print("Ctrl-C stops it." if student else "Formgrader is in JupyterLab's menu Nbgrader. Ctrl-C stops it.")
-    variables["JUPYTER_CONFIG_PATH"] = config_path(student, variables.get("JUPYTER_CONFIG_PATH"))
+    variables |= lab_variables(folder, variables, student=student)
     return start(["jupyterlab", *lab_options(folder, variables), *rest], variables, course)
 
 

@@ -11,11 +11,13 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from jupyterlab_server.config import ConfigManager, get_page_config
 
 from deploy import environment
+from helpers import lab
 
 
 def test_programs_of_the_environment_are_found_first() -> None:
@@ -177,3 +179,63 @@ def test_a_wrong_command_line_is_refused(arguments: list[str], capsys: pytest.Ca
         environment.main(arguments)
     assert stopped.value.code == 2
     assert "error: " in capsys.readouterr().err
+
+
+# --- what JupyterLab opens on ---------------------------------------------------------------------
+
+
+def opens_on(workspaces: Path) -> str:
+    """Returns what is in front in the workspace that a folder keeps."""
+    [kept] = workspaces.glob("default-*.jupyterlab-workspace")
+    return json.loads(kept.read_text("utf-8"))["data"]["layout-restorer:data"]["main"]["current"]
+
+
+def test_who_has_opened_nothing_yet_begins_with_the_first_notebook(tmp_path: Path) -> None:
+    root, own = tmp_path / "work", tmp_path / "own"
+    assert "assignment-list" in lab.first_layout(root)["layout-restorer:data"]["main"]["current"]  # a hub, before Fetch
+    first = root / lab.FIRST
+    first.parent.mkdir(parents=True)
+    first.touch()
+    lab.offer_first_layout(tmp_path, own, own)  # a hub that mounts a home over the image
+    assert opens_on(own) == f"notebook:work/{lab.FIRST}"
+    lab.offer_first_layout(root, tmp_path / "new", own)  # what `own` has open is of another folder
+    assert opens_on(tmp_path / "new") == f"notebook:{lab.FIRST}"
+
+
+@pytest.mark.parametrize("is_of_here", [True, False])
+def test_who_has_a_workspace_keeps_it(is_of_here: bool, tmp_path: Path) -> None:
+    root, place, own = tmp_path / "work", tmp_path / "place", tmp_path / "own"
+    layout = lab.first_layout(root) | {
+        "docmanager:recents": {"opened": [{"path": "a.ipynb", "root": str(root if is_of_here else tmp_path)}]}
+    }
+    layout["layout-restorer:data"]["main"]["current"] = "notebook:mine.ipynb"
+    lab.WorkspacesManager(str(own)).save("default", json.dumps({"data": layout, "metadata": {"id": "default"}}))
+    [kept] = own.iterdir()
+    before = kept.read_bytes()
+    lab.offer_first_layout(root, own, own)
+    lab.offer_first_layout(root, place, own)
+    assert kept.read_bytes() == before
+    assert (opens_on(place) == "notebook:mine.ipynb") is is_of_here
+    lab.offer_first_layout(root, place, own)
+    assert (opens_on(place) == "notebook:mine.ipynb") is is_of_here
+
+
+def test_a_damaged_workspace_costs_nobody_jupyterlab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUPYTERLAB_WORKSPACES_DIR", str(tmp_path))
+    lab.WorkspacesManager(str(tmp_path)).save("default", '{"data": {}, "metadata": {"id": "default"}}')
+    [kept] = tmp_path.iterdir()
+    kept.write_text("{", "utf-8")
+    said: list = []
+    server = SimpleNamespace(root_dir=str(tmp_path), log=SimpleNamespace(warning=lambda *words: said.append(words)))
+    lab._load_jupyter_server_extension(server)
+    assert len(said) == 1
+    assert kept.read_text("utf-8") == "{"
+
+
+def test_a_students_workspace_lies_beside_the_notebooks() -> None:
+    told = environment.lab_variables(Path("/c/work"), {"JUPYTER_CONFIG_PATH": "/mine"}, student=True)
+    assert told["JUPYTERLAB_WORKSPACES_DIR"] == os.path.join(os.sep, "c", "work", ".course", "workspaces")
+    assert told["JUPYTER_CONFIG_PATH"].endswith(f"{os.pathsep}/mine")
+    own = {"JUPYTERLAB_WORKSPACES_DIR": "/mine"}
+    assert "JUPYTERLAB_WORKSPACES_DIR" not in environment.lab_variables(Path("/c/work"), own, student=True)
+    assert "JUPYTERLAB_WORKSPACES_DIR" not in environment.lab_variables(Path("/c"), {}, student=False)

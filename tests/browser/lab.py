@@ -34,7 +34,7 @@ from playwright.sync_api import (
     expect,
 )
 
-from deploy.environment import KERNELS, config_path
+from deploy.environment import KERNELS, lab_variables
 
 TOKEN = "browser-tests"
 START_SECONDS = 120.0  # for JupyterLab to answer
@@ -73,14 +73,14 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _variables(home: Path, student: bool) -> dict[str, str]:
+def _variables(home: Path, root: Path, student: bool) -> dict[str, str]:
     """Returns the environment of a user of this Python whose home folder is new."""
     programs = str(Path(sys.executable).parent)  # nbgrader starts `alembic` by name
     kept = {name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")}
     return kept | {
         "HOME": str(home),
         "IPYTHONDIR": str(home / "ipython"),
-        "JUPYTER_CONFIG_PATH": config_path(student),
+        **lab_variables(root, {}, student=student),
         "JUPYTER_PREFER_ENV_PATH": "1",
         "OMP_NUM_THREADS": "1",
         "PATH": os.pathsep.join([programs, os.environ.get("PATH", "")]),
@@ -100,7 +100,7 @@ def jupyterlab(course: Path, root: Path, home: Path) -> Iterator[Server]:
     profile.mkdir(parents=True, exist_ok=True)
     shutil.copy(KERNELS, profile)  # as `make lab` puts it into the environment
     log = home / "jupyterlab.log"
-    variables = _variables(home, student=root != course)
+    variables = _variables(home, root, student=root != course)
     with log.open("w", encoding="utf-8") as output:
         process = subprocess.Popen(command, cwd=course, env=variables, stdout=output, stderr=subprocess.STDOUT)
     server = Server(f"http://127.0.0.1:{port}", log)

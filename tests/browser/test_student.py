@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,16 @@ from grading.authoring import bank, build
 from grading.classroom import demo
 from helpers.work import Work
 from tests.browser.lab import (
+    SCREEN,
+    START_SECONDS,
+    TOKEN,
     Server,
     Witness,
     cell,
     choose,
     click_into,
     hard_to_read,
+    jupyterlab,
     open_notebook,
     outputs,
     put_at_the_top,
@@ -30,6 +35,7 @@ from tests.browser.lab import (
     source_of,
     type_into,
     validate,
+    wait_until_idle,
 )
 
 ASSIGNMENT = "01_causal_mask"
@@ -151,6 +157,35 @@ def test_a_verdict_is_readable(page: Page, lab: Server, notebook: Path, theme: s
     table = outputs(last).get_by_role("status")
     expect(table).to_contain_text("01_causal_mask: ")
     assert hard_to_read(table) == []
+
+
+def test_jupyterlab_opens_on_the_first_notebook_and_then_on_the_last_one_open(
+    page: Page, repository: Path, tmp_path: Path
+) -> None:
+    names = ("00_start_here", "02_positional_encoding", "12_hyperparameter_sweep")  # the last is the longest
+    for name in names:
+        shutil.copytree(repository / "notebooks" / name, tmp_path / "notebooks" / name)
+    assert Work(tmp_path).follow()
+    front = page.locator(".lm-DockPanel-tabBar .lm-mod-current .lm-TabBar-tabLabel")
+    with jupyterlab(tmp_path, tmp_path / "work", tmp_path / "home") as server:
+        page.goto(f"{server.address}/lab?token={TOKEN}")
+        expect(front).to_have_text("00_start_here.ipynb", timeout=START_SECONDS * 1000)
+        wait_until_idle(page)
+        for width in (SCREEN["width"], 911):  # the second: enlarged to 150 %
+            page.set_viewport_size({"width": width, "height": SCREEN["height"]})
+            labels = page.locator(".jp-DirListing-itemName")
+            expect(labels).to_have_count(len(names))
+            wide = "labels => labels.map(label => [label.innerText, label.scrollWidth <= label.clientWidth])"
+            assert labels.evaluate_all(wide) == [[name, True] for name in names]
+        page.locator(".jp-DirListing-item", has_text=names[1]).click()  # one click each
+        with page.expect_response(lambda reply: "/lab/api/workspaces/" in reply.url and reply.request.method == "PUT"):
+            page.locator(".jp-DirListing-item", has_text=f"{names[1]}.ipynb").click()
+            expect(front).to_have_text(f"{names[1]}.ipynb")
+        page.goto("about:blank")
+    with jupyterlab(tmp_path, tmp_path / "work", tmp_path / "home") as server:
+        page.goto(f"{server.address}/lab?token={TOKEN}")
+        expect(front).to_have_text(f"{names[1]}.ipynb", timeout=START_SECONDS * 1000)
+        page.goto("about:blank")
 
 
 def test_a_newer_release_meets_what_was_saved(
