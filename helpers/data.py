@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pandas as pd
 import pooch
@@ -25,6 +25,8 @@ import requests
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
+
+from helpers.choices import refuse_unknown
 
 SPECIALS = ("<pad>", "<sos>", "<eos>", "<oov>", "<mask>")
 PAD, SOS, EOS, OOV, MASK = range(5)
@@ -54,9 +56,13 @@ class Vocabulary:
         kind: "word" (lower case, see `WORD`), "character", or "piece" (SentencePiece).
         mask: whether `<mask>` is among the special tokens.
         pieces: the SentencePiece model that cuts raw text; text in pieces needs none.
+
+    Raises:
+        ValueError: there is no such kind.
     """
 
     def __init__(self, words: Iterable[str], kind: Kind = "word", mask: bool = False, pieces: Any = None) -> None:
+        refuse_unknown("kind of vocabulary", kind, get_args(Kind))
         self.kind, self.pieces = kind, pieces
         self.tokens = [*SPECIALS[: 4 + mask], *words]
         self.numbers = {token: number for number, token in enumerate(self.tokens)}
@@ -102,6 +108,9 @@ class Split:
     name: str  # such as "reviews_fr/train"
     role: Role
     rows: pd.DataFrame
+
+    def __post_init__(self) -> None:
+        refuse_unknown("role", self.role, get_args(Role))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -156,13 +165,11 @@ def load(name: str, drop_copies: bool = False) -> Corpus:
     if folder is None:
         raise CorpusError(f"there is neither {folders[0]} nor {folders[1]}: install the course again")
     registry = json.loads((folder / "registry.json").read_text("utf-8"))
+    refuse_unknown("corpus", name, sorted({*registry, *(path.parent.name for path in folder.glob("*/*.tsv"))}))
     if name in registry:
         corpus = _read_real(name, registry[name]["files"], _download(name, registry[name]))
-    elif re.fullmatch(r"\w+", name) and (folder / name).is_dir():
-        corpus = _read_embedded(folder / name)
     else:
-        known = sorted({*registry, *(path.parent.name for path in folder.glob("*/*.tsv"))})
-        raise ValueError(f"there is no corpus {name!r}: take one of {', '.join(known)}")
+        corpus = _read_embedded(folder / name)
     for part in {"train", "valid", "test"} & {*corpus.parts} - {"train"}:
         copied = corpus.copies(part)
         if any(copied):
@@ -273,11 +280,16 @@ class Example:
 Encode = Callable[[dict[str, Any]], Example]
 
 
+def _value(row: dict[str, Any], column: str) -> Any:
+    refuse_unknown("column", column, row)
+    return row[column]
+
+
 def for_language_model(vocabulary: Vocabulary, column: str = "text", max_len: int | None = None) -> Encode:
     """Returns what makes of a row the pair `<sos> A B`, `A B <eos>`, cut at `max_len` tokens."""
 
     def encode(row: dict[str, Any]) -> Example:
-        tokens = [SOS, *vocabulary.encode(row[column]), EOS]
+        tokens = [SOS, *vocabulary.encode(_value(row, column)), EOS]
         return Example(tokens[:-1][:max_len], tokens[1:][:max_len])
 
     return encode
@@ -285,14 +297,14 @@ def for_language_model(vocabulary: Vocabulary, column: str = "text", max_len: in
 
 def for_classifier(vocabulary: Vocabulary, column: str = "text", max_len: int | None = None) -> Encode:
     """Returns what makes of a row `<sos> A B`, cut at `max_len` tokens, and the column `label`."""
-    return lambda row: Example([SOS, *vocabulary.encode(row[column])][:max_len], int(row["label"]))
+    return lambda row: Example([SOS, *vocabulary.encode(_value(row, column))][:max_len], int(_value(row, "label")))
 
 
 def for_answers(vocabulary: Vocabulary) -> Encode:
     """Returns what makes of a row question and answer, of which the answer only is scored."""
 
     def encode(row: dict[str, Any]) -> Example:
-        question, answer = vocabulary.encode(row["question"]), vocabulary.encode(row["answer"])
+        question, answer = vocabulary.encode(_value(row, "question")), vocabulary.encode(_value(row, "answer"))
         return Example([SOS, *question, *answer], [IGNORE] * len(question) + [*answer, EOS])
 
     return encode
@@ -304,8 +316,8 @@ def for_translation(
     """Returns what makes of a row `A B <eos>` to read, and `<sos> X Y`, `X Y <eos>` to write."""
 
     def encode(row: dict[str, Any]) -> Example:
-        tokens = [SOS, *target.encode(row[target_column]), EOS]
-        return Example(tokens[:-1], tokens[1:], [*source.encode(row[source_column]), EOS])
+        tokens = [SOS, *target.encode(_value(row, target_column)), EOS]
+        return Example(tokens[:-1], tokens[1:], [*source.encode(_value(row, source_column)), EOS])
 
     return encode
 

@@ -14,6 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from helpers.choices import refuse_unknown
+
 Positions = Literal["none", "sinusoidal", "learned", "alibi", "rotary"]
 
 
@@ -168,8 +170,7 @@ class TransformerBase(nn.Module):
         cross: bool = False,
     ) -> None:
         super().__init__()
-        if positions not in get_args(Positions):
-            raise ValueError(f"positions {positions!r} are unknown: take {get_args(Positions)}")
+        refuse_unknown("kind of positions", positions, get_args(Positions))
         if d_model % (n_heads * 2 if positions == "rotary" else n_heads):
             part = "equal, even part" if positions == "rotary" else "equal part"
             raise ValueError(f"d_model {d_model} has no {part} for each of {n_heads} heads")

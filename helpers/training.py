@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pandas as pd
 import torch
@@ -20,12 +20,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from tqdm.auto import tqdm
 
+from helpers.choices import refuse_unknown
 from helpers.data import Batch, Batches
 from helpers.device import autocast, choose_device, random_state, set_random_state, set_seed
 
 Scores = tuple[Tensor, Tensor]  # logits (k, C) and targets (k,) of the k places that are scored
 Score = Callable[[Any, Batch], Scores]
 Loss = Literal["language_model", "classifier", "translation"]
+Schedule = Literal["constant", "linear", "cosine", "inverse_sqrt"]
 
 
 def score_language_model(model: Any, batch: Batch) -> Scores:
@@ -53,25 +55,28 @@ SCORES: dict[str, Score] = {
 }
 
 
-def schedule(
-    kind: Literal["constant", "linear", "cosine", "inverse_sqrt"], warmup: int, total: int = 0
-) -> Callable[[int], float]:
+def schedule(kind: Schedule, warmup: int, total: int = 0) -> Callable[[int], float]:
     """Returns the factor of the learning rate at each step (counted from 0).
 
     It rises to 1 in `warmup` steps and then stays, falls to 0 at step `total` (linear, cosine) or
     falls like 1/sqrt(step) (inverse_sqrt: the paper's 5.3).
+
+    Raises:
+        ValueError: there is no such kind.
     """
+    refuse_unknown("schedule", kind, get_args(Schedule))
 
     def factor(step: int) -> float:
         if step < warmup:
             return (step + 1) / warmup
         left = max(0.0, (total - step) / max(1, total - warmup))
         after = {
+            "constant": 1.0,
             "linear": left,
             "cosine": 0.5 - 0.5 * math.cos(math.pi * left),
             "inverse_sqrt": math.sqrt(max(1, warmup) / (step + 1)),
         }
-        return after.get(kind, 1.0)
+        return after[kind]
 
     return factor
 
@@ -364,6 +369,5 @@ def _mean_loss(logits: Tensor, targets: Tensor) -> Tensor:
 def _score(loss: Loss | Score) -> Score:
     if callable(loss):
         return loss
-    if loss not in SCORES:
-        raise ValueError(f"there is no loss {loss!r}: take one of {', '.join(SCORES)}")
+    refuse_unknown("loss", loss, SCORES)
     return SCORES[loss]

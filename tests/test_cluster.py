@@ -21,7 +21,7 @@ from grading.autograder.grade_submission import Budget, Graded
 from grading.autograder.graded_notebook import load_master
 from grading.autograder.outcome import GRADED, UNCHANGED, Outcome
 from grading.autograder.preparation import lock_in
-from grading.autograder.seeds import VARIABLE
+from grading.autograder.seeds import VARIABLE, VARIANTS
 from grading.autograder.submission import Work, read
 from grading.cells import kind
 from grading.classroom import demo
@@ -285,3 +285,8 @@ def test_what_a_cluster_needs_is_said_before_anything_starts(monkeypatch: pytest
     monkeypatch.setattr("grading.autograder.preparation.find_spec", lambda name: None)
     with pytest.raises(CourseError, match="which is not installed"):
         lock_in(unsafe=False, cluster="tcp://none")
+
+
+def test_the_page_says_how_many_sets_of_questions_there_are(repository: Path) -> None:
+    page = (repository / "docs" / "cluster.md").read_text(encoding="utf-8")
+    assert f"one of the course's {VARIANTS} sets of questions" in page

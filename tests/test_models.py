@@ -312,7 +312,7 @@ def test_wrong_settings_get_a_sentence() -> None:
         TransformerBase(9, 10, 1, 4)
     with pytest.raises(ValueError, match="d_model 12 has no equal, even part for each of 4 heads"):
         TransformerBase(9, 12, 1, 4, positions="rotary")
-    with pytest.raises(ValueError, match="'absolute' are unknown: take"):
+    with pytest.raises(ValueError, match="there is no kind of positions 'absolute': take one of none, sinusoidal"):
         TransformerBase(9, 12, 1, 4, positions="absolute")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="both sides: its base needs causal=False"):
         MaskedLanguageModel(make_base())
