@@ -1,7 +1,8 @@
-"""JupyterLab opens on the first notebook: an extension of Jupyter's server, which `deploy/jupyter/student` switches on.
+"""What the course adds to Jupyter's server: on what JupyterLab opens, and how many kernels one person may have.
 
 JupyterLab keeps what was open in a *workspace* and opens that again. Who has none yet gets one here, once, in which
-notebook 00 is open; on a hub, where notebooks are fetched first, nbgrader's list of assignments.
+notebook 00 is open; on a hub, where notebooks are fetched first, nbgrader's list of assignments. It is an extension of
+the server, which `deploy/jupyter/student` switches on. A hub takes `FewKernels` as well (`deploy/hub/student`).
 """
 
 import json
@@ -9,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_core.paths import jupyter_config_dir
+from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 from jupyterlab.commands import get_workspaces_dir
 from jupyterlab_server.workspaces_handler import WorkspacesManager
+from tornado.web import HTTPError
+from traitlets import Integer
 
 FIRST = "00_start_here/00_start_here.ipynb"
 NAME = "default"  # JupyterLab's word for the workspace of the address /lab
@@ -54,3 +58,24 @@ def _load_jupyter_server_extension(server: Any) -> None:
         offer_first_layout(Path(server.root_dir), Path(get_workspaces_dir()), own)
     except (OSError, ValueError) as problem:  # a full disk, a damaged file: JupyterLab then opens on its launcher
         server.log.warning("JupyterLab cannot be opened on the first notebook: %s", problem)
+
+
+class FewKernels(AsyncMappingKernelManager):  # type: ignore[misc]  # Jupyter's server has no types
+    """Starts kernels, of which one person has at most `most`: a new one takes the place of the one idle for longest."""
+
+    most = Integer(0, min=0, config=True, help="Kernels of one person at a time; 0: any number.")
+
+    async def start_kernel(self, **options: Any) -> str:
+        """Starts a kernel and returns its number; `options` are those of Jupyter's server.
+
+        Raises:
+            HTTPError: 409 when all kernels are at work, since one that works is not stopped.
+        """
+        while self.most and len(kernels := self.list_kernels()) >= self.most:
+            idle = [kernel for kernel in kernels if kernel["execution_state"] == "idle"]
+            if not idle:
+                # JupyterLab shows it on one line.
+                raise HTTPError(409, f"all kernels that you may have ({self.most}) are busy: wait, or shut one down")
+            await self.shutdown_kernel(min(idle, key=lambda kernel: kernel["last_activity"])["id"])
+        number: str = await super().start_kernel(**options)
+        return number

@@ -287,6 +287,6 @@ def test_what_a_cluster_needs_is_said_before_anything_starts(monkeypatch: pytest
         lock_in(unsafe=False, cluster="tcp://none")
 
 
-def test_the_page_says_how_many_sets_of_questions_there_are(repository: Path) -> None:
-    page = (repository / "docs" / "cluster.md").read_text(encoding="utf-8")
+def test_the_page_says_how_many_sets_of_questions_there_are() -> None:
+    page = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
     assert f"one of the course's {VARIANTS} sets of questions" in page

@@ -1,5 +1,7 @@
 """Starting JupyterLab and other programs in the environment: settings, ports, the command line."""
 
+import asyncio
+import importlib
 import json
 import os
 import re
@@ -15,6 +17,7 @@ from types import SimpleNamespace
 
 import pytest
 from jupyterlab_server.config import ConfigManager, get_page_config
+from tornado.web import HTTPError
 
 from deploy import environment
 from helpers import lab
@@ -239,3 +242,49 @@ def test_a_students_workspace_lies_beside_the_notebooks() -> None:
     own = {"JUPYTERLAB_WORKSPACES_DIR": "/mine"}
     assert "JUPYTERLAB_WORKSPACES_DIR" not in environment.lab_variables(Path("/c/work"), own, student=True)
     assert "JUPYTERLAB_WORKSPACES_DIR" not in environment.lab_variables(Path("/c"), {}, student=False)
+
+
+# --- how many kernels -----------------------------------------------------------------------------
+
+
+def test_a_new_kernel_takes_the_place_of_the_one_idle_for_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+    running: dict[str, dict] = {}
+
+    async def start(self: object, **options: str) -> str:
+        running[options["path"]] = {"id": options["path"], "execution_state": "idle", "last_activity": len(running)}
+        return options["path"]
+
+    async def stop(self: object, number: str) -> None:
+        del running[number]
+
+    monkeypatch.setattr(lab.AsyncMappingKernelManager, "start_kernel", start)
+    monkeypatch.setattr(lab.FewKernels, "shutdown_kernel", stop)
+    monkeypatch.setattr(lab.FewKernels, "list_kernels", lambda self: list(running.values()))
+    any_number, two = lab.FewKernels(), lab.FewKernels(most=2)
+    for name in ("a", "b"):
+        assert asyncio.run(two.start_kernel(path=name)) == name
+    running["a"]["execution_state"] = "busy"
+    asyncio.run(two.start_kernel(path="c"))
+    assert set(running) == {"a", "c"}  # what is at work is not stopped
+    running["c"]["execution_state"] = "starting"
+    with pytest.raises(HTTPError, match=r"all kernels that you may have \(2\) are busy: wait, or shut one down"):
+        asyncio.run(two.start_kernel(path="d"))
+    assert set(running) == {"a", "c"}
+    asyncio.run(any_number.start_kernel(path="d"))
+    assert set(running) == {"a", "c", "d"}
+
+
+def test_a_hub_ends_idle_kernels_and_limits_their_number_by_choice(repository: Path) -> None:
+    settings = {
+        folder: json.loads((repository / "deploy" / "hub" / folder / "jupyter_server_config.json").read_text("utf-8"))
+        for folder in ("everyone", "student")
+    }
+    assert settings["everyone"]["MappingKernelManager"] == {
+        "cull_idle_timeout": 1800
+    }  # busy and connected ones stay
+    assert settings["student"]["FewKernels"] == {"most": 0}
+    module, _, name = settings["student"]["ServerApp"]["kernel_manager_class"].rpartition(".")
+    assert issubclass(getattr(importlib.import_module(module), name), lab.AsyncMappingKernelManager)
+    page = (repository / "docs" / "hub.md").read_text("utf-8")
+    assert "stopped after 30 minutes" in page
+    assert '"most": 1' in page

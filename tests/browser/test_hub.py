@@ -143,9 +143,10 @@ def click_in(page: Page, formgrader: FrameLocator, row: str, column: str) -> str
 
 
 def assignments(page: Page) -> Locator:
-    """Opens nbgrader's list of assignments and returns it."""
+    """Opens nbgrader's list of assignments, or has it looked up anew where it is open, and returns it."""
     choose(page, "Nbgrader", "Assignment List")
     found = page.locator("#assignments")
+    found.locator("#refresh_assignments_list").click()
     expect(found.locator("#course_list_default")).to_have_text("transformers")
     return found
 
@@ -185,6 +186,7 @@ def work(page: Page, hub: Hub, account: str, texts: dict[str, str]) -> None:
 def test_menus_go_by_role(hub: Hub, teacher: Page, ada: Page) -> None:
     assert {"Formgrader", "Assignment List"} <= set(entries(teacher))
     expect(teacher.locator(".lm-TabBar-tabLabel").get_by_text("Create Assignment")).to_have_count(1)
+    expect(ada.locator("#assignments")).to_be_visible()  # on which a student's JupyterLab opens: nothing is fetched yet
     assert entries(ada) == ["Assignment List"]
     expect(ada.get_by_text("Create Assignment")).to_have_count(0)
     assert ada.request.get(f"{hub.address}/user/{ADA}/formgrader/").status == 404
