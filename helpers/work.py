@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +55,24 @@ def read(data: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return found if is_notebook(found) else None
+
+
+def as_saved_here(content: bytes) -> bytes:
+    """Returns a notebook with what a kernel of this Python says of its language.
+
+    JupyterLab adds it otherwise, and calls a notebook changed that nobody has touched.
+    """
+    notebook = json.loads(content)
+    notebook["metadata"]["language_info"] = {
+        "codemirror_mode": {"name": "ipython", "version": sys.version_info[0]},
+        "file_extension": ".py",
+        "mimetype": "text/x-python",
+        "name": "python",
+        "nbconvert_exporter": "python",
+        "pygments_lexer": "ipython3",
+        "version": sys.version.split()[0],
+    }
+    return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace")
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -177,7 +196,7 @@ class Work:
 
     def _copy(self, name: str, target: Path, content: bytes) -> None:
         self._remember(name, content)
-        write_whole(target, content)
+        write_whole(target, as_saved_here(content))
 
     def _replace(self, name: str, target: Path, data: bytes, content: bytes, merged: Merged) -> None:
         """Puts a merged notebook in the place of the student's, which is kept; `data` is what that one holds."""

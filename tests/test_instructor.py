@@ -139,3 +139,11 @@ def test_a_term(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert rows[3] == WORKSHEET.splitlines()[3]
     for form in ("csv", "moodle", "canvas"):
         assert (kept / "gradebook" / f"marks_{form}.csv").is_file()
+    monkeypatch.chdir(kept)
+    [code] = blocks("py")
+    exec(code, {})
+    assert (kept / "gradebook" / "course.csv").read_text().splitlines() == [
+        "student,01_causal_mask,02_positional_encoding,course",
+        "ada,96.9,0.0,38.8",
+        "bob,74.5,0.0,29.8",
+    ]

@@ -171,6 +171,8 @@ def test_jupyterlab_opens_on_the_first_notebook_and_then_on_the_last_one_open(
         page.goto(f"{server.address}/lab?token={TOKEN}")
         expect(front).to_have_text("00_start_here.ipynb", timeout=START_SECONDS * 1000)
         wait_until_idle(page)
+        expect(page.locator(".jp-NotebookPanel-toolbar .jp-KernelName")).to_contain_text("Python 3")
+        expect(page.locator(".jp-mod-dirty")).to_have_count(0)  # nobody has touched it
         for width in (SCREEN["width"], 911):  # the second: enlarged to 150 %
             page.set_viewport_size({"width": width, "height": SCREEN["height"]})
             labels = page.locator(".jp-DirListing-itemName")
