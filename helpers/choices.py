@@ -1,6 +1,9 @@
 """One sentence for a name that is not among those to choose from."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+Value = TypeVar("Value")
 
 
 def refuse_unknown(what: str, given: object, known: Iterable[str]) -> None:
@@ -14,3 +17,9 @@ def refuse_unknown(what: str, given: object, known: Iterable[str]) -> None:
     names = list(known)
     if given not in names:
         raise ValueError(f"there is no {what} {given!r}: take one of {', '.join(names)}")
+
+
+def pick(what: str, given: str, table: Mapping[str, Value]) -> Value:
+    """Returns what a table holds under a name; raises ValueError with the list of names when it holds nothing."""
+    refuse_unknown(what, given, table)
+    return table[given]

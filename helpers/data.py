@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from helpers.choices import refuse_unknown
+from helpers.choices import pick, refuse_unknown
 
 SPECIALS = ("<pad>", "<sos>", "<eos>", "<oov>", "<mask>")
 PAD, SOS, EOS, OOV, MASK = range(5)
@@ -166,10 +166,8 @@ def load(name: str, drop_copies: bool = False) -> Corpus:
         raise CorpusError(f"there is neither {folders[0]} nor {folders[1]}: install the course again")
     registry = json.loads((folder / "registry.json").read_text("utf-8"))
     refuse_unknown("corpus", name, sorted({*registry, *(path.parent.name for path in folder.glob("*/*.tsv"))}))
-    if name in registry:
-        corpus = _read_real(name, registry[name]["files"], _download(name, registry[name]))
-    else:
-        corpus = _read_embedded(folder / name)
+    entry = registry.get(name)
+    corpus = _read_real(name, entry["files"], _download(name, entry)) if entry else _read_embedded(folder / name)
     for part in {"train", "valid", "test"} & {*corpus.parts} - {"train"}:
         copied = corpus.copies(part)
         if any(copied):
@@ -280,16 +278,11 @@ class Example:
 Encode = Callable[[dict[str, Any]], Example]
 
 
-def _value(row: dict[str, Any], column: str) -> Any:
-    refuse_unknown("column", column, row)
-    return row[column]
-
-
 def for_language_model(vocabulary: Vocabulary, column: str = "text", max_len: int | None = None) -> Encode:
     """Returns what makes of a row the pair `<sos> A B`, `A B <eos>`, cut at `max_len` tokens."""
 
     def encode(row: dict[str, Any]) -> Example:
-        tokens = [SOS, *vocabulary.encode(_value(row, column)), EOS]
+        tokens = [SOS, *vocabulary.encode(pick("column", column, row)), EOS]
         return Example(tokens[:-1][:max_len], tokens[1:][:max_len])
 
     return encode
@@ -297,14 +290,19 @@ def for_language_model(vocabulary: Vocabulary, column: str = "text", max_len: in
 
 def for_classifier(vocabulary: Vocabulary, column: str = "text", max_len: int | None = None) -> Encode:
     """Returns what makes of a row `<sos> A B`, cut at `max_len` tokens, and the column `label`."""
-    return lambda row: Example([SOS, *vocabulary.encode(_value(row, column))][:max_len], int(_value(row, "label")))
+    return lambda row: Example(
+        [SOS, *vocabulary.encode(pick("column", column, row))][:max_len], int(pick("column", "label", row))
+    )
 
 
 def for_answers(vocabulary: Vocabulary) -> Encode:
     """Returns what makes of a row question and answer, of which the answer only is scored."""
 
     def encode(row: dict[str, Any]) -> Example:
-        question, answer = vocabulary.encode(_value(row, "question")), vocabulary.encode(_value(row, "answer"))
+        question, answer = (
+            vocabulary.encode(pick("column", "question", row)),
+            vocabulary.encode(pick("column", "answer", row)),
+        )
         return Example([SOS, *question, *answer], [IGNORE] * len(question) + [*answer, EOS])
 
     return encode
@@ -316,8 +314,8 @@ def for_translation(
     """Returns what makes of a row `A B <eos>` to read, and `<sos> X Y`, `X Y <eos>` to write."""
 
     def encode(row: dict[str, Any]) -> Example:
-        tokens = [SOS, *target.encode(_value(row, target_column)), EOS]
-        return Example(tokens[:-1], tokens[1:], [*source.encode(_value(row, source_column)), EOS])
+        tokens = [SOS, *target.encode(pick("column", target_column, row)), EOS]
+        return Example(tokens[:-1], tokens[1:], [*source.encode(pick("column", source_column, row)), EOS])
 
     return encode
 

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from tqdm.auto import tqdm
 
-from helpers.choices import refuse_unknown
+from helpers.choices import pick, refuse_unknown
 from helpers.data import Batch, Batches
 from helpers.device import autocast, choose_device, random_state, set_random_state, set_seed
 
@@ -367,7 +367,4 @@ def _mean_loss(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def _score(loss: Loss | Score) -> Score:
-    if callable(loss):
-        return loss
-    refuse_unknown("loss", loss, SCORES)
-    return SCORES[loss]
+    return loss if callable(loss) else pick("loss", loss, SCORES)
