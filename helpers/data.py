@@ -290,19 +290,14 @@ def for_language_model(vocabulary: Vocabulary, column: str = "text", max_len: in
 
 def for_classifier(vocabulary: Vocabulary, column: str = "text", max_len: int | None = None) -> Encode:
     """Returns what makes of a row `<sos> A B`, cut at `max_len` tokens, and the column `label`."""
-    return lambda row: Example(
-        [SOS, *vocabulary.encode(pick("column", column, row))][:max_len], int(pick("column", "label", row))
-    )
+    return lambda row: Example([SOS, *vocabulary.encode(pick("column", column, row))][:max_len], int(row["label"]))
 
 
 def for_answers(vocabulary: Vocabulary) -> Encode:
     """Returns what makes of a row question and answer, of which the answer only is scored."""
 
     def encode(row: dict[str, Any]) -> Example:
-        question, answer = (
-            vocabulary.encode(pick("column", "question", row)),
-            vocabulary.encode(pick("column", "answer", row)),
-        )
+        question, answer = vocabulary.encode(row["question"]), vocabulary.encode(row["answer"])
         return Example([SOS, *question, *answer], [IGNORE] * len(question) + [*answer, EOS])
 
     return encode
