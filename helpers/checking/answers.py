@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from helpers.checking import model_probes, plain
 from helpers.checking.building import build, build_inputs
-from helpers.checking.limits import TooSlow, output_kept, state_kept, time_limit
+from helpers.checking.limits import PATIENCE, KeptWaiting, Timer, TooSlow, output_kept, state_kept, time_limit
 from helpers.checking.takes import Ask as Ask
 from helpers.checking.takes import prepare, take
 
@@ -25,6 +25,10 @@ STUB = "Replace this line by your answer"  # what the unanswered cells of a rele
 # What replies without a value or an exception say, so that whoever gets them knows them from what an answer makes up.
 NOT_ATTEMPTED = "nothing to check yet: this cell is still to be written"
 LATE = r"it was stopped after \d+\.\d s; is there a loop that never ends\?"  # a pattern
+BUSY = (
+    "it was stopped, since it hardly got to work: this computer is busy with other work, or your code waits for "
+    "something (a `sleep`, a lock, an input). When the computer is less busy, run this again"
+)
 PLACE = r" \(line \d+ of the cell(: .*)?\)"  # a pattern
 UNREADABLE = "the result cannot be read: "  # how it begins
 
@@ -65,23 +69,32 @@ class Answer(Protocol):
 class InProcess:
     """An answer that runs in this very process: for `check()`, for plain nbgrader and for known mistakes.
 
-    `alone` says that nothing but answers runs in the process, so that nobody misses the state of random numbers.
+    `clock` is that of `time_limit`. `alone` says that nothing but answers runs in the process, so that nobody misses
+    the state of random numbers.
     """
 
-    def __init__(self, answer: Any, clock: str = "wall", *, alone: bool = False) -> None:
+    def __init__(self, answer: Any, clock: str = "thread", *, alone: bool = False) -> None:
         self.answer, self.clock, self.alone = answer, clock, alone
+        self._cpu = time.process_time if clock == "cpu" else time.thread_time
+        self._start, self._waited, self._asks_again = self._cpu(), 0.0, True
 
     def spent(self) -> float:
-        """Returns the time used so far, in seconds of the answer's own clock."""
-        return time.monotonic() if self.clock == "wall" else time.process_time()
+        """Returns the CPU time used so far, or a part of the time that it took, if that is more; in seconds."""
+        return max(self._cpu() - self._start, self._waited / PATIENCE)
 
     def ask(self, question: Ask, seconds: float = 2.0) -> Reply:
         """Returns the reply to one question, after at most about `seconds`; whatever the answer does, it is a reply.
 
+        Where the answer was kept waiting, it is asked again: once, since an answer may wait for ever.
+
         Raises:
             KeyboardInterrupt: when the user, and not the answer, has pressed Ctrl-C.
         """
-        return self.ask_once(question.fresh(), seconds)
+        waited, reply = self._waited, self.ask_once(question.fresh(), seconds)
+        if reply.error == BUSY and self._asks_again:
+            self._waited, self._asks_again = waited, False
+            reply = self.ask_once(question.fresh(), seconds)
+        return reply
 
     def ask_once(self, question: Ask, seconds: float) -> Reply:
         """Returns the reply as `ask` does, to a question that nobody else holds: what it gives may be changed."""
@@ -93,10 +106,13 @@ class InProcess:
             with ExitStack() as stack:
                 stack.enter_context(state_kept(generators=not self.alone))
                 stack.enter_context(output_kept(printed))
-                stack.enter_context(time_limit(seconds, self.clock))
+                timer = stack.enter_context(time_limit(seconds, self.clock))
+                stack.callback(self._count_waiting, timer)
                 value = plain.fresh(take(prepare(question, self.answer, inputs, keywords)))
             changed = _changed(question, inputs, before)
             return Reply("value", value, printed=_shortened(printed), changed_inputs=changed)
+        except KeptWaiting:
+            return Reply("late", error=BUSY)
         except TooSlow:
             late = f"it was stopped after {seconds:.1f} s; is there a loop that never ends?"
             return Reply("late", error=late)
@@ -110,6 +126,9 @@ class InProcess:
             if isinstance(problem, KeyboardInterrupt) and _interrupted_by_user(problem):
                 raise
             return _crash(problem, printed, changed=_changed(question, inputs, before))
+
+    def _count_waiting(self, timer: Timer) -> None:
+        self._waited += timer.waited
 
 
 def _changed(question: Ask, inputs: list[Any], before: list[Any]) -> bool:
