@@ -6,7 +6,9 @@ Each module is small and meant to be read: `device` (where tensors live), `model
 """
 
 from helpers.memory import keep_freed_memory
+from helpers.threads import use_one_thread
 
 __version__ = "0.1.0"
 
 keep_freed_memory()
+use_one_thread()

@@ -2,7 +2,7 @@
 
 import os
 import random
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 
 import numpy as np
 import torch
@@ -116,10 +116,12 @@ def autocast(device: torch.device) -> AbstractContextManager[None]:
 def available_cores() -> int:
     """Returns how many processor cores this process may use.
 
-    A container, as on JupyterHub or Binder, often may use fewer than the machine has. PyTorch does
-    not know, starts one thread for each core of the machine, and gets slow.
+    A container, as on Binder, often may use fewer than the machine has, and a JupyterHub may ask for
+    it (CPU_LIMIT). PyTorch does not know, starts one thread for each core of the machine, and gets slow.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with suppress(ValueError):  # not set, or not a number
+        cores = min(cores, max(1, round(float(os.environ.get("CPU_LIMIT", "")))))
     try:
         with open("/sys/fs/cgroup/cpu.max", encoding="ascii") as file:
             quota, period = file.read().split()
@@ -131,18 +133,19 @@ def available_cores() -> int:
 
 
 def set_threads(threads: int | None = None) -> int:
-    """Sets how many threads PyTorch uses on the processor, and returns that number.
+    """Sets how many threads PyTorch uses on the CPU, and returns that number.
+
+    Importing `helpers` sets 1, which is right for small models (see `helpers.threads`). Call this
+    before you train a large one on the CPU: `set_threads()`.
 
     Args:
-        threads: the number; without it the environment variable OMP_NUM_THREADS decides, and
-            without that the number of cores this process may use.
+        threads: the number; without it, the number of cores that this process may use.
 
     Raises:
         ValueError: the number is not a whole number of at least 1.
     """
-    setting = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
     if threads is None:
-        threads = int(setting) if setting.isdecimal() else available_cores()
+        threads = available_cores()
     if threads < 1:
         raise ValueError(f"The number of threads is {threads}, expected at least 1.")
     torch.set_num_threads(threads)

@@ -102,16 +102,16 @@ def test_an_nvidia_gpu_is_chosen_explained_and_seeded() -> None:
     assert (product.dtype == torch.bfloat16) == device.bf16_pays(chosen)
 
 
-def test_threads_follow_the_argument_then_the_setting_then_the_machine(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_threads_follow_the_argument_then_the_cores_that_may_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
     before = torch.get_num_threads()
+    monkeypatch.setattr(device.os, "sched_getaffinity", lambda process: range(4), raising=False)
     try:
-        monkeypatch.setenv("OMP_NUM_THREADS", "1")
-        assert device.set_threads() == torch.get_num_threads() == 1
         assert device.set_threads(2) == torch.get_num_threads() == 2
-        monkeypatch.delenv("OMP_NUM_THREADS")
-        assert device.set_threads() == device.available_cores() >= 1
+        monkeypatch.setenv("CPU_LIMIT", "1.0")  # as JupyterHub says it
+        assert device.set_threads() == torch.get_num_threads() == 1
+        for wrong in ("", "None"):
+            monkeypatch.setenv("CPU_LIMIT", wrong)
+            assert device.set_threads() == device.available_cores() >= 1
         with pytest.raises(ValueError, match="expected at least 1"):
             device.set_threads(0)
     finally:

@@ -156,7 +156,7 @@ def test_each_role_gets_its_settings(roles: ModuleType, tmp_path: Path, monkeypa
     places = student.environment["JUPYTER_CONFIG_PATH"].split(os.pathsep)
     assert places[0] == str(tmp_path / "settings" / "student")
     assert "PYTHONPATH" not in student.environment
-    assert student.environment["OMP_NUM_THREADS"] == "2"
+    assert student.environment["OMP_NUM_THREADS"] == "1"
     assert student.environment["PATH"] == "/usr/bin"
     monkeypatch.setattr(roles, "is_instructor", lambda account: account == ME)
     monkeypatch.setattr(roles.pwd, "getpwnam", lambda name: SimpleNamespace(pw_dir=str(tmp_path / "home")))

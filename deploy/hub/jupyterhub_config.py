@@ -37,7 +37,7 @@ c.Spawner.pre_spawn_hook = roles.before_start(folder)
 c.Spawner.cmd = [sys.executable, "-m", "jupyterhub.singleuser"]  # the environment that all share
 c.Spawner.default_url = "/lab"
 c.Spawner.mem_limit = "2G"  # of each process
-c.Spawner.cpu_limit = 2  # threads that PyTorch takes by itself
+c.Spawner.cpu_limit = 2  # cores that `set_threads()` takes; by itself PyTorch takes one
 c.Spawner.start_timeout = c.Spawner.http_timeout = 120
 programs = str(Path(sys.executable).parent)  # nbgrader starts `alembic` by name
 c.Spawner.environment = {"PATH": os.pathsep.join([programs, "/usr/local/bin", "/usr/bin", "/bin"])}

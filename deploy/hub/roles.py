@@ -21,6 +21,8 @@ INSTRUCTORS, STUDENTS = "course-instructors", "course-students"
 COURSE = "transformers"  # an instructor's clone, in the home folder
 PROCESSES = 512  # threads count too: a server and ten kernels with PyTorch have about 300
 STUDENTS_COME_AFTER = 5  # the step in niceness, of 19
+# As `helpers.threads` has it, for programs that do not import it too. `set_threads()` takes `cpu_limit` cores.
+THREADS = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}
 
 
 def is_instructor(account: str) -> bool:
@@ -64,7 +66,7 @@ def before_start(folder: Path, account: Callable[[str], str] = str) -> Callable[
         name = account(spawner.user.name)
         close_home(name)
         shared = [settings / "everyone", settings / "jupyter" / "everyone"]
-        told = {"COURSE_EXCHANGE": str(folder / "exchange"), "JUPYTER_PREFER_ENV_PATH": "1"}
+        told = {"COURSE_EXCHANGE": str(folder / "exchange"), "JUPYTER_PREFER_ENV_PATH": "1", **THREADS}
         course = Path(pwd.getpwnam(name).pw_dir) / COURSE if is_instructor(name) else None
         if course and (course / "nbgrader_config.py").is_file():
             # The settings of nbgrader lie in the clone, and what they import; students' Python has neither.
@@ -74,7 +76,6 @@ def before_start(folder: Path, account: Callable[[str], str] = str) -> Callable[
             spawner.mem_limit = spawner.cpu_limit = None  # the grader has limits of its own for each submission
         else:  # an instructor without a clone, too: here it can be made
             shared = [settings / "student", settings / "jupyter" / "student", *shared]
-            told["OMP_NUM_THREADS"] = f"{max(1, int(spawner.cpu_limit or 1))}"  # advice, which a student can overrule
         told["JUPYTER_CONFIG_PATH"] = os.pathsep.join(map(str, shared))
         spawner.environment = {**spawner.environment, **told}
 
