@@ -21,8 +21,8 @@ from grading import exercise
 from grading.authoring import bank
 from grading.exercise import Exercise
 from helpers.checking.answers import InProcess
+from helpers.checking.clock import TooSlow, time_limit
 from helpers.checking.judging import judge
-from helpers.checking.limits import TooSlow, time_limit
 from helpers.checking.verdict import Verdict
 
 SECONDS = 10.0  # for one answer, which may never end

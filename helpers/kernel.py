@@ -7,7 +7,9 @@ restart, importing `helpers.check` in a notebook calls `watch`. From then on
 - a cell that needs a variable of another cell, which has not run or has failed, says so;
 - `check` knows when the last run of an answer's cell has failed.
 
-All other errors are shown as ever. Under nbgrader, where marks are given, and under Validate nothing of this acts.
+All other errors are shown as ever. Under nbgrader, where marks are given, and under Validate nothing of this acts;
+there a cell may use so much CPU time, for nbgrader itself counts the time on the wall. Everywhere what a cell shows is
+cut where nobody would read on (`helpers.output`).
 """
 
 from __future__ import annotations
@@ -16,12 +18,17 @@ import os
 import re
 import symtable
 import sys
+from contextlib import ExitStack
 from dataclasses import dataclass
 from types import CodeType, TracebackType
 from typing import Any
 
+from helpers.checking.clock import time_limit
 from helpers.checking.globals_used import functions_of
 from helpers.course import notebooks, opened
+from helpers.output import limit_output
+
+CELL_SECONDS = 60  # of CPU time that a cell may use under nbgrader; nbgrader_config.py lets it wait longer on the wall
 
 DEFINED = re.compile(r"^(?:async\s+def|def|class)\s+(\w+)", re.MULTILINE)
 
@@ -135,28 +142,49 @@ def _innermost(traceback: TracebackType) -> TracebackType:
     return traceback
 
 
-_watch: Watch | None = None
+class CellLimit:
+    """Ends a cell that has used up its CPU time."""
+
+    def __init__(self, shell: Any) -> None:
+        self._running = ExitStack()
+        shell.events.register("pre_run_cell", self._begin)
+        shell.events.register("post_run_cell", self._end)
+
+    def _begin(self, info: Any) -> None:
+        self._running.close()
+        self._running.enter_context(time_limit(CELL_SECONDS, again=False))  # IPython shows the error undisturbed
+
+    def _end(self, result: Any) -> None:
+        self._running.close()
+
+
+_watch: Watch | CellLimit | None = None
 
 
 def watch() -> None:
-    """Begins to look on, once, where a person is at work: in a notebook's kernel, and not under nbgrader."""
+    """Begins to look on, once, in a notebook's kernel: for a person at work, or for nbgrader."""
     global _watch
     from IPython.core.getipython import get_ipython
 
-    shell = get_ipython()
-    if _watch is None and hasattr(shell, "kernel") and "NBGRADER_EXECUTION" not in os.environ:
-        _watch = Watch(shell)
+    shell: Any = get_ipython()
+    if not hasattr(shell, "kernel"):
+        return
+    limit_output(shell.kernel.session)
+    if _watch is None:
+        _watch = CellLimit(shell) if "NBGRADER_EXECUTION" in os.environ else Watch(shell)
 
 
 def load_ipython_extension(shell: Any) -> None:
     """Begins to look on before any cell has run, where the kernel's notebook is one of the course."""
     if opened(shell.user_ns) is not None:
         watch()
+    elif hasattr(shell, "kernel"):
+        limit_output(shell.kernel.session)
 
 
 def not_run(exercise: str) -> str:
     """Returns a sentence when the last run of an answer's cell has failed and left an older answer, else ""."""
-    failed = _watch.missing.get(exercise) if _watch is not None else None
+    failed = _watch.missing.get(exercise) if isinstance(_watch, Watch) else None
     if failed is None:
         return ""
     return (

@@ -18,10 +18,10 @@ from torch import Tensor, nn
 
 from grading.exercise import Exercise, Stage
 from helpers.check import public_examples
-from helpers.checking import building, limits, plain
-from helpers.checking.answers import BUSY, Ask, InProcess
+from helpers.checking import building, clock, plain
+from helpers.checking.answers import Ask, InProcess
+from helpers.checking.clock import BUSY, KeptWaiting, Timer, TooSlow, time_limit
 from helpers.checking.judging import judge
-from helpers.checking.limits import KeptWaiting, Timer, TooSlow, time_limit
 from helpers.checking.model_probes import state_of
 from helpers.checking.plain import Model
 from helpers.data import IGNORE, Batch, Vocabulary
@@ -43,7 +43,7 @@ def test_an_endless_list_is_wrong_and_not_an_error() -> None:
 
 @pytest.mark.parametrize("swallow", [False, True])
 def test_an_endless_loop_is_stopped(swallow: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "PATIENCE", 1000.0)  # however busy this machine is
+    monkeypatch.setattr(clock, "PATIENCE", 1000.0)  # however busy this machine is
 
     def loop(size: int) -> Tensor:
         while True:

@@ -20,7 +20,7 @@ from traitlets.config import Config
 
 from grading.authoring import build, source
 from grading.classroom import demo
-from helpers import kernel
+from helpers import kernel, output
 
 SETUP = "import torch\nfrom helpers.check import check"
 STUB = 'def causal_mask(size: int):\n    raise NotImplementedError("Replace this line by your answer")'
@@ -68,6 +68,12 @@ def execute(notebook: NotebookNode, folder: Path) -> None:
     resources = {"metadata": {"path": str(folder)}}
     client = NotebookClient(notebook, kernel_name="python3", timeout=CELL_SECONDS, resources=resources)
     client.execute(env={**os.environ, "OMP_NUM_THREADS": "1"})
+
+
+def a_kernel(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """Returns what a watch needs of a kernel."""
+    monkeypatch.setattr(output, "_limit", None)
+    return SimpleNamespace(session=SimpleNamespace(send=None))
 
 
 def shown(cell: NotebookNode) -> str:
@@ -135,14 +141,15 @@ def test_a_slider_over_an_unanswered_exercise_is_calm(run: Cells) -> None:
 
 @pytest.mark.parametrize("mode", ["autograde", "validate", ""])
 def test_nothing_looks_on_under_nbgrader(monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
-    shell = SimpleNamespace(kernel=None, showtraceback=None, events=SimpleNamespace(register=lambda *told: None))
+    events = SimpleNamespace(register=lambda *told: None)
+    shell = SimpleNamespace(kernel=a_kernel(monkeypatch), showtraceback=None, events=events)
     monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: shell)
     monkeypatch.setattr(kernel, "_watch", None)
     monkeypatch.setenv("NBGRADER_EXECUTION", mode)
     if not mode:
         monkeypatch.delenv("NBGRADER_EXECUTION")
     kernel.watch()
-    assert (kernel._watch is None) == bool(mode)
+    assert type(kernel._watch) is (kernel.CellLimit if mode else kernel.Watch)
 
 
 def test_nothing_looks_on_in_the_shell_of_a_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +212,7 @@ def test_a_kernel_of_the_course_looks_on_from_its_start(
 ) -> None:
     """The installed course tells every kernel of its environment so. One of another notebook is left alone."""
     events = SimpleNamespace(register=lambda *told: None)
-    shell = SimpleNamespace(kernel=None, showtraceback=None, events=events, user_ns={})
+    shell = SimpleNamespace(kernel=a_kernel(monkeypatch), showtraceback=None, events=events, user_ns={})
     monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: shell)
     monkeypatch.setattr(kernel, "_watch", None)
     monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)

@@ -17,7 +17,8 @@ from typing import Any, Protocol
 
 from helpers.checking import model_probes, plain
 from helpers.checking.building import build, build_inputs
-from helpers.checking.limits import PATIENCE, KeptWaiting, Timer, TooSlow, output_kept, state_kept, time_limit
+from helpers.checking.clock import BUSY, PATIENCE, KeptWaiting, Timer, TooSlow, time_limit
+from helpers.checking.limits import output_kept, state_kept
 from helpers.checking.takes import Ask as Ask
 from helpers.checking.takes import prepare, take
 
@@ -25,10 +26,6 @@ STUB = "Replace this line by your answer"  # what the unanswered cells of a rele
 # What replies without a value or an exception say, so that whoever gets them knows them from what an answer makes up.
 NOT_ATTEMPTED = "nothing to check yet: this cell is still to be written"
 LATE = r"it was stopped after \d+\.\d s; is there a loop that never ends\?"  # a pattern
-BUSY = (
-    "it was stopped, since it hardly got to work: this computer is busy with other work, or your code waits for "
-    "something (a `sleep`, a lock, an input). When the computer is less busy, run this again"
-)
 PLACE = r" \(line \d+ of the cell(: .*)?\)"  # a pattern
 UNREADABLE = "the result cannot be read: "  # how it begins
 

@@ -24,7 +24,8 @@ from typing import Any
 
 from helpers.checking import plain
 from helpers.checking.answers import LATE, NOT_ATTEMPTED, PLACE, UNREADABLE, Ask, InProcess, Reply
-from helpers.checking.limits import TooSlow, output_kept, time_limit
+from helpers.checking.clock import TooSlow, time_limit
+from helpers.checking.limits import output_kept
 from helpers.checking.texts import is_latin_name, spoken
 
 MAX_MESSAGE = 45 << 20  # bytes: the largest value that is plain, a tensor, written as text
