@@ -365,6 +365,11 @@ plots.show(
 
 
 # %% experiment
+import sys
+
+from tqdm import tqdm
+
+
 def train_on_noise(causal: bool, steps: int = 250) -> list[float]:
     """Returns the loss after each step of training on fresh random words."""
     torch.manual_seed(0)
@@ -373,7 +378,7 @@ def train_on_noise(causal: bool, steps: int = 250) -> list[float]:
     )
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
     losses = []
-    for _ in range(steps):
+    for _ in tqdm(range(steps), unit="step", file=sys.stdout):
         words = torch.randint(20, (32, 13))  # 32 sentences of 13 words
         logits = model(words[:, :-1])  # (32, 12, 20), the guess for each next word
         loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), words[:, 1:].flatten())

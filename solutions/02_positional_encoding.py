@@ -786,7 +786,11 @@ tests = [draw_sentences(300, length, torch.Generator().manual_seed(length)) for 
 kinds = ["none", "sinusoidal", "learned", "alibi", "rotary"]
 
 # %% measured
-models = {kind: [train(kind, seed) for seed in range(3)] for kind in kinds}
+import sys
+
+from tqdm import tqdm
+
+models = {kind: [train(kind, seed) for seed in range(3)] for kind in tqdm(kinds, file=sys.stdout)}
 results = {kind: accuracies(models[kind], tests) for kind in kinds}  # (3, 8) each
 
 axes = plots.curves(

@@ -677,8 +677,12 @@ def accuracies(reader: Reader) -> list[float]:
 # One head or several, three runs each. What do you expect of the single head? Decide before you look.
 
 # %% measured
+import sys
+
+from tqdm import tqdm
+
 head_counts = [1, 2, 3, 4, 6]
-readers = {h: [train_reader(h, seed) for seed in range(3)] for h in head_counts}
+readers = {h: [train_reader(h, seed) for seed in range(3)] for h in tqdm(head_counts, file=sys.stdout)}
 results = torch.tensor([[accuracies(reader) for reader in readers[h]] for h in head_counts])  # (5, runs, 3)
 lines = {name: results[:, :, place].T for place, name in enumerate(("word before", "word after", "verb"))}
 axes = plots.curves(

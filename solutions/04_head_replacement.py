@@ -164,7 +164,7 @@ def small_language_model(seed: int = 0) -> LanguageModel:
 cpu = torch.device("cpu")  # our models are so small that a graphics card would not help
 copying_model = small_language_model()
 history = train(copying_model, Batches(sample, same_twice, 2048), "language_model",
-                epochs=2, learning_rate=1e-2, device=cpu, progress=False, log_every=6)
+                epochs=2, learning_rate=1e-2, device=cpu, log_every=6)
 print("loss:", history["loss"].round(1).tolist())
 
 # %% measured
@@ -224,7 +224,7 @@ def encode_pair(row: dict) -> Example:
 read_once = Split("reviews_fr/read", "train", corpus["unlabelled"].rows.sample(3000, random_state=0))
 language_model = small_language_model()
 history = train(language_model, Batches(read_once, encode_pair, 2048), "language_model",
-                epochs=1, learning_rate=3e-3, device=cpu, progress=False, log_every=20)
+                epochs=1, learning_rate=3e-3, device=cpu, log_every=20)
 plots.show(
     plots.curves({"loss": history["loss"]}, history["step"].tolist(), title="The language model learns",
                  x_label="step", y_label="loss (nats per word)").figure,
@@ -414,7 +414,7 @@ unread = Split("reviews_fr/unread", "valid",
 
 def perplexity_after_training(model: LanguageModel, classifier: Classifier) -> float:
     """Trains the classifier and returns the perplexity of the language model afterwards."""
-    train(classifier, few_labels, "classifier", epochs=6, learning_rate=3e-3, device=cpu, progress=False)
+    train(classifier, few_labels, "classifier", epochs=6, learning_rate=3e-3, device=cpu)
     return evaluate(model, Batches(unread, encode_pair), "language_model")["perplexity"]
 
 
@@ -617,6 +617,10 @@ plots.show(figure, "Bars, one for each part of the model. Left, everything learn
 # Everything learns. Since 100 reviews are few and chance is large, we repeat all of it with five seeds, each with its own cut into 200 and 100.
 
 # %% measured
+import sys
+
+from tqdm import tqdm
+
 RULES = {"last row": last_row, "last real token": last_token, "mean of the real tokens": mean_of_tokens}
 
 
@@ -643,7 +647,8 @@ def learning_curve(rule, seed: int, epochs: int = 5) -> tuple[Classifier, Split,
 
 
 seeds = range(5)
-runs = {name: [learning_curve(rule, seed) for seed in seeds] for name, rule in RULES.items()}
+runs = {name: [learning_curve(RULES[name], seed) for seed in seeds]
+        for name in tqdm(RULES, unit="rule", file=sys.stdout)}
 
 # %% measured
 curves = {name: [curve for _, _, curve in found] for name, found in runs.items()}  # (seeds, epochs) each

@@ -81,7 +81,7 @@ from helpers.training import predict, schedule
 # And a baseline that is no network at all, *naive Bayes*: it counts words. Whoever does not beat it has no reason to be proud.
 #
 # The reviews of this course are invented, so that the experiment runs on any computer in a few minutes. **For the real ones, change one line**: `load("reviews_fr")`
-# becomes `load("cls_books")`, and the same cells download and read real book reviews, with a vocabulary of 50,001 pieces and a model of full size. Do that with a graphics card; section 9 says what to expect.
+# becomes `load("cls_books")`, and the same cells download and read real book reviews, with a vocabulary of 50,001 pieces and a model of full size. Do that with a graphics card; section 9 says what to expect. (Small models train fastest on one thread, and the course sets that. On a CPU, `from helpers.device import set_threads` and `set_threads()` give a large model all the cores it may use.)
 
 # %% experiment
 corpus = load("reviews_fr")  # invented reviews; load("cls_books") for the real ones

@@ -388,6 +388,11 @@ plots.show(axes.figure, plots.describe_curves(lines, history["step"].tolist(), "
 # Then the questions. `Batches` may mix rows of different kinds: a question where the answer alone is scored, or a text.
 
 # %% measured
+import sys
+
+from tqdm import tqdm
+
+
 def fine_tuned(model: LanguageModel, reads_on: bool, seed: int, epochs: int = 2) -> LanguageModel:
     """Returns a copy of the model that has learned what a question is."""
     questions = pd.concat([corpus.train.rows.assign(text="")] * 4)
@@ -404,10 +409,12 @@ def fine_tuned(model: LanguageModel, reads_on: bool, seed: int, epochs: int = 2)
 
 
 seeds = range(3)
-answering = {
-    "has not read": [fine_tuned(new_model(seed), False, seed) for seed in seeds],
-    "has read": [fine_tuned(reader, True, seed) for seed in seeds],
-}
+with tqdm(total=2 * len(seeds), unit="model", file=sys.stdout) as bar:
+    answering = {"has not read": [], "has read": []}
+    for seed in seeds:
+        answering["has not read"].append(fine_tuned(new_model(seed), False, seed))
+        answering["has read"].append(fine_tuned(reader, True, seed))
+        bar.update(2)
 
 # %% measured
 coded = {name: [(vocabulary.encode(q), vocabulary.encode(a)) for q, a in pairs_of(part)]

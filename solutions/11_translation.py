@@ -637,7 +637,7 @@ for size in sizes:
     torch.manual_seed(0)
     model = Seq2Seq(len(english), len(french), 64, 1, 2)
     few = Split(f"translation_en_fr/{size}", "train", some)
-    learn(model, few, epochs=16_000 // size, progress=False)
+    learn(model, few, epochs=16_000 // size)
     on_unseen.append(bleu_on(model, unseen))
     on_known.append(bleu_on(model, pairs_of(few)[:300]))
     print(f"{size:5,} pairs: unseen {on_unseen[-1]:.0f}, learned from {on_known[-1]:.0f}")

@@ -164,7 +164,7 @@ def translator_total() -> sympy.Expr:
 check(translator_total)
 
 # %% [markdown]
-# The sweep of this notebook comes in two sizes. `"small"` takes three to five minutes on a laptop, for all trainings of this notebook together: the four settings with about a tenth of the width, and short sentences of the course's own corpus. `"full"` takes the widths of the table, and real captions of pictures (29,000 pairs); it needs a GPU.
+# The sweep of this notebook comes in two sizes. `"small"` takes three to five minutes on a laptop, for all trainings of this notebook together: the four settings with about a tenth of the width, and short sentences of the course's own corpus. `"full"` takes the widths of the table, and real captions of pictures (29,000 pairs); it needs a GPU. (Without one, try it on a CPU with many cores: `from helpers.device import set_threads` and `set_threads()` give PyTorch all the cores it may use; for small models the course sets one thread, which is fastest.)
 # **Changing this one line is all it takes:**
 
 # %% setup
@@ -456,7 +456,7 @@ plots.show(figure, f"Left, training loss: {plots.describe_curves(losses, epochs,
 few = Split("translation/few", "train", train_pairs.rows.head(60))
 model = new_model({**SETTINGS[0], "dropout": 0.0})
 overfitting = train(model, Batches(few, encode, 512), "translation", epochs=50, learning_rate=3e-3,
-                    valid=Batches(dev_pairs, encode, 8192), device=device, progress=False)
+                    valid=Batches(dev_pairs, encode, 8192), device=device)
 found = {"training set": overfitting["loss"], "dev part": overfitting["valid_loss"]}
 steps = overfitting["epoch"].tolist()
 axes = plots.curves(found, steps, title="Overfitting: 60 pairs, read 50 times",

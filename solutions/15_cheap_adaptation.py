@@ -98,7 +98,7 @@ unread = Batches(Split("reviews/unread", "valid", corpus.valid.rows), to_read, t
 torch.manual_seed(0)
 language_model = LanguageModel(TransformerBase(len(vocabulary), **MAKE))
 history = train(language_model, reading, "language_model", epochs=1, learning_rate=6e-3, valid=unread,
-                factor=schedule("linear", 50, len(reading)), device=cpu, progress=False)
+                factor=schedule("linear", 50, len(reading)), device=cpu)
 print(f"{len(reading.examples):,} reviews read once, {history['step'].iloc[-1]:,.0f} steps; "
       f"perplexity on reviews not read: {history['valid_perplexity'].iloc[-1]:.2f}")
 
