@@ -35,7 +35,7 @@ formgrader: ## Open the whole course in JupyterLab with nbgrader's menu (an inst
 test: ## Run all tests, and replay every solution notebook; it says how far it is
 	@$(environment) --extra test --extra postgresql --run pytest \
 	    --nbval --nbval-current-env --nbval-sanitize-with=tests/nbval.cfg \
-	    --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=60 \
+	    --nbval-cell-timeout=1800 --nbval-kernel-startup-timeout=600 \
 	    -n 3 --no-loadscope-reorder -o console_output_style=count --ignore=tests/browser $(PYTEST_ARGS) tests solutions
 
 test-quick: ## Run what is quick, and the proof of the exercises in changed notebooks on one seed (a few minutes)

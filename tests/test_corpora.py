@@ -62,7 +62,7 @@ def test_scripts_make_the_same_bytes_again():
         env={"PYTHONHASHSEED": "12345", "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1800,
     )
     assert finished.returncode == 0, finished.stdout + finished.stderr
 

@@ -262,7 +262,7 @@ def served(course: Course) -> Iterator[str]:
     thread = threading.Thread(target=run)
     thread.start()
     try:
-        yield told.get(timeout=30)
+        yield told.get(timeout=300)
     finally:
         loop.call_soon_threadsafe(task.cancel)
         thread.join()
@@ -270,7 +270,7 @@ def served(course: Course) -> Iterator[str]:
 
 def ask(address: str, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any, Any]:
     place = urlparse(address)
-    connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=30)
+    connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=300)
     if body is not None:
         headers = {"Content-Type": "application/json"} | headers
     connection.request(method, path, body=None if body is None else json.dumps(body), headers=headers)

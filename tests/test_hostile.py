@@ -137,7 +137,7 @@ def _children() -> set[str]:
 
 def _left(before: set[str]) -> list[str]:
     """Returns what a run has left behind, when those that were killed have had time to end."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + 600
     while (left := _children() - before) and time.monotonic() < end:
         for pid in left:
             os.waitpid(int(pid), os.WNOHANG)

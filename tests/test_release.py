@@ -178,7 +178,7 @@ def alone(installed: Path, folder: Path, program: str, *told: str) -> str:
     """Returns what a program prints in an empty folder, with the installed helpers and nothing of the repository."""
     variables = {"PYTHONPATH": str(installed), "PATH": "/usr/bin:/bin", "HOME": str(folder), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-c", program, *told]
-    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=1800)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 

@@ -148,7 +148,7 @@ def _workers() -> int:
     queue = context.Queue()
     worker = context.Process(target=queue.put, args=(torch.ones(3).tolist(),))
     worker.start()
-    assert queue.get(timeout=20) == [1, 1, 1]
+    assert queue.get(timeout=600) == [1, 1, 1]
     worker.join()
     shared = shared_memory.SharedMemory(create=True, size=4096)
     shared.close()

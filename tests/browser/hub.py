@@ -33,7 +33,7 @@ TEACHER, ADA, BOB = ACCOUNTS = ("hubtest-teacher", "hubtest-ada", "hubtest-bob")
 NOBODY = 65_534
 PASSWORD = "pass-word-that-nobody-sees"
 PACKAGES = ("site-packages", "dist-packages")
-START_SECONDS, END_SECONDS = 120.0, 40.0
+START_SECONDS, END_SECONDS = 600.0, 240.0
 
 
 def why_no_hub() -> str:

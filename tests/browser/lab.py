@@ -37,9 +37,9 @@ from playwright.sync_api import (
 from deploy.environment import KERNELS, lab_variables
 
 TOKEN = "browser-tests"
-START_SECONDS = 120.0  # for JupyterLab to answer
-STEP_SECONDS = 60.0  # for what follows a click
-RUN_SECONDS = 240.0  # for a whole notebook, in JupyterLab or under Validate
+START_SECONDS = 600.0  # for JupyterLab to answer
+STEP_SECONDS = 240.0  # for what follows a click
+RUN_SECONDS = 1200.0  # for a whole notebook, in JupyterLab or under Validate
 SCREEN: ViewportSize = {"width": 1280, "height": 800}
 
 
@@ -57,7 +57,7 @@ class Server:
         """Asks its REST interface and returns the decoded answer."""
         headers = {"Authorization": f"token {TOKEN}"}
         question = urllib.request.Request(self.address + path, method=method, headers=headers)
-        with urllib.request.urlopen(question, timeout=30) as reply:
+        with urllib.request.urlopen(question, timeout=STEP_SECONDS) as reply:
             text = reply.read()
         return json.loads(text) if text else None
 
