@@ -21,6 +21,7 @@ from traitlets.config import Config
 from grading.authoring import build, source
 from grading.classroom import demo
 from helpers import kernel, output
+from helpers.checking import clock
 
 SETUP = "import torch\nfrom helpers.check import check"
 STUB = 'def causal_mask(size: int):\n    raise NotImplementedError("Replace this line by your answer")'
@@ -150,6 +151,19 @@ def test_nothing_looks_on_under_nbgrader(monkeypatch: pytest.MonkeyPatch, mode: 
         monkeypatch.delenv("NBGRADER_EXECUTION")
     kernel.watch()
     assert type(kernel._watch) is (kernel.CellLimit if mode else kernel.Watch)
+
+
+def test_a_cell_under_nbgrader_ends_when_its_cpu_time_is_used_up(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(kernel, "CELL_SECONDS", 0.5)
+    monkeypatch.setattr(clock, "PATIENCE", 1000.0)  # however busy this machine is
+    cells = Cells(monkeypatch, tmp_path)
+    kernel.CellLimit(cells.shell)
+    told = cells("while True: pass", "1 + 1")
+    assert told[0].startswith("TooSlow: ")
+    assert "is there a loop that never ends?" in told[0]
+    assert told[1].endswith("2")
 
 
 def test_nothing_looks_on_in_the_shell_of_a_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:

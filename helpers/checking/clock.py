@@ -69,12 +69,13 @@ def time_limit(seconds: float, clock: str = "thread", *, again: bool = True) -> 
     """
     seconds = max(seconds, 0.01)
     main = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-    timer = Timer(seconds, _cpu_clock() if clock == "thread" else time.process_time)
+    own = time.thread_time if main else _own_clock()
+    timer = Timer(seconds, own if clock == "thread" else time.process_time)
     with _signals(timer, clock, again=again) if main else _watcher(timer, again=again):
         yield timer
 
 
-def _cpu_clock() -> Callable[[], float]:
+def _own_clock() -> Callable[[], float]:
     """Returns a clock of this thread's CPU time that any thread can read; of all threads, where a system has none."""
     if not hasattr(time, "pthread_getcpuclockid"):  # macOS, Windows
         return time.process_time
