@@ -1,7 +1,8 @@
 """Which of a student's cells answer what: one rule for the autograder and the doctor. Standard library only.
 
 All cells with the id of an exercise are joined in their order, so the last definition counts. Where they do not define
-what is asked for, the last of the student's further code cells that does is joined to them.
+what is asked for, the last of the student's other code cells that does is joined to them. A cell without an answer, as
+it was released, never counts where another one has an answer.
 """
 
 from __future__ import annotations
@@ -17,22 +18,26 @@ from grading import cells
 class Reading:
     """A student's cells, by what they are for.
 
-    `own` are the cells with the id of an exercise or an essay, in order; `elsewhere` is the further cell that answers
-    an exercise whose own cells do not; `code` are all code cells of the student in order, with the id of those that
-    have one, else "". Cells that stand in the released notebook as they are belong to nobody. `experiments` are the
-    experiment and set-up cells of the notebook, changed or not, each with its place among `code`: how many of them
-    stand before.
+    `own` are the cells with the id of an exercise or an essay, in order; `elsewhere` is the other cell that answers an
+    exercise whose own cells do not; `code` are all code cells of the student in order, with the id of the exercise
+    whose own they are, else "". Cells that stand in the released notebook as they are belong to nobody; changed checks
+    and set-up cells are the student's, too. `experiments` are the experiment and set-up cells of the notebook, changed
+    or not, each with its place among `code`: how many of them stand before. `given` are the texts of the released
+    cells that are to be written, without space.
     """
 
     own: dict[str, list[Any]] = field(default_factory=dict)
     elsewhere: dict[str, Any] = field(default_factory=dict)
     code: list[tuple[str, Any]] = field(default_factory=list)
     experiments: list[tuple[int, Any]] = field(default_factory=list)
+    given: set[str] = field(default_factory=set)
 
     def answer(self, name: str) -> str | None:
         """Returns the answer to an exercise or an essay, None when no cell has any."""
         found = [*self.own.get(name, []), *([self.elsewhere[name]] if name in self.elsewhere else [])]
-        return join(map(cells.text, found)) if found else None
+        sources = [cells.text(cell) for cell in found]
+        answered = [source for source in sources if not cells.is_stub(source, self.given)]
+        return join(answered or sources) if found else None
 
 
 def join(sources: Iterable[str]) -> str:
@@ -59,23 +64,19 @@ def read_cells(student: Sequence[Any], released: Sequence[Any]) -> Reading:
         if kind in ("solution", "essay"):
             reading.own.setdefault(name, []).append(cell)
         is_code = isinstance(cell, dict) and cell.get("cell_type") == "code"
+        is_experiment = is_code and not name and (cells.bare(source) in known or _changed_experiment(cell, asked))
+        if kind == "setup" or is_experiment:
+            reading.experiments.append((len(reading.code), cell))
         if kind == "solution":
             reading.code.append((name, cell))
-        elif kind == "setup" or (
-            is_code and not name and (cells.bare(source) in known or _changed_experiment(cell, asked))
-        ):
-            reading.experiments.append((len(reading.code), cell))
-        elif is_code and not name and source.strip() and cells.bare(source) not in given:
+        elif is_code and kind != "essay" and not is_experiment and source.strip() and cells.bare(source) not in given:
             reading.code.append(("", cell))
-    untouched = {cells.bare(cells.text(cell)) for cell in released if cells.kind(cell) == "solution"}
-    further = [(cell, cells.text(cell)) for name, cell in reading.code if not name]
+    reading.given = {cells.bare(cells.text(cell)) for cell in released if cells.kind(cell) == "solution"}
+    written = [(name, cell) for name, cell in reading.code if not cells.is_stub(cells.text(cell), reading.given)]
     for name in asked:
-        sources = [cells.text(cell) for cell in reading.own.get(name, [])]
-        if any(cells.defines(source, name) and cells.bare(source) not in untouched for source in sources):
-            continue
-        answering = [cell for cell, source in further if cells.defines(source, name)]
-        if answering:
-            reading.elsewhere[name] = answering[-1]
+        answering = [(own, cell) for own, cell in written if cells.defines(cells.text(cell), name)]
+        if answering and all(own != name for own, _ in answering):
+            reading.elsewhere[name] = answering[-1][1]
     return reading
 
 

@@ -5,11 +5,14 @@ A cell is JSON data of any form: nothing here raises for what a file can hold.
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
+LONGEST_STUB = 10_000  # characters; the longest one of the course has 2,000
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
@@ -72,7 +75,40 @@ def bare(source: str) -> str:
 
 
 def defines(source: str, name: str) -> bool:
-    """Says whether source defines a function, a class or a variable of this name at its outermost level."""
+    """Says whether source defines, assigns or imports a function, a class or a variable of this name.
+
+    Only what stands at the beginning of a line counts.
+    """
     name = re.escape(name)
-    pattern = rf"^(?:async\s+def|def|class)\s+{name}\b|^{name}\s*="
-    return re.search(pattern, source, re.MULTILINE) is not None
+    definition = rf"(?:async\s+def|def|class)\s+{name}\b|{name}\s*(?::[^=\n]+)?=(?!=)"
+    imported = rf"from[ \t]+\S+[ \t]+import[ \t(][^\n#]*\b{name}\b"
+    return re.search(rf"^(?:{definition}|{imported})", source, re.MULTILINE) is not None
+
+
+def is_stub(source: str, given: Collection[str]) -> bool:
+    """Says whether the cell of an exercise holds no answer: it is as released, or each of its functions only raises.
+
+    Args:
+        source: the text of the cell.
+        given: the texts of the released cells, without space (`bare`).
+    """
+    if bare(source) in given:
+        return True
+    if "NotImplementedError" not in source or len(source) > LONGEST_STUB:
+        return False
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return any(isinstance(node, DEFINITIONS) for node in body) and all(map(_says_nothing, body))
+
+
+def _says_nothing(node: ast.stmt) -> bool:
+    """Says whether a statement does nothing that an answer could need: a function of it ends in a `raise` alone."""
+    if isinstance(node, ast.ClassDef):
+        return all(map(_says_nothing, node.body))
+    if isinstance(node, DEFINITIONS):
+        raised = isinstance(node.body[-1], ast.Raise) and "NotImplementedError" in ast.unparse(node.body[-1])
+        return raised and not any(isinstance(part, ast.Return | ast.Yield) for part in ast.walk(node))
+    is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return is_text or isinstance(node, ast.Pass | ast.Import | ast.ImportFrom)

@@ -21,6 +21,15 @@ STEPS = 200_000  # in which `needed` must find its statements; for a notebook of
 MANY = 20_000  # names that the gradients of a cell may reach, each time anew
 LINE_END = re.compile(r"\r\n|\r|\n")  # Python's own: `splitlines` knows others, which may stand in a text
 TRAINS = re.compile("train|fit|sweep|learn(?!ing)")
+# What a cell may bind or delete variables with, which its statements do not show.
+UNCLEAR = re.compile(
+    r"^\s*%+(?:reset|reset_selective|xdel|run|load|store|aimport|pylab|macro|edit)\b|get_ipython|import \*"
+    r"|\b(?:exec|globals|locals|vars|setattr|delattr|reload)\(",
+    re.MULTILINE,
+)
+# The first words of cells that are not run as Python in the notebook, so that they bind nothing there.
+NAMELESS = ("%%writefile", "%%file", "%%bash", "%%sh", "%%script", "%%html", "%%latex", "%%markdown", "%%javascript",
+            "%%js", "%%svg", "%%python", "%%perl", "%%ruby", "%%timeit", "#", "%", "!", "?")  # fmt: skip
 LOOKS_UP = {"globals", "vars", "locals", "eval", "exec", "getattr"}  # with these, a text may be the name of a variable
 
 
@@ -41,8 +50,8 @@ class Statement:
 @lru_cache(maxsize=4096)  # all cells of the course, and those that come with each submission
 def statements(source: str) -> Sequence[Statement]:
     """Returns the statements of a cell, without comments; none for one that is not Python, or too long to look into."""
-    if len(source) > LONGEST:
-        return []
+    if len(source) > LONGEST or re.match(r"\s*%%(?!time\b|capture\b|prun\b|debug\b)", source):
+        return []  # other cell magics do not run their cell as part of the notebook
     source = "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in LINE_END.split(source))
     try:
         return _with_gradients([_statement(node) for node in ast.parse(source).body])
@@ -115,6 +124,18 @@ def _globals_of(table: symtable.SymbolTable) -> set[str]:
 def bound(sources: Iterable[str]) -> set[str]:
     """Returns the variables that cells bind."""
     return {name for source in sources for one in statements(source) for name in one.binds}
+
+
+def changed(sources: Iterable[str]) -> set[str]:
+    """Returns the variables that cells change without binding them, as `torch.f()` may change `torch`."""
+    return {name for source in sources for one in statements(source) for name in one.changes}
+
+
+def is_unclear(source: str) -> bool:
+    """Says whether a cell may bind or delete any variable: it deletes by a magic, or binds what no name here tells."""
+    if UNCLEAR.search(source):
+        return True
+    return bool(source.strip()) and not statements(source) and not source.lstrip().startswith(NAMELESS)
 
 
 def used(sources: Iterable[str]) -> set[str]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 
 from grading.autograder.submission import Master, Work, plan
 from grading.cells import exercise_of
 from grading.examiner import examine
 from grading.exercise import Exercise
-from grading.names import used
 from grading.reading_time import Allowance, TooDear
 from grading.sandbox.student_process import ForkServerClient, Pace, Patience, Student
 from helpers.checking.answers import Ask, Reply
@@ -98,24 +98,52 @@ def grade(  # noqa: PLR0913 - the whole of what a mark depends on
         students, master, work, exercises, seed, budget, patience, Allowance(READ_IN_ALL * budget.reading)
     )
     graded = grading.run(budget.notebook + budget.each * len(exercises))
-    lost = [name for name, verdict in graded.verdicts.items() if verdict.outcome != "right" and name in work.answers]
     used_up = (graded.left <= 0 or patience.wall <= 0) and any(not name for name, _ in work.code)
-    spoiled = [name for name in lost if used_up or work.further_names() & {name, *used([work.answers[name]])}]
-    if spoiled and not graded.dear:
-        # A further cell may have given a name another meaning, after the answer was checked.
+    if used_up:
+        spoiled, told = _lost(graded, work), "further cells used up the time; marked without them: {}"
+    else:
+        spoiled = [name for name in _lost(graded, work) if work.is_spoiled(name)]
+        told = "a further cell changes what an answer uses; marked without it: {}"
+    if spoiled:
         patience.wall = max(patience.wall, budget.alone)
-        alone = grading.run(max(graded.left, budget.alone), everything=False)
-        for name in spoiled:
-            if alone.verdicts[name].earned > graded.verdicts[name].earned:
-                graded.verdicts[name] = alone.verdicts[name]
-                graded.put_right.append(
-                    f"further cells used up the time; {name} was marked without them"
-                    if used_up
-                    else f"a further cell changes what {name} uses; it was marked without it"
-                )
-        graded.dear |= alone.dear
+        _improve(graded, grading, spoiled, Way.ANSWERS_ALONE, told)
+    if overtaken := [name for name in _lost(graded, work) if work.is_overtaken(name)]:
+        _improve(graded, grading, overtaken, Way.IN_PLACE, "a later cell changes what an answer uses; marked without that cell: {}")
+    stopped = [name for name in _lost(graded, work) if graded.verdicts[name].outcome in ("crashed", "not attempted")]
+    if stopped and graded.errors.get(""):
+        graded.put_right.append(f"a cell that is no answer's own stopped: {graded.errors['']}")
     graded.odd = patience.odd
     return graded
+
+
+class Way(Enum):
+    """How the cells of a submission are run, and when its answers are asked."""
+
+    ALL = "all cells, and then the questions"
+    ANSWERS_ALONE = "only the cells of answers, and then the questions"
+    IN_PLACE = "all cells in their order, and the questions to each answer right after its cells, as in a notebook"
+
+
+def _lost(graded: Graded, work: Work) -> list[str]:
+    """Returns the answers that have not all their points."""
+    return [name for name, verdict in graded.verdicts.items() if verdict.outcome != "right" and name in work.answers]
+
+
+def _improve(graded: Graded, grading: _Grading, names: list[str], way: Way, told: str) -> None:
+    """Asks some answers once more, their cells run in another way, and keeps what gives them more points.
+
+    A further cell may have given a name another meaning, after the answer was checked.
+    """
+    if graded.dear:
+        return
+    budget = grading.budget.alone if way is Way.ANSWERS_ALONE else 0.0
+    again = grading.run(max(graded.left, budget), way, names)
+    better = [name for name in names if again.verdicts[name].earned > graded.verdicts[name].earned]
+    graded.verdicts |= {name: again.verdicts[name] for name in better}
+    if better:
+        graded.put_right.append(told.format(", ".join(better)))
+    graded.left = again.left
+    graded.dear |= again.dear
 
 
 @dataclass
@@ -127,30 +155,39 @@ class _Grading:
     _work: Work
     _exercises: Mapping[str, Exercise]
     _seed: str
-    _budget: Budget
+    budget: Budget
     _patience: Patience
     _reading: Allowance
+    _process: Student | None = None
 
-    def run(self, seconds: float, *, everything: bool = True) -> Graded:
-        """Returns the verdicts, after about `seconds` at most; without `everything` only the answers are run."""
-        self._cells = plan(self._master, self._work, everything=everything)
+    def run(self, seconds: float, way: Way = Way.ALL, names: Collection[str] | None = None) -> Graded:
+        """Returns the verdicts, on some answers only where `names` says so, after about `seconds` at most."""
+        self._cells = plan(self._master, self._work, everything=way is not Way.ANSWERS_ALONE)
         self._culprits = Counter[int]()  # cells that have ended the process, and how often
         self._starts = STARTS + 2 * len(self._exercises)
         self._graded = graded = Graded(put_right=list(self._work.put_right), left=seconds)
-        self._process = self._started()
-        for check in self._master.cells("check"):
-            exercise = self._exercises[exercise_of(check)]
+        self._process, self._ran, self._end = None, 0, len(self._cells)
+        asked = [self._exercises[exercise_of(check)] for check in self._master.cells("check")]
+        asked = [exercise for exercise in asked if names is None or exercise.name in names]
+        ends = {name: end + len(self._cells) - len(self._work.code) for name, end in self._work.ends().items()}
+        if way is Way.IN_PLACE:
+            asked.sort(key=lambda exercise: ends.get(exercise.name, self._end))
+        for exercise in asked:
             start = time.perf_counter()
             exercise.variant(self._seed)  # drawn here, where its time is told by itself
             self._add("drawing", start)
             if exercise.name not in self._work.answers:
                 graded.errors.setdefault(exercise.name, "its cell is missing")
+            if way is Way.IN_PLACE:
+                self._end = ends.get(exercise.name, len(self._cells))
+            if not self._over():
+                self._run_cells()
             start, left = time.perf_counter(), self._patience.wall
             graded.verdicts[exercise.name] = self._verdict(exercise)
             waited = left - self._patience.wall
             self._add("answers", seconds=waited)
             self._add("examiner", seconds=time.perf_counter() - start - waited)
-        graded.left -= self._process.close()
+        self._close()
         return graded
 
     def _verdict(self, exercise: Exercise, *, again: bool = False) -> Verdict:
@@ -158,11 +195,11 @@ class _Grading:
         graded = self._graded
         if self._over():
             return replace(examine(exercise, DeadAnswer(USED_UP), self._seed, 0.1), earned=0.0)
-        answer = self._process.answer(exercise.name)
+        answer = self._run_cells().answer(exercise.name)
         before = answer.spent()
         try:
-            seconds = min(self._budget.exercise, max(graded.left, 0.1))
-            reading = self._reading.limited(self._budget.reading)
+            seconds = min(self.budget.exercise, max(graded.left, 0.1))
+            reading = self._reading.limited(self.budget.reading)
             verdict = examine(exercise, answer, self._seed, seconds, reading)
         except TooDear:
             graded.dear = True
@@ -172,9 +209,7 @@ class _Grading:
         graded.spent[exercise.name] = answer.spent() - before
         if not (answer.dead or answer.out_of_step):
             return verdict
-        graded.left -= self._process.close()
-        if not self._over():
-            self._process = self._started()
+        self._close()
         if answer.ended and not again:  # somebody else may have ended it, for want of memory perhaps
             return self._verdict(exercise, again=True)
         return replace(verdict, earned=0.0) if answer.dead else verdict
@@ -183,40 +218,71 @@ class _Grading:
         """Says whether the time for this submission was used up."""
         return self._graded.left <= 0 or self._patience.wall <= 0
 
-    def _started(self) -> Student:
-        """Returns a process in which all cells have run, but those that block or twice end it, while there is time."""
-        graded = self._graded
+    def _close(self) -> None:
+        """Ends the process, if there is one, and counts what it has used."""
+        if self._process is not None:
+            self._graded.left -= self._process.close()
+        self._process, self._ran = None, 0
+
+    def _run_cells(self) -> Student:
+        """Returns a process in which the cells up to `_end` have run, while there is time.
+
+        Cells that block it or twice end it are left out.
+        """
         while True:
-            self._starts -= 1
-            if self._starts < 0 or self._reading.left <= 0:
-                graded.left = 0.0
+            process = self._process or self._started()
             start = time.perf_counter()
-            process = self._students.student(self._patience)
-            self._add("fork", start)
-            start = time.perf_counter()
-            for index, (name, source) in enumerate(self._cells):
-                if self._culprits[index] >= 2:
-                    continue
-                if process.used() > graded.left or self._patience.wall <= 0:
-                    graded.errors[name] = USED_UP
-                    continue
-                try:
-                    with self._reading.limited(self._budget.reading):
-                        error = process.run(source, self._budget.cell)
-                except (ChannelError, TooDear) as problem:
-                    graded.dear |= isinstance(problem, TooDear)
-                    self._culprits[index] += 1 if isinstance(problem, ProcessEnded) else 2
-                    graded.errors[name] = f"the cell ended its process: {problem or TOO_DEAR}"
-                    break
-                if error:
-                    graded.errors[name] = error
-                elif self._culprits[index]:
-                    graded.errors.pop(name, None)  # it was not the cell that ended the process
-            else:
-                self._add("cells", start)
-                return process
-            graded.left -= process.close()
+            while self._process is not None and self._ran < self._end:
+                self._run_next(process)
             self._add("cells", start)
+            if self._process is not None:
+                return process
+
+    def _started(self) -> Student:
+        """Returns a new process, in which no cell has run."""
+        self._starts -= 1
+        if self._starts < 0 or self._reading.left <= 0:
+            self._graded.left = 0.0
+        start = time.perf_counter()
+        self._process = process = self._students.student(self._patience)
+        self._add("fork", start)
+        try:
+            for file, data in self._work.files.items():
+                process.put(file, data)
+        except ChannelError as problem:  # no cell has run in it: somebody else has ended it
+            self._graded.errors.setdefault("", f"the files beside the notebook could not be written: {problem}")
+        return process
+
+    def _run_next(self, process: Student) -> None:
+        """Runs the next cell, but one that has ended the process before; or notes that it ends it, and why."""
+        graded, index = self._graded, self._ran
+        self._ran, (name, source) = index + 1, self._cells[index]
+        if self._culprits[index] >= 2:
+            return
+        if process.used() > graded.left or self._patience.wall <= 0:
+            self._note(name, USED_UP)
+            return
+        try:
+            with self._reading.limited(self.budget.reading):
+                error = process.run(source, self.budget.cell)
+        except (ChannelError, TooDear) as problem:
+            graded.dear |= isinstance(problem, TooDear)
+            self._culprits[index] += 1 if isinstance(problem, ProcessEnded) else 2
+            self._note(name, f"the cell ended its process: {problem or TOO_DEAR}")
+            self._close()
+            return
+        if error:
+            self._note(name, error)
+        elif self._culprits[index]:
+            graded.errors.pop(name, None)  # it was not the cell that ended the process
+
+    def _note(self, name: str, error: str) -> None:
+        """Notes the error of an answer's last cell, or of the first cell that is no answer's own.
+
+        Not of one that is run again after questions: an answer that knows them may have left something behind.
+        """
+        if not self._graded.verdicts and (name or not self._graded.errors.get(name)):
+            self._graded.errors[name] = error
 
     def _add(self, part: str, start: float = 0.0, seconds: float | None = None) -> None:
         """Adds the seconds that a part took, or those since its `start`."""

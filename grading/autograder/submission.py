@@ -6,20 +6,23 @@ notebook is built from the master. What had to be put right is told.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+import textwrap
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
 
 from grading.answers import Reading, read_cells
-from grading.cells import cells_of, exercise_of, grade_id, is_experiment, kind, text
+from grading.cells import bare, cells_of, defines, exercise_of, grade_id, is_experiment, is_stub, kind, text
 from grading.files import read_bounded
-from grading.names import are_few, are_short, bound, needed, trained, used
+from grading.names import are_few, are_short, bound, changed, is_unclear, needed, trained, used
 from grading.reading_time import Allowance, TooDear
 from grading.text import printable
 
@@ -27,6 +30,7 @@ MAX_BYTES = 50 << 20  # a notebook with many pictures has 5 MB
 MAX_TEXT = 5_000_000  # characters of all cells; the longest notebook of the course has 50,000
 MAX_PARTS = 2_000_000  # commas and brackets; the longest notebook of the course has 30 000
 MAX_NAMES, MAX_NAME = 12, 40  # names that are told in a sentence, and the signs of each
+MAX_BESIDE, MAX_LISTED = 4 << 20, 200  # bytes of all files beside a notebook that are read, and paths looked at
 SECONDS = 4.0  # of a processor, to find out what cells need of experiments; for those of the course a part of one
 
 
@@ -39,22 +43,48 @@ class Work:
     """The answers of one submission.
 
     `answers` are sources of solution cells and texts of essays by grade id; `code` are all code cells of the student
-    in order, with the id of those that have one, and among them what these need of experiment cells; `put_right` are
-    sentences on what was not as it should be.
+    in order, with the id of those that have one, and among them what these need of experiment cells; `files` are what
+    lies beside the notebook and is named in its cells, in base64 by path; `put_right` are sentences on what was not as
+    it should be.
     """
 
     answers: dict[str, str] = field(default_factory=dict)
     code: list[tuple[str, str]] = field(default_factory=list)
     put_right: list[str] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
 
-    def further_names(self) -> set[str]:
-        """Returns the variables that the student's further cells bind; none where these are too long to look into."""
-        sources = [source for name, source in self.code if not name]
-        return bound(sources) if are_short(sources) else set()
+    def ends(self) -> dict[str, int]:
+        """Returns how many cells of `code` have run when an answer is whole: up to its own last cell, or the cell that
+        defines it in its place.
+        """
+        found = dict[str, int]()
+        for name in self.answers:
+            own = [n for n, (owner, source) in enumerate(self.code, 1) if owner == name and not is_stub(source, ())]
+            others = [n for n, (_, source) in enumerate(self.code, 1) if defines(source, name)]
+            if places := own or others:
+                found[name] = places[-1]
+        return found
+
+    def is_spoiled(self, name: str) -> bool:
+        """Says whether one of the student's further cells may change what an answer uses, or the answer."""
+        further = [source for owner, source in self.code if not owner]
+        if not are_short([*further, self.answers[name]]):
+            return False
+        names = {name, *used([self.answers[name]])}
+        return any(bound([source]) & names or is_unclear(source) for source in further)
+
+    def is_overtaken(self, name: str) -> bool:
+        """Says whether a cell that stands behind an answer may change what it uses, or the answer."""
+        sources = [source for _, source in self.code]
+        end = self.ends().get(name, len(sources))
+        if not are_short(sources):
+            return False
+        names = {name, *used(sources[:end])}
+        return any((bound([source]) | changed([source])) & names or is_unclear(source) for source in sources[end:])
 
     def digest(self) -> str:
         """Returns a fingerprint of everything that grading looks at."""
-        data = json.dumps([sorted(self.answers.items()), self.code, self.put_right])
+        data = json.dumps([sorted(self.answers.items()), self.code, self.put_right, *sorted(self.files.items())])
         return hashlib.sha256(data.encode()).hexdigest()
 
 
@@ -87,6 +117,7 @@ def read(folder: Path, master: Master) -> Work:
         work.put_right.append(f"{len(found) - len(cells)} cells that are no cells were left out")
     reading = read_cells(cells, master.notebook.cells)
     work.code = _with_experiments(reading, master, work)
+    work.files = _files_beside(path, [source for _, source in work.code], work)
     retyped = dict.fromkeys(name for name, cell in reading.code if name and cell.get("cell_type") != "code")
     work.put_right += [f"the cell of {name} is not a code cell; it was run as one" for name in retyped]
     names = [exercise_of(cell) for cell in master.cells("check")]
@@ -152,6 +183,43 @@ def _trained(experiments: Sequence[str], wanted: set[str]) -> set[str]:
     if not are_few(experiments, wanted):
         raise TooDear
     return {name for name in wanted if trained("\n".join(needed(experiments, [name])))}
+
+
+def _files_beside(notebook: Path, sources: Sequence[str], work: Work) -> dict[str, str]:
+    """Returns the files beside a notebook that its cells name, or that another of these does, in base64 by path.
+
+    A module is named by its name alone. Links are not followed, and what is too large is left out.
+    """
+    found = sorted(path for path in islice(notebook.parent.rglob("*"), MAX_LISTED) if _is_of_student(path, notebook))
+    read, room, waiting = dict[str, str](), MAX_BESIDE, list(sources)
+    while waiting and found:
+        source = waiting.pop()
+        for path in [path for path in found if (path.stem if path.suffix == ".py" else path.name) in source]:
+            found.remove(path)
+            place = path.relative_to(notebook.parent).as_posix()
+            try:
+                data = read_bounded(path, room + 1)
+            except OSError as problem:
+                work.put_right.append(f"{printable(place)!r} beside the notebook cannot be read ({problem.strerror})")
+                continue
+            if len(data) > room:
+                work.put_right.append(
+                    f"{printable(place)!r} was left out: files beside a notebook may have {MAX_BESIDE >> 20} MB in all"
+                )
+                continue
+            room -= len(data)
+            read[place] = base64.b64encode(data).decode()
+            waiting += [data.decode("utf-8", "replace")] if path.suffix == ".py" else []
+    return read
+
+
+def _is_of_student(path: Path, notebook: Path) -> bool:
+    """Says whether a path in a submission's folder is a file of the student's, beside the notebook."""
+    parts = path.relative_to(notebook.parent).parts
+    places = [notebook.parent.joinpath(*parts[: n + 1]) for n in range(len(parts))]
+    if any(part.startswith(".") for part in parts) or any(place.is_symlink() for place in places):
+        return False
+    return path.is_file() and path != notebook and path.name not in ("timestamp.txt", "submission_secret.txt")
 
 
 def _told(names: set[str]) -> str:
@@ -238,10 +306,18 @@ def plan(master: Master, work: Work, *, everything: bool = True) -> Sequence[tup
     """Returns what is run before the checks, as (exercise or "", source) in order.
 
     First the set-up cells of the master, then all code of the student in the student's order; without `everything`
-    only the answers, for the student whose further cells spoil them.
+    only the answers, for the student whose further cells spoil them. A cell that is still to be written defines
+    nothing that another cell has defined: a copy of it may stand anywhere.
     """
     setup = [("", cell.source) for cell in master.cells("setup")]
-    if everything:
-        return [*setup, *work.code]
     names = [exercise_of(cell) for cell in master.cells("check")]
-    return [*setup, *((name, work.answers[name]) for name in names if name in work.answers)]
+    answers = work.code if everything else [(name, work.answers[name]) for name in names if name in work.answers]
+    given = {bare(cell.source) for cell in master.cells("solution")}
+    return [*setup, *((name, _if_missing(name, source, given)) for name, source in answers)]
+
+
+def _if_missing(name: str, source: str, given: set[str]) -> str:
+    """Returns the source of a cell, so that one without an answer does nothing where the exercise has one."""
+    if not name or not is_stub(source, given):
+        return source
+    return f"if {name!r} not in globals():\n{textwrap.indent(source, '    ')}"

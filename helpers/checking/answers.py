@@ -7,13 +7,16 @@ objects: inputs are fresh copies, and random state, gradient mode, warnings and 
 
 from __future__ import annotations
 
+import sys
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from io import StringIO
 from typing import Any, Protocol
+
+import torch
 
 from helpers.checking import model_probes, plain
 from helpers.checking.building import build, build_inputs
@@ -103,6 +106,7 @@ class InProcess:
             with ExitStack() as stack:
                 stack.enter_context(state_kept(generators=not self.alone))
                 stack.enter_context(output_kept(printed))
+                stack.enter_context(_not_compiled())
                 timer = stack.enter_context(time_limit(seconds, self.clock))
                 stack.callback(self._count_waiting, timer)
                 value = plain.fresh(take(prepare(question, self.answer, inputs, keywords)))
@@ -126,6 +130,11 @@ class InProcess:
 
     def _count_waiting(self, timer: Timer) -> None:
         self._waited += timer.waited
+
+
+def _not_compiled() -> AbstractContextManager[Any]:
+    """Has what `torch.compile` gives run as it was written: it is asked once for each size, and may lack a compiler."""
+    return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else nullcontext()
 
 
 def _changed(question: Ask, inputs: list[Any], before: list[Any]) -> bool:

@@ -1,15 +1,17 @@
 """The student's side of safe grading: run cells and answer questions over a socket, holding no solution of any kind.
 
-A message is four bytes of length and then JSON. Requests are `{"cell": source}` and
+A message is four bytes of length and then JSON. Requests are `{"file": path, "data": base64}`, `{"cell": source}` and
 `{"ask": name, "question": {...}, "seconds": s}`; replies say what happened in plain values. Whoever grades keeps the
 right answers and compares there, in another process.
 """
 
 from __future__ import annotations
 
+import base64
 import builtins
 import contextlib
 import json
+import os
 import pdb
 import random
 import re
@@ -20,6 +22,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from io import StringIO
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from helpers.checking import plain
@@ -214,6 +218,8 @@ def make_shell() -> Any:
 def run_cell(shell: Any, source: str, seconds: float) -> dict[str, Any]:
     """Runs one cell and returns whether it failed, with what error, and what it printed (shortened)."""
     printed = StringIO()
+    # A cell may import what the one before has written: here within the same moment, which Python would not notice.
+    sys.path_importer_cache.pop(os.getcwd(), None)
     try:
         with output_kept(printed), time_limit(seconds, "cpu"):
             result = shell.run_cell(source, store_history=False, silent=False)
@@ -237,14 +243,42 @@ def _nobody_is_there() -> None:
     from matplotlib import pyplot
 
     pyplot.switch_backend("agg")  # draws into memory
+    sys.path.insert(0, "")  # as in a notebook's kernel: the folder where the cells are at work
+    sys.dont_write_bytecode = True  # a module that is written anew within the same second would stay the old one
     builtins.input = lambda prompt="": ""
     sys.breakpointhook = pdb.set_trace = lambda *inputs, **keywords: None
     mpl.use = pyplot.switch_backend = lambda *inputs, **keywords: None
 
 
+def _find(shell: Any, name: str, here: Path) -> Any:
+    """Returns the answer of this name: a variable, else what stands in a module that lies beside the notebook.
+
+    Raises:
+        LookupError: when there is none.
+    """
+    if name in shell.user_ns:
+        return shell.user_ns[name]
+    for value in list(shell.user_ns.values()):
+        file = getattr(value, "__file__", None) if isinstance(value, ModuleType) else None
+        if file and here in Path(file).absolute().parents and hasattr(value, name):
+            return getattr(value, name)
+    raise LookupError(name)
+
+
+def _put(file: str, data: str) -> dict[str, Any]:
+    """Writes a file that lies beside the notebook; says what `run_cell` says."""
+    try:
+        Path(file).parent.mkdir(parents=True, exist_ok=True)
+        Path(file).write_bytes(base64.b64decode(data))
+    except (OSError, ValueError) as problem:
+        return {"ok": False, "error": f"{type(problem).__name__}: {problem}", "printed": ""}
+    return {"ok": True, "error": "", "printed": ""}
+
+
 def serve(channel: socket.socket, shell: Any) -> None:
     """Answers requests until the other side ends."""
     _nobody_is_there()
+    here, settled = Path.cwd(), False
     while True:
         try:
             request = receive(channel)
@@ -252,11 +286,22 @@ def serve(channel: socket.socket, shell: Any) -> None:
             return
         start = time.process_time()
         if "cell" in request:
-            reply = run_cell(shell, request["cell"], request["seconds"])
-        elif request["ask"] not in shell.user_ns:
-            missing = Reply("crashed", error="NameError: its cell was not run or failed", error_types=("NameError",))
-            reply = encode_reply(missing)
+            reply, settled = run_cell(shell, request["cell"], request["seconds"]), False
+        elif "file" in request:
+            reply = _put(request["file"], request["data"])
         else:
-            answer = InProcess(shell.user_ns[request["ask"]], clock="cpu", alone=True)
-            reply = encode_reply(answer.ask_once(Ask.decode(request["question"]), request["seconds"]))
+            if not settled:  # as the cell of a check in the notebook: `%autoreload` looks for what has changed
+                run_cell(shell, "pass", request["seconds"])
+            reply, settled = _asked(shell, request, here), True
         send(channel, reply | {"cpu": time.process_time() - start})
+
+
+def _asked(shell: Any, request: dict[str, Any], here: Path) -> dict[str, Any]:
+    """Returns the reply to a question."""
+    try:
+        answer = InProcess(_find(shell, request["ask"], here), clock="cpu", alone=True)
+    except Exception:  # noqa: BLE001 - there is none, or a student's own module looks for it in any way
+        name = request["ask"]
+        told = f"NameError: after all cells nothing is called {name}: its cell failed, or it is deleted or renamed"
+        return encode_reply(Reply("crashed", error=told, error_types=("NameError",)))
+    return encode_reply(answer.ask_once(Ask.decode(request["question"]), request["seconds"]))
