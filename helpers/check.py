@@ -17,7 +17,7 @@ from typing import Any
 
 from helpers import kernel, progress
 from helpers.checking import plain
-from helpers.checking.answers import Ask, InProcess
+from helpers.checking.answers import Ask, InProcess, find
 from helpers.checking.globals_used import globals_used
 from helpers.checking.judging import Case, Examples, Raised, Sealed, StageCases, judge
 from helpers.checking.verdict import Verdict
@@ -106,7 +106,8 @@ def check(answer: Any, name: str | None = None) -> Verdict | None:
     """
     if os.environ.get("NBGRADER_EXECUTION") == "autograde":
         return None  # the examiner's own line in the same cell gives the verdict
-    name = name or name_of_answer(answer, sys._getframe(1).f_globals)
+    variables = sys._getframe(1).f_globals
+    name = name or name_of_answer(answer, variables)
     examples = public_examples(name)
     if name not in examples:
         known = ", ".join(sorted(_files()))
@@ -118,9 +119,23 @@ def check(answer: Any, name: str | None = None) -> Verdict | None:
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.outcome != "right":
         raise NotRightYet(str(verdict))
     verdict = _with_offer(verdict)
-    progress.note(verdict)
+    if is_another := _is_another(answer, name, variables):
+        verdict = replace(verdict, notes=(is_another, *verdict.notes))
+    else:
+        progress.note(verdict)
     progress.show(verdict)
     return None
+
+
+def _is_another(answer: Any, name: str, variables: Mapping[str, Any]) -> str:
+    """Returns a sentence where what a notebook has checked is not what grading will ask, else ""."""
+    try:
+        asked = find(variables, name, Path.cwd())
+    except LookupError:
+        asked = None
+    if asked is answer or variables.get("__name__") != "__main__":
+        return ""
+    return f"Grading asks what your notebook calls `{name}`, which is not what was checked here: write `{name} = ...`."
 
 
 def _with_offer(verdict: Verdict) -> Verdict:

@@ -114,7 +114,7 @@ def test_a_further_cell_that_spoils_an_answer_costs_nothing(students: ForkServer
     cells.cells.append(nbformat.v4.new_code_cell("def causal_mask(size):\n    return 'an old attempt'\n"))
     result = graded(students, "01_causal_mask", cells, tmp_path / "ada")
     assert not lost(result)
-    assert "a further cell changes what causal_mask uses; it was marked without it" in result.put_right
+    assert "a further cell changes what an answer uses; marked without it: causal_mask" in result.put_right
 
 
 def test_a_check_says_what_only_an_experiment_makes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,6 +178,12 @@ def test_globals_are_found_through_functions_of_the_same_notebook() -> None:
         world,
     )
     assert globals_used(world["Answer"]) == {"helper", "SCALE", "OFFSET"}
+
+
+def test_the_variables_of_a_module_are_no_variables_of_the_notebook() -> None:
+    module: dict[str, object] = {"__name__": "mine"}
+    exec("scores = 1\n\ndef answer(size):\n    return scores", module)
+    assert globals_used(module["answer"]) == set()
 
 
 def test_an_installed_course_has_the_names_of_experiments(repository: Path) -> None:

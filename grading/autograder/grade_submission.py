@@ -108,7 +108,13 @@ def grade(  # noqa: PLR0913 - the whole of what a mark depends on
         patience.wall = max(patience.wall, budget.alone)
         _improve(graded, grading, spoiled, Way.ANSWERS_ALONE, told)
     if overtaken := [name for name in _lost(graded, work) if work.is_overtaken(name)]:
-        _improve(graded, grading, overtaken, Way.IN_PLACE, "a later cell changes what an answer uses; marked without that cell: {}")
+        _improve(
+            graded,
+            grading,
+            overtaken,
+            Way.IN_PLACE,
+            "a later cell changes what an answer uses; marked without that cell: {}",
+        )
     stopped = [name for name in _lost(graded, work) if graded.verdicts[name].outcome in ("crashed", "not attempted")]
     if stopped and graded.errors.get(""):
         graded.put_right.append(f"a cell that is no answer's own stopped: {graded.errors['']}")

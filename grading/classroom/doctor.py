@@ -20,7 +20,7 @@ from typing import Any
 
 from grading import assignments as released
 from grading.answers import Reading, join, read_cells
-from grading.cells import bare, defines, grade_id, kind, settings, text
+from grading.cells import bare, defines, grade_id, is_stub, kind, settings, text
 from grading.classroom.rescue import HALF, BeyondMendingError, Cell, load
 from grading.course import ROOT
 from grading.errors import CourseError
@@ -60,7 +60,8 @@ def _rebuild(student: Sequence[Cell], master: Sequence[Cell], found: Diagnosis) 
     own, extra = _sort_cells(student, master, moved)
     for name, cell in reading.elsewhere.items():
         found.problems.append(f"{name} stands in another cell than its own; it is put into its own")
-        own[name] += [] if name in moved else [cell]  # it stays where it is, too: what stands before it may fail
+        if name not in moved:  # it stays where it is, too: what stands before it may fail, or it holds two answers
+            own[name] = [*(one for one in own.get(name, []) if not is_stub(text(one), reading.given)), cell]
     order = [one["id"] for one in master]
     if list(own) != sorted(own, key=order.index):
         found.problems.append("its cells are not in their order; they are put back")
@@ -98,12 +99,16 @@ def _without_halves(student: Sequence[Cell], master: Sequence[Cell]) -> list[Cel
 
 
 def _find_moved(reading: Reading, master: Sequence[Cell]) -> dict[str, Cell]:
-    """Returns the cells that hold the answers to exercises whose own cells are deleted or as released."""
+    """Returns the cells that hold the answers to exercises whose own cells are deleted or as released.
+
+    Not the own cell of another exercise, which may hold two answers.
+    """
     stubs = {grade_id(one): bare(text(one)) for one in master}
     return {
         name: cell
         for name, cell in reading.elsewhere.items()
         if all(bare(text(one)) == stubs[name] for one in reading.own.get(name, []))
+        and grade_id(cell) not in reading.own
     }
 
 

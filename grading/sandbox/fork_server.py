@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
 from enum import Enum
@@ -41,6 +42,9 @@ class ForkServer:
 
     def __init__(self, *, protected: bool = True, limits: Limits | None = None) -> None:
         self._protected, self._limits = protected, limits
+        self._folder = (
+            None if protected else tempfile.TemporaryDirectory(prefix="students-", ignore_cleanup_errors=True)
+        )
         self._control, theirs = socket.socketpair()
         places = json.dumps([str(ROOT), *(folder for folder in sys.path if os.path.isabs(folder))])
         mode = "protected" if protected else "unprotected"
@@ -58,7 +62,7 @@ class ForkServer:
                 "NBGRADER_EXECUTION": "autograde",  # as in nbgrader: there `check` says nothing and needs no examples
                 **{name: os.environ[name] for name in (DEBUG,) if name in os.environ},
             },
-            cwd="/",
+            cwd=self._folder.name if self._folder else "/",
             stdin=subprocess.DEVNULL,
         )
         theirs.close()
@@ -74,6 +78,8 @@ class ForkServer:
         self._control.close()
         self._process.kill()
         self._process.wait()
+        if self._folder:
+            self._folder.cleanup()
 
     def another(self) -> ForkServer:
         """Returns a new one like this, for when this one has ended. It has made no models."""

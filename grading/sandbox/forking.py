@@ -16,6 +16,7 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -191,6 +192,8 @@ def _become_student(channel: socket.socket, warm: Warm, server: int) -> NoReturn
         os.close(nothing)
         if warm.policy is not None:
             sandbox.enter(warm.policy, server, log)
+        else:
+            os.chdir(tempfile.mkdtemp(dir="."))  # cells may write files, and none that another student's cells find
         # After a fork PyTorch makes its pool of threads anew at the first use. Threads of a student that come
         # there together would find it half made ("Invalid thread pool!"), so it is made before there are any.
         torch.set_num_threads(1)

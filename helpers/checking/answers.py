@@ -10,10 +10,12 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from io import StringIO
+from pathlib import Path
+from types import ModuleType
 from typing import Any, Protocol
 
 import torch
@@ -64,6 +66,26 @@ class Answer(Protocol):
 
     def spent(self) -> float:
         """Returns the time used so far, in seconds of the answer's own clock."""
+
+
+def find(variables: Mapping[str, Any], name: str, here: Path) -> Any:
+    """Returns the answer of this name in a notebook: a variable, or a part of a module beside the notebook.
+
+    Args:
+        variables: those of the notebook.
+        name: the exercise.
+        here: the notebook's folder.
+
+    Raises:
+        LookupError: when there is none.
+    """
+    if name in variables:
+        return variables[name]
+    for value in list(variables.values()):
+        file = getattr(value, "__file__", None) if isinstance(value, ModuleType) else None
+        if file and here in Path(file).absolute().parents and hasattr(value, name):
+            return getattr(value, name)
+    raise LookupError(name)
 
 
 class InProcess:

@@ -9,7 +9,10 @@ from typing import Any
 
 
 def globals_used(answer: Any) -> set[str]:
-    """Returns the names of global variables that an answer, or what it uses of the same notebook, looks up."""
+    """Returns the names of global variables that an answer, or what it uses of the same notebook, looks up.
+
+    What a function of another module looks up there is no variable of the notebook.
+    """
     found, waiting, seen = set[str](), [answer], set[int]()
     while waiting:
         value = waiting.pop()
@@ -17,6 +20,8 @@ def globals_used(answer: Any) -> set[str]:
             continue
         seen.add(id(value))
         for function in functions_of(value):
+            if function.__globals__.get("__name__") != "__main__":
+                continue
             for name in _looked_up(function.__code__):
                 found.add(name)
                 other = function.__globals__.get(name)

@@ -23,11 +23,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from helpers.checking import plain
-from helpers.checking.answers import LATE, NOT_ATTEMPTED, PLACE, UNREADABLE, Ask, InProcess, Reply
+from helpers.checking.answers import LATE, NOT_ATTEMPTED, PLACE, UNREADABLE, Ask, InProcess, Reply, find
 from helpers.checking.clock import TooSlow, time_limit
 from helpers.checking.limits import output_kept
 from helpers.checking.texts import is_latin_name, spoken
@@ -250,21 +249,6 @@ def _nobody_is_there() -> None:
     mpl.use = pyplot.switch_backend = lambda *inputs, **keywords: None
 
 
-def _find(shell: Any, name: str, here: Path) -> Any:
-    """Returns the answer of this name: a variable, else what stands in a module that lies beside the notebook.
-
-    Raises:
-        LookupError: when there is none.
-    """
-    if name in shell.user_ns:
-        return shell.user_ns[name]
-    for value in list(shell.user_ns.values()):
-        file = getattr(value, "__file__", None) if isinstance(value, ModuleType) else None
-        if file and here in Path(file).absolute().parents and hasattr(value, name):
-            return getattr(value, name)
-    raise LookupError(name)
-
-
 def _put(file: str, data: str) -> dict[str, Any]:
     """Writes a file that lies beside the notebook; says what `run_cell` says."""
     try:
@@ -299,7 +283,7 @@ def serve(channel: socket.socket, shell: Any) -> None:
 def _asked(shell: Any, request: dict[str, Any], here: Path) -> dict[str, Any]:
     """Returns the reply to a question."""
     try:
-        answer = InProcess(_find(shell, request["ask"], here), clock="cpu", alone=True)
+        answer = InProcess(find(shell.user_ns, request["ask"], here), clock="cpu", alone=True)
     except Exception:  # noqa: BLE001 - there is none, or a student's own module looks for it in any way
         name = request["ask"]
         told = f"NameError: after all cells nothing is called {name}: its cell failed, or it is deleted or renamed"
