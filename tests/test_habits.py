@@ -12,19 +12,23 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
+import torch
 from nbformat import NotebookNode
 
-from grading import exercise
+from grading import exercises
 from grading.autograder.grade_submission import Graded, grade
 from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import read
 from grading.course import ROOT, Course
 from grading.sandbox.student_process import ForkServerClient
-from tests import kept
+from helpers.check import check, public_examples
+from helpers.checking.judging import Examples
 from tests.submissions import ASSIGNMENT, cell, released
 
 pytestmark = pytest.mark.sandbox
@@ -279,9 +283,20 @@ def students() -> Iterator[ForkServerClient]:
         yield made
 
 
+@dataclass(frozen=True)
+class Public:
+    """An exercise that asks what `check` asks: what is graded here is how cells are run, not what is drawn."""
+
+    name: str
+
+    def variant(self, seed: str) -> Examples:
+        return public_examples(self.name)[self.name]
+
+
 def graded(students: ForkServerClient, folder: Path) -> Graded:
     master = load_master(Course(ROOT), ASSIGNMENT)
-    return grade(students, master, read(folder, master), exercise.load(ASSIGNMENT), kept.IN_SANDBOX)
+    asked: Any = {name: Public(name) for name in exercises.names(ASSIGNMENT)}
+    return grade(students, master, read(folder, master), asked, "public")
 
 
 @pytest.mark.parametrize("name", HABITS)
@@ -298,3 +313,52 @@ def test_what_check_calls_right_is_right_in_grading(
 
 # Green when its cells were run one by one as they were written; not when all are run from top to bottom.
 RED_BY_RUN_ALL = {*ELSEWHERE, "all_last", "two_in_a_later_one"}
+
+
+def changed(folder: Path, change: Habit) -> Path:
+    """Writes a submission with right answers, but for a change."""
+    notebook = released()
+    for name, source in RIGHT.items():
+        cell(notebook, name).source = source
+    change(notebook)
+    folder.mkdir(parents=True)
+    (folder / f"{ASSIGNMENT}.ipynb").write_text(nbformat.writes(notebook), encoding="utf-8")
+    return folder
+
+
+TOLD = {
+    "module_not_handed_in": (
+        above("from missing import causal_mask"),
+        "a cell that is no answer's own stopped: ModuleNotFoundError: No module named 'missing'",
+    ),
+    "other_name": (own(MASK.replace("causal_mask", "my_mask")), "no cell defines causal_mask"),
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_what_grading_cannot_do_is_told(students: ForkServerClient, tmp_path: Path, name: str) -> None:
+    change, sentence = TOLD[name]
+    result = graded(students, changed(tmp_path / "ada" / ASSIGNMENT, change))
+    assert result.verdicts["causal_mask"].earned == 0
+    assert any(line.startswith(sentence) for line in result.put_right), result.put_right
+    assert result.verdicts["padding_mask"].outcome == "right"
+
+
+def test_a_check_of_something_else_says_what_grading_asks(capsys: pytest.CaptureFixture[str]) -> None:
+    world: dict[str, Any] = {"__name__": "__main__", "torch": torch, "check": check}
+    exec(f"{MASK}\nmy_mask = lambda size: causal_mask(size)\ncheck(my_mask, 'causal_mask')", world)
+    said = capsys.readouterr().out
+    assert "all checks passed" in said
+    assert "Grading asks what your notebook calls `causal_mask`, which is not what was checked here" in said
+    exec("check(causal_mask)", world)
+    assert "Grading asks" not in capsys.readouterr().out
+
+
+def test_two_students_graded_without_a_sandbox_do_not_find_each_others_files() -> None:
+    with ForkServerClient(protected=False) as unprotected:
+        first, second = unprotected.student(), unprotected.student()
+        assert first.run("open('mine.py', 'w').write('value = 1')", 10.0) == ""
+        assert first.run("import mine", 10.0) == ""
+        assert "No module named 'mine'" in second.run("import mine", 10.0)
+        first.close()
+        second.close()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import math
+import os
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 from nbformat import NotebookNode
 
-from grading import exercise, names
+from grading import cells, exercise, names
 from grading.answers import read_cells
 from grading.autograder import submission
 from grading.autograder.submission import Master
@@ -307,3 +310,75 @@ def test_names_that_a_student_has_chosen_are_told_shortly() -> None:
     assert told.startswith("`axxx")
     assert told.endswith(" and 8 more")
     assert len(told) < 700
+
+
+# --- which cells answer -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("def f(x):\n    'Doubles.'\n    raise NotImplementedError", True),
+        ("import torch\nclass F:\n    def g(self):\n        super().g()\n        raise NotImplementedError('x')", True),
+        ("def f(kind):\n    if kind == 'a':\n        return 1\n    raise NotImplementedError(kind)", False),
+        ("def f(x):\n    raise NotImplementedError\n\n\nf = abs", False),
+        ("raise NotImplementedError", False),
+        ("def f(:\n    raise NotImplementedError", False),
+    ],
+)  # fmt: skip
+def test_a_cell_that_only_raises_is_no_answer(source: str, expected: bool) -> None:
+    assert cells.is_stub(source, ()) == expected
+    assert cells.is_stub(source, {cells.bare(source)})
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("from mine import g, f", True),
+        ("from mine import (f, g)", True),
+        ("f: Callable = abs", True),
+        ("f == abs", False),
+        ("from mine import g  # f comes later", False),
+        ("from f import g", False),
+    ],
+)
+def test_an_import_is_an_answer(source: str, expected: bool) -> None:
+    assert cells.defines(source, "f") == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("%reset -f", True),
+        ("  %reset_selective -f torch", True),
+        ("exec(open('mine.py').read())", True),
+        ("from mine import *", True),
+        ("files = !ls", True),
+        ("%matplotlib inline", False),
+        ("%load_ext autoreload\n%autoreload 2", False),
+        ("%%writefile mine.py\ntorch = 5", False),
+        ("# notes\n", False),
+        ("print(1)", False),
+        ("", False),
+    ],
+)
+def test_what_may_bind_any_name_is_known(source: str, expected: bool) -> None:
+    assert names.is_unclear(source) == expected
+    assert not names.bound(["%%writefile mine.py\ntorch = 5"])
+    assert names.bound(["%%time\ntorch = 5"]) == {"torch"}
+
+
+def test_files_beside_a_notebook_come_along_where_its_cells_name_them(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    for file in ("mine.py", "other.py", "unused.py", "parts/masks.py", "table.csv", ".hidden.py", "timestamp.txt"):
+        (tmp_path / file).write_text("import other" if file == "mine.py" else file)
+    (tmp_path / "linked.py").symlink_to(tmp_path / "mine.py")
+    (tmp_path / "folder").symlink_to(tmp_path / "parts")
+    (tmp_path / "large.py").write_bytes(b"#" * (submission.MAX_BESIDE + 1))
+    os.mkfifo(tmp_path / "pipe.py")
+    named = "mine, parts.masks, table.csv, hidden, timestamp.txt, linked, folder/masks.py, large, pipe"
+    work = submission.Work()
+    found = submission._files_beside(tmp_path / "notebook.ipynb", [named], work)
+    assert sorted(found) == ["mine.py", "other.py", "parts/masks.py", "table.csv"]
+    assert base64.b64decode(found["table.csv"]) == b"table.csv"
+    assert work.put_right == ["'large.py' was left out: files beside a notebook may have 4 MB in all"]

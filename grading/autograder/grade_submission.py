@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from grading.autograder.submission import Master, Work, plan
-from grading.cells import exercise_of
+from grading.cells import defines, exercise_of
 from grading.examiner import examine
 from grading.exercise import Exercise
 from grading.reading_time import Allowance, TooDear
@@ -118,6 +118,10 @@ def grade(  # noqa: PLR0913 - the whole of what a mark depends on
     stopped = [name for name in _lost(graded, work) if graded.verdicts[name].outcome in ("crashed", "not attempted")]
     if stopped and graded.errors.get(""):
         graded.put_right.append(f"a cell that is no answer's own stopped: {graded.errors['']}")
+    for name in stopped:
+        defined = any(defines(source, name) for _, source in work.code)
+        if graded.verdicts[name].error_type == "NameError" and not defined:
+            graded.put_right.append(f"no cell defines {name}: is what it asks for called otherwise?")
     graded.odd = patience.odd
     return graded
 
@@ -253,10 +257,11 @@ class _Grading:
         self._process = process = self._students.student(self._patience)
         self._add("fork", start)
         try:
-            for file, data in self._work.files.items():
-                process.put(file, data)
+            problems = [process.put(file, data) for file, data in self._work.files.items()]
         except ChannelError as problem:  # no cell has run in it: somebody else has ended it
-            self._graded.errors.setdefault("", f"the files beside the notebook could not be written: {problem}")
+            problems = [str(problem)]
+        for told in filter(None, problems):
+            self._note("", f"a file beside the notebook could not be written: {told}")
         return process
 
     def _run_next(self, process: Student) -> None:

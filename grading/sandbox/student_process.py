@@ -222,13 +222,14 @@ class Student:
         error = reply.get("error")
         return spoken(error) if isinstance(error, str) and reply.get("ok") is not True else ""
 
-    def put(self, file: str, data: str) -> None:
-        """Writes a file where the process is at work, from its content in base64.
+    def put(self, file: str, data: str) -> str:
+        """Writes a file where the process is at work, from its content in base64; returns "" or the error.
 
         Raises:
             ChannelError: when the process has ended, or took too long.
         """
-        self._talk({"file": file, "data": data}, WAITING)
+        reply = self._talk({"file": file, "data": data}, WAITING)
+        return "" if reply.get("ok") is True else spoken(str(reply.get("error")))
 
     def answer(self, name: str) -> RemoteAnswer:
         """Returns the answer with this name, to be asked."""
