@@ -79,7 +79,7 @@ class Work:
         end = self.ends().get(name, len(sources))
         if not are_short(sources):
             return False
-        names = {name, *used(sources[:end])}
+        names = {name, *used(sources[:end]), *bound(sources[:end])}
         return any((bound([source]) | changed([source])) & names or is_unclear(source) for source in sources[end:])
 
     def digest(self) -> str:
