@@ -115,15 +115,25 @@ def grade(  # noqa: PLR0913 - the whole of what a mark depends on
             Way.IN_PLACE,
             "a later cell changes what an answer uses; marked without that cell: {}",
         )
-    stopped = [name for name in _lost(graded, work) if graded.verdicts[name].outcome in ("crashed", "not attempted")]
+    _tell_what_stopped(graded, work)
+    graded.odd = patience.odd
+    return graded
+
+
+def _tell_what_stopped(graded: Graded, work: Work) -> None:
+    """Says why answers are not there: the error of a cell that may have made them, or that no cell does."""
+    outcomes = {name: graded.verdicts[name].outcome for name in _lost(graded, work)}
+    stopped = [
+        name
+        for name, outcome in outcomes.items()
+        if outcome == "crashed" or (outcome == "not attempted" and work.is_in_further_cell(name))
+    ]
     if stopped and graded.errors.get(""):
         graded.put_right.append(f"a cell that is no answer's own stopped: {graded.errors['']}")
     for name in stopped:
         defined = any(defines(source, name) for _, source in work.code)
         if graded.verdicts[name].error_type == "NameError" and not defined:
             graded.put_right.append(f"no cell defines {name}: is what it asks for called otherwise?")
-    graded.odd = patience.odd
-    return graded
 
 
 class Way(Enum):

@@ -65,6 +65,10 @@ class Work:
                 found[name] = places[-1]
         return found
 
+    def is_in_further_cell(self, name: str) -> bool:
+        """Says whether a further cell of the student may define an answer."""
+        return any(not owner and (defines(source, name) or is_unclear(source)) for owner, source in self.code)
+
     def is_spoiled(self, name: str) -> bool:
         """Says whether one of the student's further cells may change what an answer uses, or the answer."""
         further = [source for owner, source in self.code if not owner]
@@ -122,7 +126,7 @@ def read(folder: Path, master: Master) -> Work:
     work.put_right += [f"the cell of {name} is not a code cell; it was run as one" for name in retyped]
     names = [exercise_of(cell) for cell in master.cells("check")]
     for name in [*names, *(grade_id(cell) for cell in master.cells("essay"))]:
-        copies = len(reading.own.get(name, []))
+        copies = sum(not is_stub(text(cell), reading.given) for cell in reading.own.get(name, []))
         if copies > 1 and name in names:
             work.put_right.append(f"the cell of {name} stands {copies} times; they were run one after the other")
         if name in reading.elsewhere:
