@@ -23,7 +23,7 @@ LINE_END = re.compile(r"\r\n|\r|\n")  # Python's own: `splitlines` knows others,
 TRAINS = re.compile("train|fit|sweep|learn(?!ing)")
 # What a cell may bind or delete variables with, which its statements do not show.
 UNCLEAR = re.compile(
-    r"^\s*%+(?:reset|reset_selective|xdel|run|load|store|aimport|pylab|macro|edit)\b|get_ipython|import \*"
+    r"^[ \t]*%+(?:reset|reset_selective|xdel|run|load|store|aimport|pylab|macro|edit)\b|get_ipython|import \*"
     r"|\b(?:exec|globals|locals|vars|setattr|delattr|reload)\(",
     re.MULTILINE,
 )

@@ -108,13 +108,8 @@ def grade(  # noqa: PLR0913 - the whole of what a mark depends on
         patience.wall = max(patience.wall, budget.alone)
         _improve(graded, grading, spoiled, Way.ANSWERS_ALONE, told)
     if overtaken := [name for name in _lost(graded, work) if work.is_overtaken(name)]:
-        _improve(
-            graded,
-            grading,
-            overtaken,
-            Way.IN_PLACE,
-            "a later cell changes what an answer uses; marked without that cell: {}",
-        )
+        told = "a later cell changes what an answer uses; marked without that cell: {}"
+        _improve(graded, grading, overtaken, Way.IN_PLACE, told)
     _tell_what_stopped(graded, work)
     graded.odd = patience.odd
     return graded
