@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grading import cells
+from grading.essay_cells import Essay, read_essays
+
+OTHER_NAME = "the file is called"  # how the note on a file's name begins: it may be the name of its author
 
 
 @dataclass
@@ -23,7 +26,7 @@ class Reading:
     whose own they are, else "". Cells that stand in the released notebook as they are belong to nobody; changed checks
     and set-up cells are the student's, too. `experiments` are the experiment and set-up cells of the notebook, changed
     or not, each with its place among `code`: how many of them stand before. `given` are the texts of the released
-    cells that are to be written, without space.
+    cells that are to be written, without space. `essays` are the written answers, wherever they stand.
     """
 
     own: dict[str, list[Any]] = field(default_factory=dict)
@@ -31,9 +34,10 @@ class Reading:
     code: list[tuple[str, Any]] = field(default_factory=list)
     experiments: list[tuple[int, Any]] = field(default_factory=list)
     given: set[str] = field(default_factory=set)
+    essays: dict[str, Essay] = field(default_factory=dict)
 
     def answer(self, name: str) -> str | None:
-        """Returns the answer to an exercise or an essay, None when no cell has any."""
+        """Returns the answer to an exercise, None when no cell has any."""
         found = [*self.own.get(name, []), *([self.elsewhere[name]] if name in self.elsewhere else [])]
         sources = [cells.text(cell) for cell in found]
         answered = [source for source in sources if not cells.is_stub(source, self.given)]
@@ -77,6 +81,7 @@ def read_cells(student: Sequence[Any], released: Sequence[Any]) -> Reading:
         answering = [(own, cell) for own, cell in written if cells.defines(cells.text(cell), name)]
         if answering and all(own != name for own, _ in answering):
             reading.elsewhere[name] = answering[-1][1]
+    reading.essays = read_essays(student, released, reading.elsewhere.values())
     return reading
 
 

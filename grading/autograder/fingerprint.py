@@ -18,6 +18,7 @@ GRADING = (
     "cells.py",
     "examiner.py",
     "contracts.py",
+    "essay_cells.py",
     "exercise.py",
     "names.py",
     "reading_time.py",

@@ -54,7 +54,7 @@ def graded_notebook(master: Master, work: Work, graded: Graded, key: str) -> Not
         note.id = "put-right"
         notebook.cells.insert(0, note)
     verdicts = {name: _recorded(graded, name) for name in graded.verdicts}
-    notebook.metadata["grading"] = {"key": key, "verdicts": verdicts, "put_right": graded.put_right}
+    notebook.metadata["grading"] = {"key": key, "verdicts": verdicts, "put_right": graded.put_right, "odd": graded.odd}
     return notebook
 
 

@@ -55,7 +55,13 @@ class Answers:
 def _of(notebook: Any) -> dict[str, str]:
     """Returns the fingerprints of the answers in a graded notebook."""
     cells = [cell for cell in cells_of(notebook) or [] if kind(cell) in ("solution", "essay")]
-    return {grade_id(cell): hashlib.sha256(text(cell).encode()).hexdigest() for cell in cells}
+    return {grade_id(cell): hashlib.sha256(_read_of(cell).encode()).hexdigest() for cell in cells}
+
+
+def _read_of(cell: Any) -> str:
+    """Returns what a person reads of an answer: its text, and its pictures where it has some."""
+    pictures = cell.get("attachments")
+    return text(cell) + (json.dumps(pictures, sort_keys=True) if pictures else "")
 
 
 def _of_file(path: Path) -> dict[str, str]:

@@ -19,8 +19,9 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from grading.answers import Reading, read_cells
+from grading.answers import OTHER_NAME, Reading, read_cells
 from grading.cells import bare, cells_of, defines, exercise_of, grade_id, is_experiment, is_stub, kind, text
+from grading.essay_cells import Essay, Pictures
 from grading.files import read_bounded
 from grading.names import are_few, are_short, bound, changed, is_unclear, needed, trained, used
 from grading.reading_time import Allowance, TooDear
@@ -42,13 +43,14 @@ class UnreadableError(ValueError):
 class Work:
     """The answers of one submission.
 
-    `answers` are sources of solution cells and texts of essays by grade id; `code` are all code cells of the student
-    in order, with the id of those that have one, and among them what these need of experiment cells; `files` are what
-    lies beside the notebook and is named in its cells, in base64 by path; `put_right` are sentences on what was not as
-    it should be.
+    `answers` are sources of solution cells and texts of essays by grade id, `pictures` those of essays by grade id;
+    `code` are all code cells of the student in order, with the id of those that have one, and among them what these
+    need of experiment cells; `files` are what lies beside the notebook and is named in its cells, in base64 by path;
+    `put_right` are sentences on what was not as it should be.
     """
 
     answers: dict[str, str] = field(default_factory=dict)
+    pictures: dict[str, Pictures] = field(default_factory=dict)
     code: list[tuple[str, str]] = field(default_factory=list)
     put_right: list[str] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
@@ -88,7 +90,8 @@ class Work:
 
     def digest(self) -> str:
         """Returns a fingerprint of everything that grading looks at."""
-        data = json.dumps([sorted(self.answers.items()), self.code, self.put_right, *sorted(self.files.items())])
+        further = [sorted(found.items()) for found in (self.files, self.pictures) if found]
+        data = json.dumps([sorted(self.answers.items()), self.code, self.put_right, *further])
         return hashlib.sha256(data.encode()).hexdigest()
 
 
@@ -124,10 +127,9 @@ def read(folder: Path, master: Master) -> Work:
     work.files = _files_beside(path, [source for _, source in work.code], work)
     retyped = dict.fromkeys(name for name, cell in reading.code if name and cell.get("cell_type") != "code")
     work.put_right += [f"the cell of {name} is not a code cell; it was run as one" for name in retyped]
-    names = [exercise_of(cell) for cell in master.cells("check")]
-    for name in [*names, *(grade_id(cell) for cell in master.cells("essay"))]:
+    for name in [exercise_of(cell) for cell in master.cells("check")]:
         copies = sum(not is_stub(text(cell), reading.given) for cell in reading.own.get(name, []))
-        if copies > 1 and name in names:
+        if copies > 1:
             work.put_right.append(f"the cell of {name} stands {copies} times; they were run one after the other")
         if name in reading.elsewhere:
             work.put_right.append(f"{name} was found in another cell than its own")
@@ -136,7 +138,21 @@ def read(folder: Path, master: Master) -> Work:
             work.put_right.append(f"the cell of {name} is missing")
         else:
             work.answers[name] = answer
+    for cell in master.cells("essay"):
+        _take_essay(reading.essays[grade_id(cell)], cell, work)
     return work
+
+
+def _take_essay(essay: Essay, cell: NotebookNode, work: Work) -> None:
+    """Takes a written answer; the cell as it was released where there is none, so that nobody has to read nothing."""
+    name = grade_id(cell)
+    work.put_right += [f"{name}: {note}" for note in essay.notes]
+    if essay.pictures:
+        work.pictures[name] = essay.pictures
+    if essay.text or essay.has_cell:
+        work.answers[name] = essay.text or cell.source
+    else:
+        work.put_right.append(f"the cell of {name} is missing")
 
 
 def _with_experiments(reading: Reading, master: Master, work: Work) -> list[tuple[str, str]]:
@@ -246,7 +262,7 @@ def _notebook_file(folder: Path, assignment: str, work: Work) -> Path:
     if expected in found:
         return expected
     if len(found) == 1:
-        work.put_right.append(f"the file is called {printable(found[0].name)!r} in place of {expected.name!r}")
+        work.put_right.append(f"{OTHER_NAME} {printable(found[0].name)!r} in place of {expected.name!r}")
         return found[0]
     others = sorted(path.name for path in folder.iterdir() if path.name != "timestamp.txt")
     names = ", ".join(repr(printable(name)) for name in others)[:200]
@@ -296,6 +312,8 @@ def rebuilt(master: Master, work: Work) -> NotebookNode:
             cell.outputs, cell.execution_count = [], None
         if kind(cell) in ("solution", "essay"):
             cell.source = work.answers.get(grade_id(cell), "")
+        if grade_id(cell) in work.pictures:
+            cell.attachments = work.pictures[grade_id(cell)]
     return notebook
 
 
