@@ -58,7 +58,7 @@ c.LateSubmissionPlugin.penalty_method = "none"  # "zero" takes everything off
 c.GenerateFeedback.exporter_class = "grading.pages.exporter.FeedbackExporter"
 c.GenerateFeedback.preprocessors = ["grading.pages.exporter.Grades"]
 # formgrader too would run what students wrote as HTML, with the rights of whoever is logged in: it is shown as typed.
-c.HTMLExporter.filters = {"markdown2html": "grading.pages.markup.markdown"}
+c.HTMLExporter.filters = {"markdown2html": "grading.pages.markup.markdown_of_cell"}
 # A hub names the exchange that all its users share; without one it lies in the course, and everybody is one account.
 own_exchange = os.path.join(c.CourseDirectory.root, "gradebook", "exchange")
 c.Exchange.root = os.environ.get("COURSE_EXCHANGE") or own_exchange

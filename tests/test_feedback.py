@@ -4,6 +4,7 @@ import base64
 import html.parser
 import re
 import time
+import types
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from grading.classroom import plain_grading as classroom
 from grading.course import ROOT, Course
 from grading.errors import CourseError
 from grading.pages import feedback
-from grading.pages.exporter import make_page
+from grading.pages.exporter import make_page, state_of
 from grading.pages.markup import markdown
 from grading.pages.mathml import mathml
 from helpers import plots
@@ -143,6 +144,96 @@ def test_what_students_write_print_and_show_is_escaped() -> None:
     assert sum(tag == "img" for tag, _ in page.tags) == 2  # both decoded and encoded again
 
 
+GIF = "R0lGODlhAQABAAAAACw="
+PICTURES = {
+    "drawing.png": {"image/png": PNG},
+    "my cat.gif": {"image/svg+xml": GIF},  # its kind is told by its bytes
+    "svg.png": {"image/png": base64.b64encode(f"<svg onload='alert(1)'>{EVIL}</svg>".encode()).decode()},
+    "html.png": {"text/html": EVIL},
+    "broken.png": {"image/png": f'{PNG}" onerror="alert(1)'},
+    "large.png": {"image/png": PNG + "A" * (8 << 20)},
+    "list.png": {"image/png": [PNG]},
+    "none.png": {},
+}
+
+
+def test_pictures_of_an_essay_are_shown_where_they_are_safe() -> None:
+    text = "\n\n".join(
+        [
+            "![a *drawing*](attachment:drawing.png)",
+            '<p align="center"><img alt="a &lt;cat&gt;" src=\'attachment:my%20cat.gif\' onerror="alert(1)"></p>',
+            "Text <IMG SRC=attachment:drawing.png onload=alert(1)> goes on.",
+            f"![uri](data:image/gif;base64,{GIF}) <img src='data:image/svg+xml;base64,{PNG}'>",
+            *(
+                f'![{name}](attachment:{name} "a title")'
+                for name in PICTURES
+                if name not in ("drawing.png", "my cat.gif")
+            ),
+            f"![{EVIL}](attachment:absent.png) ![svg uri](data:image/svg+xml;base64,PHN2Zz4=)",
+            f"![h](data:text/html,{EVIL}) <img src='x' alt='attachment:drawing.png'>",
+            '<img src="http://evil.example/x.png"> <img src="data:text/html,x">',
+            f'<img src="attachment:drawing.png" alt=\'{EVIL}"><script>alert(3)</script>\'>',
+        ]
+    )
+    essay = nbformat.v4.new_markdown_cell(text)
+    essay.attachments = PICTURES
+    page = refuse_anything_active(make_page(graded(marked(essay, solution=True, grade=True, grade_id="essay")), {}))
+    pictures = [attributes for tag, attributes in page.tags if tag == "img"]
+    assert all(set(one) == {"alt", "src"} for one in pictures)
+    assert [(one["src"] or "")[:16] for one in pictures] == [
+        *("data:image/png;b", "data:image/gif;b", "data:image/png;b", "data:image/gif;b", "data:image/png;b"),
+        *("data:image/png;b",) * (len(pictures) - 5),
+    ]
+    assert [one["alt"] for one in pictures[:3]] == ["a drawing", "a <cat>", "a picture without a description"]
+    assert len(pictures) == 6  # the five, and the one in a list
+    assert page.text.count("not shown: expected a PNG, JPEG, GIF or WebP picture of at most 4 MB") == 7
+    assert "<script>alert(3)</script>" in page.text
+    for address in ("http://evil.example/x.png", "data:text/html,x"):
+        assert f'<img src="{address}">' in page.text  # as it was typed
+
+
+def test_a_text_that_is_cut_says_so() -> None:
+    assert "... (7 characters more)" in markdown("word " * 20_000 + "and end")
+
+
+def test_formgrader_shows_the_pictures_of_a_cell() -> None:
+    from nbconvert.exporters import HTMLExporter
+    from traitlets.config import Config
+    from traitlets.config.loader import PyFileConfigLoader
+
+    config = Config()
+    config.merge(PyFileConfigLoader("nbgrader_config.py", str(ROOT)).load_config())
+    essay = nbformat.v4.new_markdown_cell(f"![d](attachment:d.png) {EVIL}")
+    essay.attachments = {"d.png": {"image/png": PNG}}
+    made = HTMLExporter(config=config).from_notebook_node(graded(essay))[0]
+    pictures = [told["src"] for tag, told in Page(made).tags if tag == "img"]
+    assert pictures == [f"data:image/png;base64,{PNG}"]
+    assert EVIL not in made
+
+
+@pytest.mark.parametrize(
+    ("manual", "needs", "source", "said"),
+    [
+        (None, False, "*Your answer here*", "no answer found in its cell"),
+        (None, True, "My text.", "still to be read by a person"),
+        (None, True, "", "its cell is missing; a person will look at it"),
+        (0.0, False, "My text.", "read by a person"),
+        (1.0, True, "My text.", "read by a person; changed since, to be read again"),
+    ],
+)
+def test_read_by_a_person_stands_only_where_a_person_has_marked_it(
+    manual: float | None, needs: bool, source: str, said: str
+) -> None:
+    essay = marked(nbformat.v4.new_markdown_cell(source), solution=True, grade=True, grade_id="essay")
+    grade = types.SimpleNamespace(manual_score=manual, needs_manual_grade=needs)
+    essay.metadata.nbgrader |= {"score": manual or 0.0, "points": 2.0, **state_of(essay, grade)}
+    page = Page(make_page(graded(essay), {}))
+    assert said in page.text
+    assert page.text.count("read by a person") == (said != "no answer found in its cell" and "missing" not in said) * (
+        2 if manual is None else 1
+    )
+
+
 def test_a_page_has_one_title_and_headings_without_gaps() -> None:
     essay = nbformat.v4.new_markdown_cell("# My view\n\n## Second")
     notebook = graded(
@@ -251,7 +342,13 @@ def test_blocks_of_latex_that_do_not_end_cost_little(beginning: str) -> None:
 
 def test_unread_essays_late_work_and_comments_are_told() -> None:
     essay = marked(nbformat.v4.new_markdown_cell("my text"), solution=True, grade=True, grade_id="essay")
-    essay.metadata.nbgrader |= {"score": 0.0, "points": 2.0, "unread": True, "comment": "Read **this**: $x^2$"}
+    essay.metadata.nbgrader |= {
+        "score": 0.0,
+        "points": 2.0,
+        "unread": True,
+        "said": "still to be read by a person",
+        "comment": "Read **this**: $x^2$",
+    }
     told = {"notebook": "01", "student": "ada", "score": 3, "max_score": 16, "late_penalty": 1.5}
     text = make_page(graded(essay), told)
     assert "1 written answer is still to be read. Handed in late: 1.5 points taken off." in text

@@ -8,7 +8,7 @@ verdict: a print inside an answer, or a traceback through the check, would show 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from nbconvert.exporters import Exporter
@@ -25,7 +25,7 @@ NO_VERDICT = "There is no verdict: the check was not run, or has to be graded ag
 
 
 class Grades(GetGrades):  # type: ignore[misc]  # nbgrader has no types
-    """nbgrader's step that puts marks and comments into the notebook; adds whether an answer is still to be read."""
+    """nbgrader's step that puts marks and comments into the notebook; adds who has marked an answer, if anybody."""
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         """Puts marks and comments into the notebook, and the student's name into `resources`."""
@@ -43,7 +43,21 @@ class Grades(GetGrades):  # type: ignore[misc]  # nbgrader has no types
         super()._get_score(cell, resources)
         name = cell.metadata.nbgrader.grade_id
         grade = self.gradebook.find_grade(name, self.notebook_id, self.assignment_id, self.student_id)
-        cell.metadata.nbgrader["unread"] = bool(grade.needs_manual_grade and grade.manual_score is None)
+        cell.metadata.nbgrader.update(state_of(cell, grade))
+
+
+def state_of(cell: NotebookNode, grade: Any) -> dict[str, Any]:
+    """Returns whether an essay is `unread`, and what is `said` of it: "read" only where a person has given a mark."""
+    read, again = grade.manual_score is not None, bool(grade.needs_manual_grade)
+    if read:
+        said = "read by a person; changed since, to be read again" if again else "read by a person"
+    elif again:
+        said = (
+            "still to be read by a person" if cell.source.strip() else "its cell is missing; a person will look at it"
+        )
+    else:
+        said = "no answer found in its cell"
+    return {"unread": again and not read, "said": said}
 
 
 class FeedbackExporter(Exporter):
@@ -77,6 +91,8 @@ class Section:
     score: float = 0.0
     points: float = 0.0
     unread: bool = False
+    said: str = ""  # of an essay: whether a person has read it
+    pictures: Mapping[str, Any] = field(default_factory=dict)
     comment: str = ""
     verdict: RecordedVerdict | None = None
 
@@ -116,6 +132,8 @@ def read_section(cell: NotebookNode) -> Section | None:
         score=float(settings.get("score") or 0),
         points=float(settings.get("points") or 0),
         unread=bool(settings.get("unread")),
+        said=str(settings.get("said") or ""),
+        pictures=cell.get("attachments") or {},
         comment=str(settings.get("comment") or ""),
         verdict=read_verdict(cell) if is_check else None,
     )
@@ -131,7 +149,7 @@ def make_page(notebook: NotebookNode, marks: Mapping[str, Any]) -> str:
     """Returns the feedback page of an autograded notebook in which nbgrader has put marks and comments.
 
     Args:
-        notebook: cells with `score`, `points`, `comment` and `unread` in their nbgrader metadata.
+        notebook: cells with `score`, `points`, `comment`, `unread` and `said` in their nbgrader metadata.
         marks: nbgrader's `student`, `notebook`, `score`, `max_score` and `late_penalty`, and the student's `name`.
     """
     student = str(marks.get("student", ""))

@@ -5,29 +5,35 @@ Raw HTML is shown as it was typed, links become text, formulas MathML, and a pic
 
 from __future__ import annotations
 
-import base64
-import binascii
 import html
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html.parser import HTMLParser
 from typing import Any
+from urllib.parse import unquote
 
+from jinja2 import pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup, escape
 from mistune import HTMLRenderer
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
 from pygments.lexers import PythonLexer
 from pygments.token import STANDARD_TYPES
 
+from grading.essay_cells import read_picture
 from grading.pages.mathml import mathml
 
 MAX_SHOWN = 10_000  # signs of one output
-MAX_PICTURE = 4 << 20
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
 MAX_BLOCKS = 300  # beginnings of LaTeX in one text: the end of each is looked for to the end of the text
 BEGINNING = re.compile(r"\\begin|\\\\[\[(]")
 FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
+MAX_TEXT = 10 * MAX_SHOWN
+LIES_HERE = re.compile("attachment:|data:image/", re.IGNORECASE)
 WIDE = 24  # signs of a formula that may be wider than a telephone
+NOT_SHOWN = "not shown: expected a PNG, JPEG, GIF or WebP picture of at most 4 MB that lies in the notebook"
+IMG_TAG = re.compile(r"(<img\b[^>]*>)", re.IGNORECASE)
 OWN_FIGURE = re.compile(
     r'(?:<style>[^<>]*</style>)?<img alt="([^"<>]*)"[^<>]*src="data:image/png;base64,([A-Za-z0-9+/=]+)"[^<>]*>'
 )
@@ -61,15 +67,15 @@ def sentence(text: str) -> Markup:
 
 
 class _Renderer(HTMLRenderer):
-    """Markdown without raw HTML, without links, with formulas as MathML.
+    """Markdown without raw HTML, without links, with formulas as MathML, and with the pictures that lie in it.
 
     `under` is the level of the heading that it stands under: its own headings come below that one. Those of a text
     that is whole begin just below, and leave no level out; a cell of a notebook may begin at any level.
     """
 
-    def __init__(self, under: int, *, whole: bool) -> None:
+    def __init__(self, under: int, pictures: Mapping[str, Any], *, whole: bool) -> None:
         super().__init__(escape=True, allow_harmful_protocols=False)
-        self._under, self._whole = under, whole
+        self._under, self._whole, self._pictures = under, whole, pictures
         self._open = list[int]()  # the levels of the headings that the next one may stand under
 
     def heading(self, text: str, level: int, **attributes: Any) -> str:
@@ -94,10 +100,29 @@ class _Renderer(HTMLRenderer):
         return html.escape(text)  # quotes too: then not even a grep finds an address in an attribute
 
     def inline_html(self, html: str) -> str:
-        return self.text(html)
+        return "".join(self._tag(part) if odd % 2 else self.text(part) for odd, part in enumerate(IMG_TAG.split(html)))
 
     def block_html(self, html: str) -> str:
-        return f"<p>{self.text(html.strip())}</p>\n"
+        return f"<p>{self.inline_html(html.strip())}</p>\n"
+
+    def _tag(self, tag: str) -> str:
+        """Returns a picture of the notebook for the tag of one; any other tag as it was typed."""
+        found = _ImageTag(tag).found
+        return self._picture(found.get("alt", ""), found["src"]) if "src" in found else self.text(tag)
+
+    def _picture(self, alt: str, url: str) -> str:
+        """Returns a picture that lies in the notebook, decoded and encoded again, or what is said in its place."""
+        alt = ANSI.sub("", alt)[:2000] or "a picture without a description"
+        if url[:5].lower() == "data:":
+            encoded = unquote(url.partition(";base64,")[2])
+        else:
+            held = self._pictures.get(url[11:]) or self._pictures.get(unquote(url[11:]))
+            encoded = _text(next(iter(held.values()), "")) if isinstance(held, Mapping) else ""
+        found = read_picture(encoded)
+        if found is None:
+            return f"[picture: {self.text(alt)} ({NOT_SHOWN})]"
+        alt = html.escape(alt).replace("=", "&#61;").replace(":", "&#58;")  # then not even a grep finds an attribute
+        return f'<img alt="{alt}" src="data:{found[0]};base64,{found[1]}">'
 
     def codespan(self, text: str) -> str:
         return f"<code>{self.text(text)}</code>"
@@ -122,21 +147,46 @@ class _Renderer(HTMLRenderer):
         return address if address == text else f"{text} ({address})"
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        return f"[picture: {self.text(html.unescape(re.sub(r'<[^>]*>', '', text)))}]"
+        alt = html.unescape(re.sub(r"<[^>]*>", "", text))
+        return self._picture(alt, url) if LIES_HERE.match(url) else f"[picture: {self.text(alt)}]"
 
 
-def markdown(text: str, under: int = 0, *, whole: bool = True) -> Markup:
+class _ImageTag(HTMLParser):
+    """Reads `src` and `alt` of a tag whose picture lies in the notebook."""
+
+    def __init__(self, tag: str) -> None:
+        super().__init__()
+        self.found: dict[str, str] = {}
+        self.feed(tag)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        told = {name: value or "" for name, value in attrs}
+        if tag == "img" and LIES_HERE.match(told.get("src", "")):
+            self.found = {name: told[name] for name in ("src", "alt") if name in told}
+
+
+def markdown(text: str, under: int = 0, *, whole: bool = True, pictures: Mapping[str, Any] | None = None) -> Markup:
     """Returns Markdown as HTML: raw HTML is shown as it was typed, links are text, formulas are MathML.
 
     Args:
         text: the Markdown.
         under: the level of the page's heading that it stands under, 0 to 6.
         whole: whether it is a text of its own, and no cell of a notebook whose other cells have headings too.
+        pictures: the attachments of its cell; what is no safe picture is said to be left out.
     """
     if len(BEGINNING.findall(text)) > MAX_BLOCKS:
         return Markup('<pre tabindex="0">{}</pre>').format(cut(text))
-    made = MarkdownWithMath(renderer=_Renderer(under, whole=whole)).render(text[: 10 * MAX_SHOWN])
-    return Markup(made)  # every part is escaped
+    made = MarkdownWithMath(renderer=_Renderer(under, pictures or {}, whole=whole)).render(text[:MAX_TEXT])
+    left_out = Markup("<p>... ({} characters more)</p>").format(len(text) - MAX_TEXT) if len(text) > MAX_TEXT else ""
+    return Markup(made) + left_out  # every part is escaped
+
+
+@pass_context
+def markdown_of_cell(context: Context, text: str) -> Markup:
+    """Returns the Markdown of the cell that nbconvert is at, with its pictures; for formgrader's pages."""
+    cell = context.get("cell")
+    pictures = cell.get("attachments") if isinstance(cell, Mapping) else None
+    return markdown(text, pictures=pictures if isinstance(pictures, Mapping) else None)
 
 
 # --- outputs of cells -------------------------------------------------------------------------------------------------
@@ -171,15 +221,11 @@ def read_output(output: Mapping[str, Any]) -> Output:
 
 def _read_picture(encoded: str, alt: str) -> Output:
     """Returns a picture, decoded and encoded again, so that its attribute can hold nothing else."""
-    try:
-        data = base64.b64decode("".join(encoded.split()), validate=True)
-    except (binascii.Error, ValueError):
-        return Output("[a picture that cannot be read]")
-    kind = "png" if data.startswith(b"\x89PNG\r\n") else "jpeg" if data.startswith(b"\xff\xd8\xff") else ""
-    if not kind or len(data) > MAX_PICTURE:
+    found = read_picture(encoded)
+    if found is None:
         return Output("[a picture that cannot be shown]")
     alt = ANSI.sub("", alt)[:2000] or "A figure that this cell made, without a description."
-    return Output(alt, picture=f"data:image/{kind};base64,{base64.b64encode(data).decode()}")
+    return Output(alt, picture=f"data:{found[0]};base64,{found[1]}")
 
 
 def _text(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -19,6 +20,9 @@ ESSAY = f"""{SCRIPT}
 
 $$ \\href{{javascript:alert(1)}}{{x}} \\require{{html}} \\style{{background:url({REMOTE})}}{{y}} $$
 $<img src=x onerror="document.title='taken over'">$
+
+![d](attachment:x.svg) ![e](attachment:y.png) <img src="attachment:z.png" onload="document.title='taken over'">
+<img src='data:image/svg+xml;utf8,<svg onload=alert(1)>'> ![f](data:text/html;base64,PHNjcmlwdD4=)
 """
 
 
@@ -27,7 +31,20 @@ def _essay(notebook: NotebookNode) -> None:
         told = cell.metadata.get("nbgrader", {})
         if told.get("grade") and told.get("solution"):
             cell.source = ESSAY
-            cell.attachments = {"x.svg": {"image/svg+xml": SCRIPT}}
+            cell.attachments = {
+                "x.svg": {"image/svg+xml": SCRIPT},
+                "y.png": {"image/png": b64encode(b"\x89PNG\r\n\x1a\n" + SCRIPT.encode()).decode()},
+                "z.png": {"image/png": f'AAAA" onerror="{SCRIPT}'},
+            }
+
+
+def _below(notebook: NotebookNode) -> None:
+    """Leaves the essay as it is, and writes below it."""
+    from nbformat.v4 import new_code_cell, new_markdown_cell
+
+    place = next(number for number, cell in enumerate(notebook.cells) if cell.id == "mask_essay")
+    notebook.cells[place].source = "*Your answer here: double-click, and replace this line.*"
+    notebook.cells[place + 1 : place + 1] = [new_markdown_cell(ESSAY), new_code_cell(f"%%html\n{ESSAY}")]
 
 
 def _outputs(notebook: NotebookNode) -> None:
@@ -51,6 +68,7 @@ CASES = [
     Case("markup_in_the_name_of_a_type", {"causal_mask": f"def causal_mask(size):\n    return type({SCRIPT!r}, (), {{}})()"}),
     Case("markup_in_a_symbol", {"wasted_scores": f"def wasted_scores():\n    return sympy.Symbol({SCRIPT!r}) * L"}),
     Case("markup_in_the_essay", change=_essay),
+    Case("markup_below_the_essay", change=_below),
     Case("markup_in_outputs", change=_outputs),
     Case("markup_in_the_name_of_the_file", files=_named),
     Case("markup_shown_as_html", {"causal_mask": f"from IPython.display import HTML, display\ndisplay(HTML({SCRIPT!r}))\nclass C:\n    def _repr_html_(self): return {SCRIPT!r}\ndef causal_mask(size):\n    display(C()); return C()"}),
