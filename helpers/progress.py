@@ -41,7 +41,7 @@ class Progress:
 
     @property
     def earned(self) -> float:
-        """The points of all exercises so far; essays are read by a person and not among them."""
+        """The points of all exercises so far; essays are not among them."""
         return round(sum(points for name, (_, points) in self.said.items() if name in self.notebook.exercises), 4)
 
     @property
@@ -61,7 +61,7 @@ class Progress:
             told, earned = self.said.get(name, (NOT_CHECKED, 0.0))
             yield name, f"{earned:g} of {points:g}", told
         for name, points in self.notebook.essays.items():
-            yield name, f"{points:g}", "essay, read by a person"
+            yield name, f"{points:g}", "essay, for a person to mark"
 
     def __str__(self) -> str:
         rows = list(self.rows())
@@ -190,7 +190,7 @@ def table(folder: Path) -> list[str]:
             (name, bar(mine, whole), f"{mine:g} of {whole:g}", f"{state}, {essays} written" if essays else state)
         )
     rows.append(
-        ("all", bar(earned, points), f"{earned:g} of {points:g}", "points of the checks; essays are read by a person")
+        ("all", bar(earned, points), f"{earned:g} of {points:g}", "points of the checks; essays are for a person to mark")
     )
     wide = max(len(row[0]) for row in rows), max(len(row[2]) for row in rows)
     return [f"{name:<{wide[0]}}  {drawn}  {told:>{wide[1]}}  {state}" for name, drawn, told, state in rows]

@@ -46,7 +46,7 @@ def test_a_notebook_s_table_says_what_the_checks_have_said(
         "  wasted_scores        0 of 2  not checked yet",
         "  future_influence     0 of 3  not checked yet",
         "  padding_mask         0 of 3  not checked yet",
-        "  mask_essay                2  essay, read by a person",
+        "  mask_essay                2  essay, for a person to mark",
     ]
 
 
