@@ -22,12 +22,12 @@ import pytest
 from grading.__main__ import main
 from grading.authoring import bank
 from grading.classroom import demo, essays, export
-from grading.classroom.essays import ChangedError, Mark
+from grading.classroom.essays import ChangedError, Given, Mark
 from grading.course import ROOT, Course
 from grading.errors import CourseError
 from grading.pages import essays as pages
 from tests.submissions import ASSIGNMENT, released
-from tests.test_feedback import EVIL, Page
+from tests.test_feedback import EVIL, PNG, Page
 
 ESSAY = "mask_essay"
 TEXTS = {
@@ -92,7 +92,8 @@ def read(course: Course) -> dict[str, essays.Answer]:
 
 def give(course: Course, answer: essays.Answer, points: float | None, comment: str = "") -> essays.Answer:
     asked = essays.question(course, ASSIGNMENT, ESSAY)
-    return essays.save(course, asked, answer.key, Mark(points, comment), answer.seen)
+    ((saved, _),) = essays.save(course, asked, [Given(answer.key, Mark(points, comment), answer.seen)])
+    return saved
 
 
 def in_gradebook(course: Course, student: str) -> tuple[float | None, bool, str | None]:
@@ -169,7 +170,7 @@ def test_the_later_of_two_readers_is_told(course: Course) -> None:
         give(course, mine, 0.5)
     assert in_gradebook(course, "eve") == (2.0, False, "Good.")
     give(course, mine, 2, "Good.")  # the same mark is no quarrel
-    give(course, told.value.answer, 0.5)  # who has seen the other mark may put theirs in its place
+    give(course, told.value.answers[0], 0.5)  # who has seen the other mark may put theirs in its place
     assert in_gradebook(course, "eve") == (0.5, False, None)
 
 
@@ -178,9 +179,9 @@ def test_a_newer_submission_is_shown_before_it_gets_a_mark(course: Course) -> No
     write_answer(course, "eve", "It hides the future.")
     with pytest.raises(ChangedError, match="a newer submission was graded meanwhile") as told:
         give(course, mine, 0.5)
-    assert told.value.answer.text == "It hides the future."
+    assert told.value.answers[0].text == "It hides the future."
     assert in_gradebook(course, "eve") == (None, True, None)
-    give(course, told.value.answer, 2)
+    give(course, told.value.answers[0], 2)
     with course.gradebook() as book:  # as the autograder leaves it after a change
         book.find_grade(ESSAY, ASSIGNMENT, ASSIGNMENT, "eve").needs_manual_grade = True
         book.db.commit()
@@ -216,6 +217,117 @@ def test_a_gradebook_that_is_being_written_is_told(course: Course, monkeypatch: 
     other.close()
     assert in_gradebook(course, "eve") == (None, True, None)
     give(course, answer, 1)
+
+
+# --- equal answers, pictures, and what grading has noted --------------------------------------------------------------
+
+
+def read_all(course: Course) -> list[essays.Group]:
+    return essays.groups(essays.answers(course, essays.question(course, ASSIGNMENT, ESSAY)))
+
+
+def make_equal(course: Course) -> essays.Group:
+    """Gives Ada, Eve and Ivo the same answer but for white space; returns their group."""
+    for student, text in {"ada": "The same.\n\nIn two parts.", "eve": "The same. In two parts.\n"}.items():
+        write_answer(course, student, text)
+    write_answer(course, "ivo", " The same.\n\n\nIn two  parts.")
+    (group,) = (one for one in read_all(course) if len(one.answers) > 1)
+    return group
+
+
+def give_all(course: Course, group: essays.Group, *marks: Mark) -> list[tuple[essays.Answer, Mark]]:
+    """Gives a group one mark, or each of its answers its own."""
+    each = marks if len(marks) > 1 else marks * len(group.answers)
+    given = [Given(one.key, mark, one.seen) for one, mark in zip(group.answers, each, strict=True)]
+    return essays.save(course, essays.question(course, ASSIGNMENT, ESSAY), given)
+
+
+def test_equal_answers_get_one_mark_that_is_taken_back_in_one_step(course: Course) -> None:
+    group = make_equal(course)
+    assert [len(one.answers) for one in read_all(course)].count(1) == 1  # Bob's
+    saved = give_all(course, group, Mark(1.5, "Good."))
+    for student in ("ada", "eve", "ivo"):
+        assert in_gradebook(course, student) == (1.5, False, "Good.")
+    (read,) = (one for one in read_all(course) if len(one.answers) > 1)
+    assert [one.state for one in read.answers] == ["read"] * 3
+    assert essays.counts(course) == [essays.Count(ASSIGNMENT, ESSAY, 2.0, 4, 3, 1)]
+    give_all(course, read, *(mark for _, mark in saved))
+    for student in ("ada", "eve", "ivo"):
+        assert in_gradebook(course, student) == (None, True, None)
+
+
+def test_what_is_taken_back_was_there_before(course: Course) -> None:
+    """Another mark for each, one of them to be read again: all are there again after one step."""
+    make_equal(course)
+    with course.gradebook() as book:
+        for student, points in (("ada", 2.0), ("eve", 0.5)):
+            grade = book.find_grade(ESSAY, ASSIGNMENT, ASSIGNMENT, student)
+            grade.manual_score, grade.needs_manual_grade = points, student == "eve"
+        book.db.commit()
+    found = read_all(course)
+    assert sorted((len(one.answers), one.twin) for one in found) == [(1, False), (1, True), (1, True), (1, True)]
+    whole = essays.Group([answer for one in found if one.twin for answer in one.answers])
+    saved = give_all(course, whole, Mark(1))
+    again = essays.Group([one for one, _ in saved])
+    give_all(course, again, *(mark for _, mark in saved))
+    assert [in_gradebook(course, one)[:2] for one in ("ada", "eve", "ivo")] == [(2.0, False), (0.5, True), (None, True)]
+
+
+def test_of_equal_answers_all_are_saved_or_none(course: Course) -> None:
+    group = make_equal(course)
+    write_answer(course, "eve", "Another text.")
+    with pytest.raises(ChangedError, match="1 of these 3 answers were graded anew meanwhile") as told:
+        give_all(course, group, Mark(1))
+    assert len(told.value.answers) == 3
+    assert [in_gradebook(course, one)[0] for one in ("ada", "eve", "ivo")] == [None] * 3
+    (group,) = (one for one in read_all(course) if len(one.answers) > 1)
+    give(course, group.answers[1], 2)
+    with pytest.raises(ChangedError, match="somebody else gave 2 points meanwhile to one of these answers"):
+        give_all(course, group, Mark(1))
+    path = course.autograded("ada", ASSIGNMENT)
+    path.with_name(f".{path.name}.half").touch()
+    with pytest.raises(CourseError, match="is being graded"):
+        give_all(course, group, Mark(1))
+    assert sorted(in_gradebook(course, one)[0] or 0 for one in ("ada", "ivo")) == [0, 2]
+
+
+def test_the_page_shows_pictures_and_what_grading_has_noted(course: Course) -> None:
+    make_equal(course)
+    for student in ("ada", "bob", "eve"):
+        path = course.autograded(student, ASSIGNMENT)
+        notebook = nbformat.read(path, as_version=4)
+        notebook.metadata["grading"] = {
+            "put_right": ["the file is called 'ada_lovelace.ipynb' in place of it", f"{ESSAY}: below {EVIL}"],
+            "odd": [f"a reply of its own making {EVIL}"] if student == "bob" else [],
+        }
+        if student == "bob":
+            own = next(one for one in notebook.cells if one.id == ESSAY)
+            own.source, own.attachments = "See ![d](attachment:d.png)", {"d.png": {"image/png": PNG}}
+        nbformat.write(notebook, path)
+    text = pages.question_page(course, essays.question(course, ASSIGNMENT, ESSAY))
+    page = Page(text)
+    assert [told["src"] for tag, told in page.tags if tag == "img"] == [f"data:image/png;base64,{PNG}"]
+    assert "its file had another name (2 of 3)" in page.text
+    assert "lovelace" not in text
+    assert f"LOOK AT IT: a reply of its own making {EVIL}" in page.text
+    assert f"{ESSAY}: below {EVIL} (2 of 3)" in page.text
+    assert ", given 3 times" in page.text
+    assert "0 of 4 read" in " ".join(page.text.split())
+    members = [json.loads(told["data-answers"] or "") for tag, told in page.tags if tag == "article"]
+    assert sorted(map(len, members)) == [1, 3]
+
+
+def test_another_picture_is_another_answer(course: Course) -> None:
+    found = set()
+    for data in (PNG, "R0lGODlhAQABAAAAACw="):
+        path = course.autograded("bob", ASSIGNMENT)
+        notebook = nbformat.read(path, as_version=4)
+        own = next(one for one in notebook.cells if one.id == ESSAY)
+        own.attachments = {"d.png": {"image/png": data}}
+        nbformat.write(notebook, path)
+        answer = read(course)["bob"]
+        found |= {answer.words, answer.seen}
+    assert len(found) == 4
 
 
 # --- the page ---------------------------------------------------------------------------------------------------------
@@ -292,21 +404,29 @@ def test_a_mark_goes_through_the_server(course: Course) -> None:
         assert ask(address, "GET", where)[2].startswith("<!DOCTYPE html>")
         assert "keydown" in ask(address, "GET", f"{root}essays.js")[2]
         sent = {"key": answer.key, "seen": answer.seen, "points": "1,5", "comment": "Good."}
-        status, _, said = ask(address, "POST", where, sent)
-        assert (status, said["told"], said["now"]["state"], said["now"]["points"]) == (
-            200,
-            "saved: 1.5 points",
-            "read",
-            "1.5",
-        )
-        assert "<script" not in said["now"]["html"]
-        status, _, said = ask(address, "POST", where, sent | {"points": "1"})
+        status, _, said = ask(address, "POST", where, {"marks": [sent]})
+        (now,) = said["now"]
+        assert (status, said["told"], now["state"], now["points"]) == (200, "saved: 1.5 points", "read", "1.5")
+        assert said["before"] == [{"key": answer.key, "points": "", "comment": "", "again": False}]
+        assert "<script" not in now["html"]
+        status, _, said = ask(address, "POST", where, {"marks": [sent | {"points": "1"}]})
         assert status == 409
         assert said["told"].startswith("somebody else gave 1.5 points meanwhile")
-        status, _, said = ask(address, "POST", where, sent | {"points": "7"})
+        for seen in ("", " ", "x"):  # of no page of ours: the answer that is there is shown before it gets a mark
+            status, _, said = ask(address, "POST", where, {"marks": [sent | {"seen": seen}]})
+            assert (status, said["now"][0]["points"]) == (409, "1.5")
+        status, _, said = ask(address, "POST", where, {"marks": [sent | {"points": "7"}]})
         assert (status, said) == (409, {"told": "expected points from 0 to 2, got '7'; nothing was saved."})
-        assert ask(address, "POST", where, {"key": "none"})[0] == 400
-        assert ask(address, "POST", where, sent, **{"Content-Type": "text/plain"})[0] == 415
+        for wrong in (
+            {"key": "none"},
+            {"marks": []},
+            {"marks": [{"key": "none"}]},
+            {"marks": [1]},
+            {"marks": [sent, sent]},
+            [],
+        ):
+            assert ask(address, "POST", where, wrong)[0] == 400
+        assert ask(address, "POST", where, {"marks": [sent]}, **{"Content-Type": "text/plain"})[0] == 415
         assert ask(address, "GET", f"{root}{ASSIGNMENT}/other")[0] == 409
         assert ask(address, "GET", f"{root}../../etc/passwd")[0] == 404
     assert in_gradebook(course, "bob") == (1.5, False, "Good.")
@@ -321,7 +441,7 @@ def test_who_does_not_have_the_address_gets_nothing(course: Course) -> None:
         assert len(root) > 30
         for path in ("/", "/x/", f"/{'A' * 32}/", f"/x/{ASSIGNMENT}/{ESSAY}", f"{root[:-2]}/"):
             assert ask(address, "GET", path)[0] in (403, 404), path
-        assert ask(address, "POST", f"/x/{ASSIGNMENT}/{ESSAY}", sent)[0] == 403
+        assert ask(address, "POST", f"/x/{ASSIGNMENT}/{ESSAY}", {"marks": [sent]})[0] == 403
         assert ask(address, "GET", root, Host="evil.example")[0] == 403  # a name that was made to lead here
     assert in_gradebook(course, "bob") == (None, True, None)
 

@@ -10,17 +10,21 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grading import cells
+from grading.answers import OTHER_NAME
 from grading.course import Course
+from grading.database import is_lost
 from grading.errors import CourseError
 
+LOOK = "LOOK AT IT: "  # before a note on what an honest submission does not do
 SAMPLES = "**Answers as students write them**"  # how the part of a rubric with sample answers begins
-LONGEST = 5000  # signs of a comment
+LONGEST = 5000  # characters of a comment
 
 
 @dataclass(frozen=True)
@@ -37,18 +41,23 @@ class Question:
 
 @dataclass(frozen=True)
 class Mark:
-    """What a person gives an answer; `points` is None where nothing is decided yet."""
+    """What a person gives an answer; `points` is None where nothing is decided yet.
+
+    `again` says that it is to be read again, since it has changed: a mark that is taken back may have been so.
+    """
 
     points: float | None
     comment: str = ""
+    again: bool = False
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer, without its author.
+    """One answer, without its author: Markdown, and the pictures that it refers to, as attachments of a cell.
 
     `key` tells nothing and stays the same; `state` is "read", "unread", or "again" for one that was graded anew since
-    it was read; `overtaken` says that a later submission waits to be graded.
+    it was read; `overtaken` says that a later submission waits to be graded. `notes` are what grading has noted about
+    the notebook: cells that are missing, where the answer was found, what is suspicious.
     """
 
     key: str
@@ -56,11 +65,49 @@ class Answer:
     mark: Mark
     state: str
     overtaken: bool = False
+    pictures: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """A fingerprint of the answer, the same for answers that are equal but for white space."""
+        return _hash(json.dumps([self.text.split(), self.pictures], sort_keys=True))
 
     @property
     def seen(self) -> str:
         """A fingerprint of what a reader has before them, by which a save knows whether something came between."""
-        return f"{_hash(self.text)} {_hash(json.dumps([self.mark.points, self.mark.comment]))}"
+        pictures = json.dumps(self.pictures, sort_keys=True) if self.pictures else ""
+        points = None if self.mark.points is None else float(self.mark.points)
+        return f"{_hash(self.text + pictures)} {_hash(json.dumps([points, self.mark.comment]))}"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Equal answers with one mark and one state, which are read as one; `twin` says that others have another mark."""
+
+    answers: Sequence[Answer]
+    twin: bool = False
+
+    @property
+    def first(self) -> Answer:
+        """The one that is shown."""
+        return self.answers[0]
+
+    @property
+    def notes(self) -> list[str]:
+        """What grading has noted about their notebooks, each with how many of them it is about."""
+        counted = Counter(note for one in self.answers for note in dict.fromkeys(one.notes))
+        every = len(self.answers)
+        return [note if every == 1 else f"{note} ({times} of {every})" for note, times in counted.items()]
+
+
+@dataclass(frozen=True)
+class Given:
+    """A mark for the answer `key`, given by a person who had `Answer.seen` before them."""
+
+    key: str
+    mark: Mark
+    seen: str
 
 
 @dataclass(frozen=True)
@@ -76,11 +123,11 @@ class Count:
 
 
 class ChangedError(CourseError):
-    """Something came between reading and saving, and nothing was saved; `answer` is what is there now."""
+    """Something came between reading and saving, and nothing was saved; `answers` are what is there now."""
 
-    def __init__(self, told: str, answer: Answer) -> None:
+    def __init__(self, told: str, answers: Sequence[Answer]) -> None:
         super().__init__(told)
-        self.answer = answer
+        self.answers = answers
 
 
 def question(course: Course, assignment: str, name: str) -> Question:
@@ -119,7 +166,8 @@ class _Row:
 
     @property
     def mark(self) -> Mark:
-        return Mark(self.grade.manual_score, (self.comment.manual_comment or "") if self.comment else "")
+        comment = (self.comment.manual_comment or "") if self.comment else ""
+        return Mark(self.grade.manual_score, comment, again=self.state == "again")
 
     @property
     def state(self) -> str:
@@ -128,7 +176,7 @@ class _Row:
         return "empty" if self.grade.manual_score is None else "read"
 
 
-def _rows(book: Any, assignment: str) -> list[_Row]:
+def _rows(db: Any, assignment: str) -> list[_Row]:
     """Returns the essays of an assignment in the gradebook, in an order that tells nothing and stays the same.
 
     nbgrader gives each submission a number by chance; its hash is the key of an answer.
@@ -142,13 +190,15 @@ def _rows(book: Any, assignment: str) -> list[_Row]:
             api.Assignment.name == assignment
         )
 
-    graded = [cell for one in book.find_assignment(assignment).notebooks for cell in one.grade_cells]
-    essays = {cell.id: (cell.name, float(cell.max_score)) for cell in graded if cell.cell_type == "markdown"}
-    written = book.db.query(api.Comment, api.BaseCell.name).join(api.BaseCell, api.Comment.cell_id == api.BaseCell.id)
+    graded = db.query(api.GradeCell).join(api.Notebook, api.GradeCell.notebook_id == api.Notebook.id)
+    graded = graded.join(api.Assignment, api.Notebook.assignment_id == api.Assignment.id)
+    graded = graded.filter(api.Assignment.name == assignment, api.GradeCell.cell_type == "markdown")
+    essays = {cell.id: (cell.name, float(cell.max_score)) for cell in graded}
+    written = db.query(api.Comment, api.BaseCell.name).join(api.BaseCell, api.Comment.cell_id == api.BaseCell.id)
     comments = {(one.notebook_id, name): one for one, name in within(written, api.Comment)}
     whose = (api.SubmittedAssignment.student_id, api.SubmittedAssignment.timestamp)
     found = []
-    for grade, student, received in within(book.db.query(api.Grade, *whose), api.Grade):
+    for grade, student, received in within(db.query(api.Grade, *whose), api.Grade):
         if grade.cell_id in essays:
             name, points = essays[grade.cell_id]
             key = _hash(f"{grade.notebook_id} {name}")
@@ -157,28 +207,34 @@ def _rows(book: Any, assignment: str) -> list[_Row]:
 
 
 @contextmanager
-def _opened(course: Course) -> Iterator[Any]:
+def _opened(course: Course, *, writing: bool = False) -> Iterator[Any]:
     """Opens the gradebook; the errors of a database that cannot be read or written become sentences."""
-    from nbgrader.api import MissingEntry
     from sqlalchemy.exc import OperationalError
+    from sqlalchemy.orm import Session
 
-    if not course.database.exists():
-        raise CourseError(f"there is no {course.database}; grade first (python -m grading autograde).")
+    if not course.has_gradebook():
+        raise CourseError(f"there is no gradebook yet ({course.address}); grade first (python -m grading autograde).")
     course.refuse_damaged_gradebook()
-    try:
-        with course.gradebook() as book:
-            yield book
-    except MissingEntry as problem:
-        raise CourseError("the gradebook has no such assignment; grade it first (python -m grading autograde).") from (
-            problem
-        )
-    except OperationalError as problem:
-        busy = "locked" in str(problem.orig)
-        raise CourseError(
-            "another program is writing the gradebook (a grading run, or formgrader); nothing was saved, save again."
-            if busy
-            else f"the gradebook cannot be written: {problem.orig}; nothing was saved."
-        ) from problem
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(course.address.reaching())
+            if writing:
+                engine = course.address.engine_for_writing()
+                stack.callback(engine.dispose)
+                yield stack.enter_context(Session(engine))
+            else:
+                yield stack.enter_context(course.gradebook()).db
+            stack.close()
+        except OperationalError as problem:
+            if is_lost(problem):
+                raise  # `reaching` says so
+            busy = "locked" in str(problem.orig) or "deadlock" in str(problem.orig)
+            raise CourseError(
+                "another program is writing the gradebook (a grading run, or formgrader); nothing was saved, save "
+                "again."
+                if busy
+                else f"the gradebook cannot be written: {course.address.reason(problem)}; nothing was saved."
+            ) from problem
 
 
 def counts(course: Course, assignments: Sequence[str] = ()) -> list[Count]:
@@ -187,13 +243,18 @@ def counts(course: Course, assignments: Sequence[str] = ()) -> list[Count]:
     Raises:
         CourseError: when there is no gradebook, or an assignment is not in it.
     """
+    from nbgrader import api
+
     for name in assignments:
         course.refuse_unknown(name)
     made = []
-    with _opened(course) as book:
-        for assignment in assignments or sorted(one.name for one in book.assignments):
+    with _opened(course) as db:
+        known = sorted(name for (name,) in db.query(api.Assignment.name))
+        if absent := [name for name in assignments if name not in known]:
+            raise CourseError(f"the gradebook has no {absent[0]}; grade it first (python -m grading autograde).")
+        for assignment in assignments or known:
             by_essay: dict[str, list[_Row]] = {}
-            for row in _rows(book, assignment):
+            for row in _rows(db, assignment):
                 by_essay.setdefault(row.essay, []).append(row)
             for name, rows in by_essay.items():
                 states = [row.state for row in rows]
@@ -202,38 +263,64 @@ def counts(course: Course, assignments: Sequence[str] = ()) -> list[Count]:
     return sorted(made, key=lambda count: (count.assignment, count.name))
 
 
+def groups(found: Sequence[Answer]) -> list[Group]:
+    """Returns answers in their order, equal ones together; those that have another mark stand next to them."""
+    by_words: dict[str, dict[tuple[Mark, str, bool], list[Answer]]] = {}
+    for one in found:
+        own = by_words.setdefault(one.words, {})
+        own.setdefault((one.mark, one.state, one.overtaken), []).append(one)
+    return [Group(equal, twin=len(own) > 1) for own in by_words.values() for equal in own.values()]
+
+
 def answers(course: Course, asked: Question) -> list[Answer]:
     """Returns the answers to a question that a person reads, in their order.
 
     Raises:
         CourseError: when there is no gradebook, or it cannot be read.
     """
-    with _opened(course) as book:
-        rows = [row for row in _rows(book, asked.assignment) if row.essay == asked.name and row.state != "empty"]
+    with _opened(course) as db:
+        rows = [row for row in _rows(db, asked.assignment) if row.essay == asked.name and row.state != "empty"]
         found = [_answer(course, asked, row) for row in rows]
     return [one for one in found if one is not None]
 
 
 def _answer(course: Course, asked: Question, row: _Row) -> Answer | None:
-    text = _text(course, asked, row.student)
-    if text is None:
+    notebook = _graded(course, asked, row.student)
+    own = [cell for cell in cells.cells_of(notebook) or [] if cells.grade_id(cell) == asked.name]
+    if not own:
         return None
     received = course.received(row.student, asked.assignment)
     overtaken = received is not None and received.replace(tzinfo=None) != row.received
-    return Answer(row.key, text, row.mark, row.state, overtaken)
+    pictures = own[0].get("attachments")
+    return Answer(
+        row.key,
+        cells.text(own[0]),
+        row.mark,
+        row.state,
+        overtaken,
+        pictures if isinstance(pictures, dict) else {},
+        _notes(notebook),
+    )
 
 
-def _text(course: Course, asked: Question, student: str) -> str | None:
-    """Returns the answer in the autograded file; None while a grading writes it, or where one was interrupted."""
+def _graded(course: Course, asked: Question, student: str) -> Any:
+    """Returns the autograded notebook; None while a grading writes it, or where one was interrupted."""
     path = course.autograded(student, asked.assignment)
     if path.with_name(f".{path.name}.half").exists():  # marks first, then this file takes the other's place
         return None
     try:
-        found = cells.cells_of(json.loads(path.read_text(encoding="utf-8"))) or []
+        return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
-    own = [cells.text(cell) for cell in found if cells.grade_id(cell) == asked.name]
-    return own[0] if own else None
+
+
+def _notes(notebook: Any) -> tuple[str, ...]:
+    """Returns what grading has noted about a notebook, without the name of its file: it may be that of its author."""
+    metadata = notebook.get("metadata")
+    told = metadata.get("grading") if isinstance(metadata, dict) else None
+    put_right, odd = (told.get(part, []) if isinstance(told, dict) else [] for part in ("put_right", "odd"))
+    lines = ["its file had another name" if line.startswith(OTHER_NAME) else line for line in map(str, put_right)]
+    return (*lines, *(f"{LOOK}{line}" for line in map(str, odd)))
 
 
 # --- what a person gives ----------------------------------------------------------------------------------------------
@@ -256,68 +343,86 @@ def read_mark(asked: Question, points: str, comment: str) -> Mark:
         )
     comment = comment.replace("\r\n", "\n").strip().encode("utf-8", "replace").decode()
     if len(comment) > LONGEST:
-        raise CourseError(f"expected a comment of at most {LONGEST} signs, got {len(comment)}; nothing was saved.")
+        raise CourseError(f"expected a comment of at most {LONGEST} characters, got {len(comment)}; nothing was saved.")
     return Mark(value, comment)
 
 
-def save(course: Course, asked: Question, key: str, mark: Mark, seen: str) -> Answer:
-    """Writes points and comment of one answer into nbgrader's gradebook, both or none, and returns what is there then.
+def save(course: Course, asked: Question, given: Sequence[Given]) -> list[tuple[Answer, Mark]]:
+    """Writes points and comments of answers into nbgrader's gradebook, all or none.
 
-    Args:
-        course: the class.
-        asked: the question.
-        key: which answer.
-        mark: without points the answer counts as not read yet.
-        seen: `Answer.seen` of what the reader had before them.
+    Without points an answer counts as not read yet. Others who write the same rows meanwhile, with formgrader or a
+    grading run, come before or after.
+
+    Returns:
+        For each answer what is there now, and the mark that it had before.
 
     Raises:
-        ChangedError: when the answer was graded anew meanwhile, or somebody else has given it another mark.
-        CourseError: when it cannot be saved.
+        ChangedError: when an answer was graded anew meanwhile, or somebody else has given it another mark.
+        CourseError: when they cannot be saved.
     """
-    from sqlalchemy import text
-
-    with _opened(course) as book:
-        book.db.execute(text("BEGIN IMMEDIATE"))  # from here on nobody else writes, so what is read stays true
-        try:
-            row = next(
-                (row for row in _rows(book, asked.assignment) if (row.essay, row.key) == (asked.name, key)), None
+    with _opened(course, writing=True) as db:
+        by_key = {row.key: row for row in _rows(db, asked.assignment) if row.essay == asked.name}
+        if any(one.key not in by_key for one in given):
+            raise CourseError("this answer is no longer in the gradebook; nothing was saved, load the page again.")
+        rows = [by_key[one.key] for one in given]
+        _lock(db, rows)
+        found = [_answer(course, asked, row) for row in rows]
+        now = [one for one in found if one is not None]
+        if len(now) < len(found):
+            raise CourseError(
+                "this submission is being graded, or its grading was interrupted; nothing was saved. Save again in "
+                "a moment, or grade it again (python -m grading autograde)."
             )
-            if row is None:
-                raise CourseError("this answer is no longer in the gradebook; nothing was saved, load the page again.")
-            now = _answer(course, asked, row)
-            if now is None:
-                raise CourseError(
-                    "this submission is being graded, or its grading was interrupted; nothing was saved. Save again in "
-                    "a moment, or grade it again (python -m grading autograde)."
-                )
-            _refuse_changed(now, mark, seen)
-            row.grade.manual_score = mark.points
-            row.grade.needs_manual_grade = mark.points is None and row.grade.auto_score is None
+        _refuse_changed(now, given)
+        for row, one in zip(rows, given, strict=True):
+            row.grade.manual_score = one.mark.points
+            row.grade.needs_manual_grade = one.mark.again or (one.mark.points is None and row.grade.auto_score is None)
             if row.comment is not None:
-                row.comment.manual_comment = mark.comment or None
-            book.db.commit()
-        except BaseException:
-            book.db.rollback()
-            raise
-    return Answer(key, now.text, mark, "unread" if mark.points is None else "read", now.overtaken)
+                row.comment.manual_comment = one.mark.comment or None
+        states = [row.state for row in rows]
+        db.commit()
+    return [
+        (replace(answer, mark=one.mark, state="unread" if state == "empty" else state), answer.mark)
+        for answer, one, state in zip(now, given, states, strict=True)
+    ]
 
 
-def _refuse_changed(now: Answer, mark: Mark, seen: str) -> None:
-    if now.seen == seen:
-        return
-    if now.seen.split()[0] != seen.split()[0]:
+def _lock(db: Any, rows: Sequence[_Row]) -> None:
+    """Reads rows again, so that nobody else changes them until the transaction ends; a file is locked as a whole."""
+    from nbgrader import api
+
+    comments = [row.comment.id for row in rows if row.comment is not None]
+    for table, ids in ((api.Grade, [row.grade.id for row in rows]), (api.Comment, comments)):
+        query = db.query(table).filter(table.id.in_(ids)).order_by(table.id)
+        query.with_for_update(of=table).populate_existing().all()
+
+
+def _refuse_changed(now: Sequence[Answer], given: Sequence[Given]) -> None:
+    anew = sum(
+        answer.seen.partition(" ")[0] != one.seen.partition(" ")[0] for answer, one in zip(now, given, strict=True)
+    )
+    if anew and len(now) == 1:
         raise ChangedError(
             "a newer submission was graded meanwhile, and you see its answer now; your mark is not saved yet. "
             "Save again to give it to this answer.",
             now,
         )
-    if now.mark != mark:
-        points = "no points" if now.mark.points is None else f"{now.mark.points:g} points"
-        said = f', with the comment "{now.mark.comment}"' if now.mark.comment else ""
+    if anew:
         raise ChangedError(
-            f"somebody else gave {points} meanwhile{said}; your mark is not saved. Save again to put yours in place.",
+            f"{anew} of these {len(now)} answers were graded anew meanwhile and are no longer among them; your mark is "
+            "not saved yet. Save again to give it to the others, and load the page again to see the newer ones.",
             now,
         )
+    for answer, one in zip(now, given, strict=True):
+        if answer.seen != one.seen and (answer.mark.points, answer.mark.comment) != (one.mark.points, one.mark.comment):
+            points = "no points" if answer.mark.points is None else f"{answer.mark.points:g} points"
+            said = f', with the comment "{answer.mark.comment}"' if answer.mark.comment else ""
+            whom = " to one of these answers" if len(now) > 1 else ""
+            raise ChangedError(
+                f"somebody else gave {points} meanwhile{said}{whom}; your mark is not saved. Save again to put yours "
+                "in place.",
+                now,
+            )
 
 
 def _hash(text: str) -> str:

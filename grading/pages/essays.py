@@ -12,6 +12,7 @@ import functools
 import json
 import secrets
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, cast
@@ -21,7 +22,7 @@ from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 
 from grading.classroom import essays
-from grading.classroom.essays import Answer, Question
+from grading.classroom.essays import Answer, Given, Mark, Question
 from grading.course import ROOT, Course
 from grading.errors import CourseError
 
@@ -51,27 +52,61 @@ def question_page(course: Course, asked: Question) -> str:
     from grading.pages.rendering import render
 
     found = essays.answers(course, asked)
+    groups = essays.groups(found)
     none = essays.Count(asked.assignment, asked.name, asked.points, 0, 0, 0)
     count = next((one for one in essays.counts(course, [asked.assignment]) if one.name == asked.name), none)
     return render(
         "essays.html",
         title=f"{asked.assignment}: {asked.name}",
         question=asked,
-        answers=found,
+        groups=groups,
+        answers=len(found),
         read=sum(one.state == "read" for one in found),
         empty=count.empty,
         left_out=count.answers - len(found),
         states=STATES,
+        members=lambda group: json.dumps([{"key": one.key, "seen": one.seen} for one in group.answers]),
     )
 
 
-def shown(answer: Answer) -> dict[str, Any]:
-    """Returns an answer as the page's script takes it; `html` holds nothing that runs."""
+def shown(answers: Sequence[Answer]) -> list[dict[str, Any]]:
+    """Returns answers as the page's script takes them; one that stands alone has `html`, in which nothing runs."""
     from grading.pages.markup import markdown
 
-    points = "" if answer.mark.points is None else f"{answer.mark.points:g}"
-    told = {"state": answer.state, "said": STATES[answer.state], "seen": answer.seen}
-    return told | {"points": points, "comment": answer.mark.comment, "html": str(markdown(answer.text, under=3))}
+    made = [
+        {"key": one.key, "state": one.state, "said": STATES[one.state], "seen": one.seen} | _typed(one.mark)
+        for one in answers
+    ]
+    if len(made) == 1:
+        made[0]["html"] = str(markdown(answers[0].text, under=3, pictures=answers[0].pictures))
+    return made
+
+
+def _typed(mark: Mark) -> dict[str, Any]:
+    points = "" if mark.points is None else f"{mark.points:g}"
+    return {"points": points, "comment": mark.comment, "again": mark.again}
+
+
+def _read_marks(asked: Question, body: bytes) -> list[Given]:
+    """Returns the marks that a page has sent.
+
+    Raises:
+        HTTPError: when this is no list of marks.
+        CourseError: when points or comment are none.
+    """
+    try:
+        sent = [
+            (*(str(one[part]) for part in ("key", "points", "comment", "seen")), bool(one.get("again")))
+            for one in json.loads(body)["marks"]
+        ]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+        raise web.HTTPError(HTTPStatus.BAD_REQUEST) from problem
+    if not sent or len({key for key, *_ in sent}) < len(sent):
+        raise web.HTTPError(HTTPStatus.BAD_REQUEST)
+    return [
+        Given(key, replace(essays.read_mark(asked, points, comment), again=again), seen)
+        for key, points, comment, seen, again in sent
+    ]
 
 
 # --- the server -------------------------------------------------------------------------------------------------------
@@ -148,22 +183,21 @@ class Asked(Page):
         self.finish(question_page(self.course, essays.question(self.course, assignment, name)))
 
     def post(self, token: str, assignment: str, name: str) -> None:
-        """Saves one mark. A page elsewhere cannot send JSON without being asked first."""
+        """Saves marks, all or none. A page elsewhere cannot send JSON without being asked first."""
         if not self.request.headers.get("Content-Type", "").startswith("application/json"):
             raise web.HTTPError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
-        try:
-            sent = json.loads(self.request.body)
-            key, points, comment, seen = (str(sent[part]) for part in ("key", "points", "comment", "seen"))
-        except (ValueError, KeyError, TypeError, RecursionError) as problem:
-            raise web.HTTPError(HTTPStatus.BAD_REQUEST) from problem
         asked = essays.question(self.course, assignment, name)
+        given = _read_marks(asked, self.request.body)
         try:
-            saved = essays.save(self.course, asked, key, essays.read_mark(asked, points, comment), seen)
+            saved = essays.save(self.course, asked, given)
         except essays.ChangedError as problem:
-            self.tell(HTTPStatus.CONFLICT, str(problem), now=shown(problem.answer))
+            self.tell(HTTPStatus.CONFLICT, str(problem), now=shown(problem.answers))
             return
-        given = "saved; not read yet" if saved.mark.points is None else f"saved: {saved.mark.points:g} points"
-        self.tell(HTTPStatus.OK, given, now=shown(saved))
+        (first, _), *others = saved
+        said = "saved; not read yet" if first.mark.points is None else f"saved: {first.mark.points:g} points"
+        before = [{"key": one.key, **_typed(mark)} for one, mark in saved]
+        told = f"{said}, for {len(saved)} equal answers" if others else said
+        self.tell(HTTPStatus.OK, told, now=shown([one for one, _ in saved]), before=before)
 
 
 class Nothing(Page):
@@ -217,7 +251,8 @@ async def serve(
         CourseError: when the port is taken.
     """
     token = secrets.token_urlsafe(24)
-    server = HTTPServer(application(course, token, assignments), max_body_size=1 << 20)
+    largest = 16 << 20  # bytes: a comment for each of a large class
+    server = HTTPServer(application(course, token, assignments), max_body_size=largest)
     try:
         sockets = bind_sockets(port, HERE)
     except OSError as problem:

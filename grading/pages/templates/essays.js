@@ -5,12 +5,17 @@ const answers = [...document.querySelectorAll("article")];
 const unread = document.querySelector("#unread");
 const singleKeys = document.querySelector("#keys");
 const guide = document.querySelector("#guide");
+const help = document.querySelector("#help");
 let at = answers[0]; // the answer that is being read
 
 const pointsOf = answer => answer.querySelector(".points");
 const remarkOf = answer => answer.querySelector(".remark");
+const undoOf = answer => answer.querySelector(".undo");
 const typed = answer => ({ points: pointsOf(answer).value.trim(), comment: remarkOf(answer).value.trim() });
 const isOpen = answer => JSON.stringify(typed(answer)) !== answer.dataset.kept; // something is typed and not saved
+const members = new Map(answers.map(answer => [answer, JSON.parse(answer.dataset.answers)])); // key and seen of each
+const before = new Map(); // the marks that the last save has replaced, by answer
+let last = null; // the answer that was saved last
 const tell = (answer, text, failed) => {
   const place = answer.querySelector(".told");
   place.textContent = text;
@@ -22,7 +27,8 @@ function keep(answer) {
 }
 
 function count() {
-  document.querySelector("#read").textContent = answers.filter(one => one.dataset.state === "read").length;
+  const read = answers.filter(one => one.dataset.state === "read");
+  document.querySelector("#read").textContent = read.reduce((sum, one) => sum + members.get(one).length, 0);
 }
 
 function filter() {
@@ -39,6 +45,52 @@ function go(step) {
   at.focus();
 }
 
+// Shows what the gradebook has now. Of equal answers those that were graded anew are others now, and are left out.
+function show(answer, now) {
+  const words = seen => seen.split(" ")[0];
+  const known = new Map(members.get(answer).map(one => [one.key, one.seen]));
+  if (now.length > 1) now = now.filter(one => words(one.seen) === words(known.get(one.key)));
+  if (!now.length) return;
+  if (now[0].html && words(now[0].seen) !== words(known.get(now[0].key))) {
+    answer.querySelector(".answer").innerHTML = now[0].html; // made safe by the server, as the page itself
+  }
+  members.set(answer, now.map(one => ({ key: one.key, seen: one.seen })));
+  answer.dataset.kept = JSON.stringify({ points: now[0].points, comment: now[0].comment });
+  answer.dataset.state = now[0].state;
+  answer.querySelector(".state").textContent = now[0].said;
+}
+
+// Sends marks, one for each of the equal answers; returns whether they are saved.
+async function send(answer, marks) {
+  answer.dataset.busy = "yes";
+  tell(answer, "saving");
+  try {
+    const reply = await fetch(location.href, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ marks }),
+    });
+    const said = await reply.json();
+    if (said.now) show(answer, said.now);
+    tell(answer, said.told, !reply.ok);
+    if (reply.ok) {
+      delete answer.dataset.refused;
+      before.set(answer, said.before);
+      last = answer;
+    } else {
+      answer.dataset.refused = "yes";
+    }
+    return reply.ok;
+  } catch (problem) {
+    answer.dataset.refused = "yes";
+    tell(answer, "not saved: the program that serves this page does not answer. Start it again, and copy what you typed.", true);
+    return false;
+  } finally {
+    delete answer.dataset.busy;
+    count();
+  }
+}
+
 // Saves what was typed. `now` says that a person asks for it: also after a save that was refused, since they have read
 // why, and for points that stood there before.
 async function save(answer, now) {
@@ -49,46 +101,38 @@ async function save(answer, now) {
     if (now) tell(answer, given.points ? "saved before" : "no points yet");
     return;
   }
-  answer.dataset.busy = "yes";
-  tell(answer, "saving");
-  try {
-    const reply = await fetch(location.href, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ key: answer.id, seen: answer.dataset.seen, ...given }),
-    });
-    const said = await reply.json();
-    if (said.now) {
-      if (said.now.seen.split(" ")[0] !== answer.dataset.seen.split(" ")[0]) {
-        answer.querySelector(".answer").innerHTML = said.now.html; // made safe by the server, as the page itself
-      }
-      answer.dataset.kept = JSON.stringify({ points: said.now.points, comment: said.now.comment });
-      answer.dataset.seen = said.now.seen;
-      answer.dataset.state = said.now.state;
-      answer.querySelector(".state").textContent = said.now.said;
-    }
-    tell(answer, said.told, !reply.ok);
-    if (reply.ok) {
-      delete answer.dataset.refused;
-      if (pointsOf(answer).value.trim() === given.points) pointsOf(answer).value = said.now.points; // "1,5" is 1.5
-      answer.dataset.kept = JSON.stringify({ ...given, points: said.now.points });
-    } else {
-      answer.dataset.refused = "yes";
-    }
-  } catch (problem) {
-    answer.dataset.refused = "yes";
-    tell(answer, "not saved: the program that serves this page does not answer. Start it again, and copy what you typed.", true);
-  } finally {
-    delete answer.dataset.busy;
-    count();
+  if (await send(answer, members.get(answer).map(one => ({ ...one, ...given })))) {
+    const { points } = JSON.parse(answer.dataset.kept);
+    if (pointsOf(answer).value.trim() === given.points) pointsOf(answer).value = points; // "1,5" is 1.5
+    answer.dataset.kept = JSON.stringify({ ...given, points });
+    undoOf(answer).hidden = false;
   }
   if (!answer.dataset.refused && isOpen(answer)) save(answer, false); // typed while it was being saved
+}
+
+// Takes the last mark of an answer back, of all equal ones at once: what they had before is there again.
+async function undo(answer) {
+  const old = new Map((before.get(answer) || []).map(one => [one.key, one]));
+  const marks = members.get(answer).filter(one => old.has(one.key)).map(one => ({ ...old.get(one.key), seen: one.seen }));
+  if (answer.dataset.busy || !marks.length) return;
+  if (!await send(answer, marks)) return;
+  before.delete(answer);
+  undoOf(answer).hidden = true;
+  const kept = JSON.parse(answer.dataset.kept);
+  pointsOf(answer).value = kept.points;
+  remarkOf(answer).value = kept.comment;
+  keep(answer);
+  tell(answer, marks.length > 1 ? `taken back, for ${marks.length} equal answers` : "taken back");
+  at = answer;
+  filter();
+  answer.focus();
 }
 
 for (const answer of answers) {
   keep(answer);
   answer.addEventListener("focusin", () => { at = answer; });
-  answer.querySelector("button").addEventListener("click", () => save(answer, true));
+  answer.querySelector(".save").addEventListener("click", () => save(answer, true));
+  undoOf(answer).addEventListener("click", () => undo(answer));
   for (const field of [pointsOf(answer), remarkOf(answer)]) field.addEventListener("change", () => save(answer, false));
 }
 
@@ -104,6 +148,9 @@ function inPoints(event, answer) {
   } else if (event.key === "c") {
     event.preventDefault();
     remarkOf(answer).focus();
+  } else if (event.key === "?") {
+    event.preventDefault();
+    help.focus();
   }
 }
 
@@ -129,8 +176,11 @@ function alone(event) {
   } else if (event.key === "u") {
     unread.checked = !unread.checked;
     filter();
-  } else if (event.key === "r") {
-    if (document.activeElement === guide && at) at.focus(); else guide.focus();
+  } else if (event.key === "z" && last) {
+    undo(last);
+  } else if (event.key === "r" || event.key === "?") {
+    const place = event.key === "r" ? guide : help;
+    if (document.activeElement === place && at) at.focus(); else place.focus();
   }
 }
 
