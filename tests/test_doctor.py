@@ -438,3 +438,17 @@ def test_what_is_run_of_the_mended_copy_is_what_is_run_of_the_original(
     kept_own = [source for name, source in mended.code if not name]
     assert [one for one in sorted(kept_own) if one.startswith("own_")] == [one for one in sorted(own) if "own_" in one]
     assert set(kept_own) <= set(own)
+
+
+def test_an_essay_in_another_cell_is_no_missing_answer(tmp_path: Path) -> None:
+    notebook = perfect()
+    place = notebook.cells.index(cell(notebook, "mask_essay"))
+    text, notebook.cells[place].source = notebook.cells[place].source, cell(released_notebook(), "mask_essay").source
+    notebook.cells.insert(place + 1, nbformat.v4.new_markdown_cell(text))
+    path = tmp_path / NAME
+    path.write_text(nbformat.writes(notebook), encoding="utf-8")
+    where = "written in the cell below its own: it is read there, and better put into its own cell"
+    assert doctor.diagnose(path).advice == [f"mask_essay {where}"]
+    del notebook.cells[place + 1]
+    path.write_text(nbformat.writes(notebook), encoding="utf-8")
+    assert doctor.diagnose(path).advice == ["not answered yet: mask_essay"]

@@ -104,10 +104,11 @@ def _name(student: str) -> tuple[str, str]:
 def command(options: argparse.Namespace) -> int:
     """Makes the class, grades it with nbgrader's own commands, and prints the table. What is broken has no mark."""
     course = Path(options.folder).resolve() if options.folder else FOLDER
-    if (gradebook := Course().address).file is None:
+    gradebook = (own := Course()).address  # the demo's folder gets the same settings
+    if gradebook.file is None or not gradebook.file.is_relative_to(own.root):
         raise CourseError(
             f"the demo would write its students into {gradebook}, where a class of yours may be; expected a file in "
-            "db_url of nbgrader_config.py. Comment yours out for the demo."
+            "the course folder in db_url of nbgrader_config.py. Comment yours out for the demo."
         )
     try:
         course.mkdir(parents=True, exist_ok=True)

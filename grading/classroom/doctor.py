@@ -24,6 +24,7 @@ from grading.cells import bare, defines, grade_id, is_stub, kind, settings, text
 from grading.classroom.rescue import HALF, BeyondMendingError, Cell, load
 from grading.course import ROOT
 from grading.errors import CourseError
+from grading.essay_cells import read_essays
 
 LARGE_OUTPUT = 1 << 20  # bytes of one cell; larger ones are left out of the copy
 LARGE_FILE = 10 << 20  # many sites for handing in refuse more
@@ -217,13 +218,17 @@ def _join_parts(name: str, student: Sequence[Cell], cell_type: str, found: Diagn
 def _advise(cells: Sequence[Cell], master: Sequence[Cell], found: Diagnosis) -> None:
     """Tells the student what a mended copy cannot put right: answers that are missing or cannot run."""
     stubs = {grade_id(cell): bare(text(cell)) for cell in master if kind(cell) in ("solution", "essay")}
-    open_ones = []
+    essays, open_ones = read_essays(cells, master), []
     for cell in cells:
         name, source = grade_id(cell), text(cell)
         if name not in stubs:
             continue
         if bare(source) in (stubs[name], ""):
-            open_ones.append(name)
+            if name in essays and essays[name].text:
+                where = "; ".join(essays[name].notes)
+                found.advice.append(f"{name} {where}: it is read there, and better put into its own cell")
+            else:
+                open_ones.append(name)
             continue
         if re.search(r"^(<{7} |>{7} |={7}$)", source, re.MULTILINE):
             found.advice.append(f"the cell of {name} holds merge-conflict markers; choose one version")
