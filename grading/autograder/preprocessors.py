@@ -18,6 +18,7 @@ from grading.autograder.separate import NoSandboxError, separate_grader
 from grading.cells import grade_id, kind
 from grading.course import Course
 from grading.errors import CourseError
+from grading.essay_cells import read_essays
 
 INSTEAD = (
     "Nothing was graded; `c.SandboxedExecute.unprotected = True` in nbgrader_config.py runs students' code with your "
@@ -88,7 +89,8 @@ class TakeAnswers(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has n
     """Takes the answers out of a submission, and nothing else: the first step, before anything looks at the notebook.
 
     What nbgrader then mends and copies is the notebook of the course. Its own steps would stop the whole run at one
-    submission with forged metadata. Where code runs unprotected, the student's own notebook goes on as it is.
+    submission with forged metadata. Where code runs unprotected, the student's own notebook goes on, with the essays in
+    their own cells.
     """
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
@@ -98,6 +100,7 @@ class TakeAnswers(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has n
             CourseError: when no answers can be taken from the submission, or no sandbox can be made.
         """
         if SandboxedExecute(config=self.config).unprotected:
+            _put_essays(nb, resources["nbgrader"]["assignment"])
             return nb, resources
         self._remove_copies(resources["nbgrader"])
         return _asked("rebuild", resources), resources
@@ -115,6 +118,22 @@ class TakeAnswers(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has n
         for link in [path for path in submitted.rglob("*") if path.is_symlink()]:
             self.log.warning("%s is a link; what it leads to was not kept", link)
             (copies / link.relative_to(submitted)).unlink(missing_ok=True)
+
+
+def _put_essays(nb: NotebookNode, assignment: str) -> None:
+    """Puts the essays of a student's own notebook into their cells, wherever they were written."""
+    from grading.autograder.graded_notebook import load_master
+
+    released = load_master(Course(Path.cwd()), assignment).notebook.cells
+    for name, essay in read_essays(nb.cells, released).items():
+        own = [cell for cell in nb.cells if grade_id(cell) == name] if essay.text else []
+        if essay.text and not own:
+            own = [cell for cell in released if grade_id(cell) == name]
+            nb.cells += own
+        for cell in own:
+            cell.source = essay.text
+            if essay.pictures:
+                cell.cell_type, cell.attachments = "markdown", essay.pictures
 
 
 class SaveMarks(SaveAutoGrades):  # type: ignore[misc]  # nbgrader has no types

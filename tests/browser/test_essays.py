@@ -8,7 +8,17 @@ from pathlib import Path
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.lab import Witness, hard_to_read
-from tests.test_essay_page import ASSIGNMENT, ESSAY, give, in_gradebook, make_class, read, served
+from tests.test_essay_page import (
+    ASSIGNMENT,
+    ESSAY,
+    give,
+    in_gradebook,
+    make_class,
+    make_equal,
+    read,
+    served,
+    write_answer,
+)
 
 TELEPHONE = 390  # CSS pixels
 
@@ -75,6 +85,14 @@ def test_two_essays_are_read_by_keyboard(
         page.keyboard.type("1")
         page.keyboard.press("Escape")  # back to what was there
         page.keyboard.press("u")
+        keys = page.locator("#help")
+        page.keyboard.press("?")
+        expect(keys).to_be_focused()
+        page.keyboard.press("?")
+        expect(third).to_be_focused()
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        expect(keys).to_be_in_viewport()
+        page.evaluate("scrollTo(0, 0)")
         save_screenshot(page, "essays.png")
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
@@ -87,3 +105,35 @@ def test_two_essays_are_read_by_keyboard(
     assert page.url.endswith(f"/{ASSIGNMENT}/{ESSAY}")
     assert witness.outside == []
     assert witness.errors == []
+
+
+def test_equal_answers_are_marked_at_once_and_taken_back(page: Page, witness: Witness, tmp_path: Path) -> None:
+    course = make_class(tmp_path / "course")
+    make_equal(course)
+    students = ("ada", "eve", "ivo")
+    with served(course) as address:
+        page.goto(f"{address}{ASSIGNMENT}/{ESSAY}")
+        expect(page.get_by_role("article")).to_have_count(2)
+        group = page.get_by_role("article").filter(has_text="given 3 times")
+        group.focus()
+        page.keyboard.type("2")
+        page.keyboard.press("Enter")
+        expect(told(group)).to_have_text("saved: 2 points, for 3 equal answers")
+        expect(page.locator("#read")).to_have_text("3")
+        assert [in_gradebook(course, one)[0] for one in students] == [2.0] * 3
+        page.keyboard.press("z")
+        expect(told(group)).to_have_text("taken back, for 3 equal answers")
+        expect(page.locator("#read")).to_have_text("0")
+        expect(group.locator(".points")).to_have_value("")
+        assert [in_gradebook(course, one)[:2] for one in students] == [(None, True)] * 3
+        write_answer(course, "eve", "It hides the future.")  # graded anew, meanwhile
+        page.keyboard.type("1")
+        page.keyboard.press("Enter")
+        expect(told(group)).to_contain_text("1 of these 3 answers were graded anew meanwhile")
+        page.keyboard.press("1")
+        page.keyboard.press("Enter")
+        expect(told(group)).to_have_text("saved: 1 points, for 2 equal answers")
+        assert [in_gradebook(course, one)[0] for one in students] == [1.0, None, 1.0]
+        group.get_by_role("button", name="Take back").click()
+        expect(told(group)).to_have_text("taken back, for 2 equal answers")
+    assert [text for text in witness.errors if "409" not in text] == []
