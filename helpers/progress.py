@@ -190,7 +190,7 @@ def table(folder: Path) -> list[str]:
             (name, bar(mine, whole), f"{mine:g} of {whole:g}", f"{state}, {essays} written" if essays else state)
         )
     rows.append(
-        ("all", bar(earned, points), f"{earned:g} of {points:g}", "points of the checks; essays are for a person to mark")
+        ("all", bar(earned, points), f"{earned:g} of {points:g}", "points of the checks; a person marks essays")
     )
     wide = max(len(row[0]) for row in rows), max(len(row[2]) for row in rows)
     return [f"{name:<{wide[0]}}  {drawn}  {told:>{wide[1]}}  {state}" for name, drawn, told, state in rows]

@@ -70,6 +70,7 @@ SECONDS = {
     "test_instructor.py": 30,
     "test_not_looking.py": 30,
     "test_postgresql.py": 40,
+    "test_every_command.py": 120,
 }
 LONG = 25
 

@@ -32,7 +32,7 @@ def cell(notebook: NotebookNode, grade_id: str) -> NotebookNode:
 
 def oddities() -> dict[str, NotebookNode]:
     """Returns submissions that are odd but honest, and some that are not honest."""
-    warning, copied, tagged, looping, undefined, kernel = (perfect() for _ in range(6))
+    warning, copied, tagged, looping, undefined, kernel, below = (perfect() for _ in range(7))
     source = cell(warning, "causal_mask").source
     cell(warning, "causal_mask").source = "import sys, warnings\n" + source.replace(
         "size):", "size):\n    warnings.warn('old'); print('x', file=sys.stderr)"
@@ -45,7 +45,13 @@ def oddities() -> dict[str, NotebookNode]:
     cell(looping, "causal_mask").source = "while True:\n    pass"
     cell(undefined, "causal_mask").source = "def another_name(size):\n    return 0"
     kernel.metadata["kernelspec"] = {"name": "conda-env-abc", "display_name": "abc", "language": "python"}
+    own = cell(below, "mask_essay")
+    text, own.source = own.source, cell(released(), "mask_essay").source
+    drawing = nbformat.v4.new_markdown_cell(f"{text}\n\n![d](attachment:d.gif)")
+    drawing.attachments = {"d.gif": {"image/gif": "R0lGODlhAQABAAAAACw="}}
+    below.cells.insert(below.cells.index(own) + 1, drawing)
     return {
+        "essay_below": below,
         "warning": warning,
         "copied": copied,
         "tagged": tagged,

@@ -152,8 +152,21 @@ def test_a_missing_mark_has_the_reason_of_its_own_student(rows: dict[str, Row]) 
     assert "as soon as possible" in rows["no_time"].why
 
 
+def test_an_essay_below_its_cell_is_to_be_read(rows: dict[str, Row]) -> None:
+    course = Course(course_of(rows))
+    assert rows["essay_below"].why == "mask_essay: to be read"
+    essay = cell(nbformat.read(course.autograded("essay_below", ASSIGNMENT), as_version=4), "mask_essay")
+    assert cell(perfect(), "mask_essay").source in essay.source
+    assert [*essay.attachments] == ["d.gif"]
+    page = course.feedback("essay_below", ASSIGNMENT).read_text(encoding="utf-8")
+    assert "mask_essay: written in the cell below its own" in page
+    assert '<img alt="d" src="data:image/gif;base64,' in page
+    assert "no answer found in its cell" in course.feedback("chloe_empty", ASSIGNMENT).read_text(encoding="utf-8")
+
+
 def test_honest_oddities_lose_nothing(rows: dict[str, Row]) -> None:
-    assert {name: rows[name].mark for name in ("warning", "copied", "kernel")} == {
+    assert {name: rows[name].mark for name in ("essay_below", "warning", "copied", "kernel")} == {
+        "essay_below": AUTOMATIC,
         "warning": AUTOMATIC,
         "copied": AUTOMATIC,
         "kernel": AUTOMATIC,
@@ -192,6 +205,7 @@ def told(course: Path) -> dict[str, tuple[dict[str, tuple[float | None, bool]], 
                 graded = nbformat.read(path, as_version=4)
                 for verdict in graded.metadata["grading"]["verdicts"].values():
                     del verdict["seconds"]
+                del graded.metadata["grading"]["odd"]  # some of it is about time
                 made[one.student_id] = (marks, graded.metadata["grading"], graded.cells[0].source)
     return made
 
@@ -326,7 +340,7 @@ def unprotected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
     """A few of these submissions, graded in plain kernels."""
     course = tmp_path_factory.mktemp("unprotected")
     odd_class(course)
-    wanted = {"ada_perfect", "denis_mistaken", "copied", "tagged", "undefined", "20260112"}
+    wanted = {"ada_perfect", "denis_mistaken", "copied", "tagged", "undefined", "20260112", "essay_below"}
     for folder in Course(course).submissions.iterdir():
         if folder.name not in wanted:
             shutil.rmtree(folder)
@@ -334,9 +348,10 @@ def unprotected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
 
 
 def test_plain_kernels_give_honest_work_the_same_marks(unprotected: dict[str, Row], rows: dict[str, Row]) -> None:
-    honest = ("ada_perfect", "denis_mistaken", "copied", "tagged")
+    honest = ("ada_perfect", "denis_mistaken", "copied", "tagged", "essay_below")
     assert {name: unprotected[name].mark for name in honest} == {name: rows[name].mark for name in honest}
-    assert unprotected["denis_mistaken"].why == rows["denis_mistaken"].why
+    for name in ("denis_mistaken", "essay_below"):
+        assert unprotected[name].why == rows[name].why
 
 
 def test_plain_kernels_say_what_stopped(unprotected: dict[str, Row]) -> None:

@@ -1,4 +1,4 @@
-"""A class whose gradebook is in PostgreSQL: the whole way, several writers, and a server that is killed on the way."""
+"""A class whose gradebook is in PostgreSQL: several writers, and a server that is killed on the way."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 
 from benchmarks.gradebook import by_the_api, rows
 from grading.__main__ import main
-from grading.autograder import gradebook, regrade
+from grading.autograder import gradebook
 from grading.autograder import run as autograde
 from grading.autograder.gradebook import UnwritableError, Writer
 from grading.autograder.marks import Marked, Written
@@ -123,33 +123,6 @@ def said(capsys: pytest.CaptureFixture[str], *command: str) -> tuple[int, str]:
     assert PASSWORD not in told
     assert "Traceback" not in told
     return status, told
-
-
-def test_the_whole_way(course: Course, run: Runs, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    here = ("--course", str(course.root))
-    assert {one.state for one in run(course).values()} == {UNCHANGED}
-    with course.gradebook() as book:  # as formgrader does
-        grade = book.find_grade("mask_essay", ASSIGNMENT, ASSIGNMENT, ADA)
-        grade.manual_score, grade.needs_manual_grade = 1.5, False
-        book.db.commit()
-    assert regrade.run(course, ASSIGNMENT, [ADA], "causal_mask") == 0
-    assert re.search(rf"{ADA} +15.5 +15.5", capsys.readouterr().out)
-    assert said(capsys, "report", ASSIGNMENT, *here)[0] == 0
-    assert said(capsys, "feedback", ASSIGNMENT, *here)[0] == 0
-    assert "15.5" in course.feedback(ADA, ASSIGNMENT).read_text()
-    work = course.submitted(ADA, ASSIGNMENT) / f"{ASSIGNMENT}.ipynb"
-    (tmp_path / "in").mkdir()
-    shutil.copy(work, tmp_path / "in" / f"renée_{ASSIGNMENT}.ipynb")
-    (course.class_folder / "students.csv").write_text("id,first_name,last_name\nrenée,Renée,Côté\n", encoding="utf-8")
-    assert "1 collected" in said(capsys, "collect", str(tmp_path / "in"), ASSIGNMENT, *here)[1]
-    status, told = said(capsys, "export", ASSIGNMENT, "--out", "-", *here)
-    assert status == 0
-    assert f"{ADA},,,{ASSIGNMENT},15.5," in told
-    assert f"renée,Côté,Renée,{ASSIGNMENT},," in told
-    assert "0 of 3 students" in said(capsys, "hand-back", ASSIGNMENT, "--format", "moodle", *here)[1]
-    shutil.rmtree(course.submitted("renée", ASSIGNMENT).parent)
-    (course.class_folder / "students.csv").unlink()
-    assert not list(course.root.rglob("*.db"))
 
 
 def test_lateness_is_counted_anew(course: Course, run: Runs) -> None:

@@ -98,7 +98,8 @@ def test_a_student_is_graded_anew_and_manual_marks_stay(course: Path) -> None:
 @pytest.mark.sandbox
 def test_an_essay_that_has_changed_is_to_be_read_again(course: Path) -> None:
     changed = perfect()
-    cell(changed, "mask_essay").source += " And more."
+    more = nbformat.v4.new_markdown_cell("And more.")
+    changed.cells.insert(changed.cells.index(cell(changed, "mask_essay")) + 1, more)
     submitted(course, "ada_perfect").write_text(nbformat.writes(changed), encoding="utf-8")
     assert regrade.run(Course(course), ASSIGNMENT, ["ada_perfect"]) == 0
     with book(course) as opened:
