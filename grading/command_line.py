@@ -78,14 +78,16 @@ def _parser() -> argparse.ArgumentParser:
     collect = add(
         "collect",
         "grading.classroom.collect:command",
-        "take submissions from a folder or zip of Moodle, Canvas or your own",
+        "take submissions from a folder or zip of any learning site or your own",
         "submissions.zip 01_causal_mask",
         "mended.ipynb 01_causal_mask --time '2026-01-12 18:00'",
+        "gradebook/unknown/20260112-180000-1a2b3c/list.csv 01_causal_mask",
     )
-    collect.add_argument("path", type=Path, help="the folder or zip file")
+    collect.add_argument("path", type=Path, help="the folder or zip file, or a filled-in list of unknown files")
     collect.add_argument("assignment", nargs="?", default="", help="what it is for, where file names do not tell")
     collect.add_argument("--roster", type=Path, default=None, help="list of students (default: gradebook/students.csv)")
     collect.add_argument("--time", default=None, help="when it came in: '2026-01-12 18:00' (default: the files' times)")
+    collect.add_argument("--mend", action="store_true", help="mend damaged files, as doctor does; originals are kept")
     collect.add_argument("--json", action="store_true", help="print what became of each file as JSON")
 
     grade = add(

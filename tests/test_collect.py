@@ -17,51 +17,7 @@ from grading.classroom import collect, deliveries, demo, placing, roster
 from grading.classroom.collect import Collected
 from grading.course import Course
 from grading.errors import CourseError
-
-A, B = "01_causal_mask", "02_positional_encoding"
-UTC = datetime.timezone.utc
-NOON = datetime.datetime(2026, 1, 12, 12, 0, tzinfo=UTC)
-
-
-def content(word: str = "", assignment: str = A) -> bytes:
-    """Returns a small notebook; `word` makes it differ from others."""
-    cells = [{"cell_type": "code", "metadata": {}, "source": word, "outputs": [], "execution_count": None}]
-    return json.dumps({"cells": cells, "metadata": {"of": assignment}, "nbformat": 4, "nbformat_minor": 5}).encode()
-
-
-def make_zip(path: Path, files: dict[str, bytes], time: datetime.datetime = NOON) -> Path:
-    """Writes a zip whose entries have a time in UTC, in the field that servers write."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            entry = zipfile.ZipInfo(name, (2001, 1, 1, 0, 0, 0))
-            entry.extra = struct.pack("<HHBi", 0x5455, 5, 1, int(time.timestamp()))
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, data)
-    return path
-
-
-def make_folder(path: Path, files: dict[str, bytes], time: datetime.datetime = NOON) -> Path:
-    for name, data in files.items():
-        file = path / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(data)
-        os.utime(file, (time.timestamp(), time.timestamp()))
-    return path
-
-
-def there(course: Path) -> dict[str, bytes]:
-    """Returns the submissions of a class by "student/assignment"."""
-    submitted = course / "gradebook" / "submitted"
-    return {"/".join(path.parts[-3:-1]): path.read_bytes() for path in submitted.glob("*/*/*.ipynb")}
-
-
-def times(course: Path) -> set[str]:
-    return {path.read_text() for path in (course / "gradebook" / "submitted").glob("*/*/timestamp.txt")}
-
-
-def write_roster(course: Path, text: str) -> None:
-    (course / "gradebook").mkdir(parents=True, exist_ok=True)
-    (course / "gradebook" / "students.csv").write_text(text, encoding="utf-8")
+from tests.delivered import NOON, UTC, A, B, content, make_folder, make_zip, there, times, write_roster
 
 
 @pytest.fixture
@@ -92,15 +48,15 @@ def test_moodle(course: Path, tmp_path: Path, packed: bool) -> None:
     assert there(course) == {f"ada/{A}": content("ada"), f"rene/{A}": content("rené")}
     assert times(course) == {"2026-01-12 12:00:00 UTC"}
     assert dict(found.unknown) == {
-        "Ada Lovelace_111_assignsubmission_onlinetext_/onlinetext.html": "is no notebook",
         f"Zoe Nobody_333_assignsubmission_file_/{A}.ipynb": "Zoe Nobody (333) is not in the roster",
     }
+    assert found.extra == 1  # the text of somebody whose notebook is there
     kept = sorted(Path(found.unknown_folder).iterdir())
-    assert [p.name for p in kept] == ["0001_onlinetext.html", f"0002_{A}.ipynb", "list.csv"]
-    assert kept[1].read_bytes() == content("zoe")
-    assert "Zoe Nobody (333) is not in the roster" in kept[2].read_text()
+    assert [p.name for p in kept] == [f"0001_{A}.ipynb", "list.csv"]
+    assert kept[0].read_bytes() == content("zoe")
+    assert "Zoe Nobody (333) is not in the roster" in kept[1].read_text()
     again = collect.collect(Course(course), path)  # tomorrow
-    assert len(again.unknown) == 2
+    assert len(again.unknown) == 1
     assert list((course / "gradebook" / "unknown").iterdir()) == [Path(found.unknown_folder)]
 
 
@@ -134,11 +90,11 @@ def test_canvas(course: Path, tmp_path: Path, with_roster: bool) -> None:
         "delacruzanamaria_222_903_notes.txt": b"notes",
     }
     found = collect.collect(Course(course), make_zip(tmp_path / "submissions.zip", files))
-    ids = ("111", "222") if with_roster else ("lovelaceada", "delacruzanamaria")
+    ids = ("ada", "ana") if with_roster else ("lovelaceada", "delacruzanamaria")
     assert there(course) == {f"{ids[0]}/{A}": content("second"), f"{ids[1]}/{A}": content("ana")}
     older = list((course / "gradebook" / "older" / ids[0] / A).glob("*/*.ipynb"))
     assert [path.read_bytes() for path in older] == [content("first")]
-    assert [reason for _, reason in found.unknown] == ["is no notebook"]
+    assert (found.unknown, found.extra) == ([], 1)
 
 
 def test_plain_names(course: Path, tmp_path: Path) -> None:
@@ -376,8 +332,11 @@ def test_a_number_that_contradicts_the_name_is_not_believed(course: Path, tmp_pa
     [
         ("id,first_name,last_name,email\nada,Ada,Lovelace,a@x.org\n", ("ada", "Ada", "Lovelace")),
         ("First name;Surname;ID number;Email address\nAda;Lovelace;s1;a@x.org\n", ("s1", "Ada", "Lovelace")),
-        ('Student,ID,SIS Login ID\n"Lovelace, Ada",7,ada7\n', ("7", "Ada", "Lovelace")),
-        ("Email address,Full name\nada@x.org,Ada King Lovelace\n", ("ada@x.org", "Ada", "King Lovelace")),
+        ('Student,ID,SIS Login ID\n"Lovelace, Ada",7,ada7\n', ("ada7", "Ada", "Lovelace")),
+        ('Student,ID,SIS User ID\n"Lovelace, Ada",7,u7\n', ("u7", "Ada", "Lovelace")),
+        ('Student,ID,SIS Login ID\n"Lovelace, Ada",7,\n', ("7", "Ada", "Lovelace")),
+        ("OrgDefinedId,Last Name,First Name\n#ada7,Lovelace,Ada\n", ("ada7", "Ada", "Lovelace")),
+        ("Email address,Full name\nada@x.org,Ada King Lovelace\n", ("ada@x.org", "", "Ada King Lovelace")),
         ("\ufeffusername\tName\nada\tAda Lovelace\n\n", ("ada", "Ada", "Lovelace")),
     ],
 )
@@ -561,11 +520,15 @@ def test_the_same_person_may_hand_in_again(course: Path, tmp_path: Path) -> None
     assert collect.collect(Course(course), folder).unknown == []  # a file without a number says nothing against it
 
 
-def test_with_a_roster_the_roster_decides(course: Path, tmp_path: Path) -> None:
+def test_the_number_of_a_student_is_remembered_with_a_roster_too(course: Path, tmp_path: Path) -> None:
     write_roster(course, NBGRADER_ROSTER)
-    for number in (9, 10):
-        path = make_zip(tmp_path / f"{number}.zip", {moodle("René Descartes", number): content(str(number))})
-        assert collect.collect(Course(course), path).unknown == []
+    first = make_zip(tmp_path / "9.zip", {moodle("René Descartes", 9): content("his")})
+    assert collect.collect(Course(course), first).unknown == []
+    later = NOON + datetime.timedelta(hours=1)
+    second = make_zip(tmp_path / "10.zip", {moodle("René Descartes", 10): content("of one who took the name")}, later)
+    ((_, reason),) = collect.collect(Course(course), second).unknown
+    assert "as number 9 of the site, and this is from number 10" in reason
+    assert there(course) == {f"rene/{A}": content("his")}
 
 
 def test_a_damaged_file_of_numbers_is_told(course: Path, tmp_path: Path) -> None:
@@ -606,7 +569,7 @@ def test_the_list_of_unknown_files_is_no_formula(course: Path, tmp_path: Path) -
     found = collect.collect(Course(course), make_zip(tmp_path / "x.zip", {"=cmd()|x.txt": b"x"}))
     told = (Path(found.unknown_folder) / "list.csv").read_text()
     assert "'=cmd()|x.txt" in told
-    assert io.StringIO(told).readline() == "copy,file,received,reason\n"
+    assert io.StringIO(told).readline() == '"student","copy","file","received","reason"\n'
 
 
 def test_the_rosters_names_are_in_nbgraders_gradebook(course: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Take the submissions of a class out of what Moodle, Canvas or a shared folder deliver.
+"""Take the submissions of a class out of what a learning site or a shared folder delivers.
 
 Nothing in a delivery is trusted: names decide only which student of the roster is meant, sizes are capped before
 anything is unpacked, links are refused, and the time comes from whoever collected the files.
@@ -10,33 +10,43 @@ import argparse
 import contextlib
 import datetime
 import json
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
 
 from grading import assignments
 from grading.autograder.reporting import called, name_column
-from grading.classroom import roster
+from grading.cells import cells_of
+from grading.classroom import deliveries, doctor, rescue, roster
 from grading.classroom.deliveries import UTC, Item, RefusedError, read_delivery
 from grading.classroom.demo_class import refuse_mixing
 from grading.classroom.numbers import Numbers
 from grading.classroom.origins import Origins
-from grading.classroom.placing import Arrived, Unknown, finish_interrupted, only_collector, place, stamp
+from grading.classroom.placing import Arrived, Unknown, finish_interrupted, only_collector, place, read_list, stamp
 from grading.classroom.plain_grading import name_students
-from grading.classroom.recognition import Class, site_numbers
+from grading.classroom.recognition import OF_THE_SITE, Class, Owner, numbers_fit
 from grading.classroom.roster import Roster
 from grading.course import ROOT, Course
 from grading.errors import CourseError
 from grading.text import printable
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar")
 
 
 @dataclass
 class Collected:
     """What became of a delivery; each entry says what and where.
 
-    `placed` are (student, assignment, time, what was done); `unknown` and `refused` are (name, reason).
+    `placed` are (student, assignment, time, what was done); `unknown` and `refused` are (name, reason); `ungradable`
+    are (student, reason), who have handed in nothing that can be graded. `late` are (student, assignment, seconds),
+    `extra` counts further files of students, `notes` are sentences on the whole delivery.
     """
 
     placed: list[tuple[str, str, str, str]] = field(default_factory=list)
@@ -45,94 +55,253 @@ class Collected:
     missing: list[str] = field(default_factory=list)
     skipped: int = 0
     unknown_folder: str = ""
+    ungradable: list[tuple[str, str]] = field(default_factory=list)
+    extra: int = 0
+    late: list[tuple[str, str, float]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
-def collect(
-    course: Course,
-    path: Path,
-    assignment: str = "",
-    *,
-    roster_file: Path | None = None,
-    time: datetime.datetime | None = None,
-) -> Collected:
+class Wishes(TypedDict, total=False):
+    """How to collect: by which list of students, as of which time, and whether damaged files are mended."""
+
+    roster_file: Path | None
+    time: datetime.datetime | None
+    mend: bool
+
+
+def collect(course: Course, path: Path, assignment: str = "", **wishes: Unpack[Wishes]) -> Collected:
     """Puts a delivery's submissions into `gradebook/submitted/`, and returns what became of each file.
 
     Args:
         course: the folder of the course.
-        path: a folder or a zip file.
+        path: a folder, a zip file, a notebook, or a list of unknown files that somebody has filled in.
         assignment: what the files are for, where their names do not tell.
-        roster_file: the list of students; `gradebook/students.csv` when there is one. Without any, students are called
-            as their files say.
-        time: when the submissions came in; else the times of the zip's entries or of the files.
+        wishes: `roster_file`, the list of students (`gradebook/students.csv` when there is one; without any, students
+            are called as their files say); `time`, when the submissions came in (else the times of the zip's entries or
+            of the files); `mend`, whether damaged files are mended as `doctor` does it.
 
     Raises:
         CourseError: when nothing can be collected.
     """
+    time, mend = wishes.get("time"), wishes.get("mend", False)
     known = list(assignments.notebooks(course.root))
     if not known:
         raise CourseError(f"{course.root} has no notebooks/; collect in a copy of the course.")
     if assignment and assignment not in known:
         raise CourseError(f"no assignment is called {assignment!r}; expected one of: {', '.join(known)}.")
-    people = roster.load(roster_file or course.roster) if roster_file or course.roster.exists() else Roster()
+    people = read_roster(course, wishes.get("roster_file"))
     with only_collector(course), contextlib.ExitStack() as opened:
         finish_interrupted(course.submissions)
-        delivery = read_delivery(path, time, opened)
-        whose = Class(course.root, people, known, assignment)
-        refuse_mixing(course, _students(whose, delivery.items))
-        found = Collected(refused=delivery.refused, skipped=delivery.skipped)
-        unknown, numbers, origins = Unknown(course), Numbers(course), Origins(course)
+        if path.suffix.casefold() == ".csv" and path.is_file():
+            delivery = deliveries.Delivery(read_list(path))
+        else:
+            most = rescue.MAX_BYTES if mend else 0
+            delivery = read_delivery(path, time, opened, most=most)
+        numbered = not people or numbers_fit(people, delivery.items)
+        whose = Class(course.root, people, known, assignment, numbered)
+        run = _Run(course, whose, Collected(refused=delivery.refused, skipped=delivery.skipped), timed=time is not None)
+        if not numbered:
+            run.found.notes.append(
+                "The participants' numbers of this delivery are not those of the list of students: Moodle has new ones "
+                "in each assignment. People were found by their names; who shares a name needs this assignment's "
+                "grading worksheet as the list."
+            )
+        run.collect(delivery.items, mend=mend)
+    return run.found
+
+
+def read_roster(course: Course, file: Path | None = None) -> Roster:
+    """Returns the list of students, an empty one where there is none."""
+    file = file or course.roster
+    return roster.load(file, course.submissions) if file != course.roster or file.exists() else Roster()
+
+
+class _Run:
+    """One collection: takes each file where it belongs, and joins what could not be taken to one list."""
+
+    def __init__(self, course: Course, whose: Class, found: Collected, *, timed: bool) -> None:
+        self.course, self.whose, self.found, self._timed = course, whose, found, timed
+        self._unknown = Unknown(course)
+        self._numbers = Numbers(course, with_roster=bool(whose.people))
+        self._others = defaultdict[str, list[Item]](list)  # what is no notebook, by student
+        self._damaged = defaultdict[tuple[str, str], list[str]](list)  # what is wrong, by student and assignment
+        self._assignments = set[str]()
+
+    def collect(self, items: list[Item], *, mend: bool) -> None:
+        """Collects the files of a delivery."""
+        owners = [(item, self._owner(item), item.is_notebook) for item in items]
+        told = (owner for _, owner, is_notebook in owners if is_notebook and isinstance(owner, Owner))
+        refuse_mixing(self.course, (student for owner in told for student in owner.students))
+        origins = Origins(self.course)
         try:
-            for arrived in _recognise(whose, delivery.items, unknown):
-                if not people and (strange := numbers.strange(arrived)):
-                    unknown.add(arrived.item, strange)
+            for arrived in self._sorted(self._arrived(owners)):
+                if strange := self._numbers.strange(arrived):
+                    self._unknown.add(arrived.item, strange)
                     continue
-                try:
-                    done = place(course, arrived, arrived.item.read())
-                except RefusedError as problem:
-                    found.refused.append((arrived.item.name, str(problem)))
-                else:
-                    found.placed.append((arrived.student, arrived.assignment, stamp(arrived.item.time), done))
-                    numbers.remember(arrived)
+                done = self._place(arrived, mend=mend)
+                if done:
+                    self._numbers.remember(arrived)
                     if not done.startswith("older"):
                         origins.remember(arrived)
         finally:
-            numbers.close()
+            self._numbers.close()
             origins.close()
-            found.unknown, found.unknown_folder = unknown.entries, unknown.close()
-    asked = {name for _, name, _, _ in found.placed} | ({assignment} if assignment else set())
-    if people and asked:
-        there = {folder.parent.name for name in asked for folder in course.submissions.glob(f"*/{name}")}
-        found.missing = [person.id for person in people if person.id not in there]
-    return found
+            self._join()
+            self.found.unknown, self.found.unknown_folder = self._unknown.entries, self._unknown.close()
 
-
-def _students(whose: Class, items: list[Item]) -> Iterator[str]:
-    """Yields whose the files are, where that can be told."""
-    for item in items:
-        with contextlib.suppress(RefusedError):
-            yield whose.recognise(item).student
-
-
-def _recognise(whose: Class, items: list[Item], unknown: Unknown) -> Iterator[Arrived]:
-    """Yields the files that belong to somebody, by student and assignment, the newest of each last."""
-    heaps: dict[tuple[str, str], list[Arrived]] = defaultdict(list)
-    numbers: dict[str, set[str]] = defaultdict(set)
-    for item in items:
+    def _owner(self, item: Item) -> Owner | str:
+        """Returns whose a file is, or why that cannot be told."""
         try:
-            arrived = whose.recognise(item)
+            return self.whose.owner(item)
         except RefusedError as problem:
-            unknown.add(item, str(problem))
-        else:
+            return str(problem)
+
+    def _arrived(self, owners: list[tuple[Item, Owner | str, bool]]) -> Iterator[Arrived]:
+        """Yields the notebooks whose student and assignment can be told, for each student of a group once."""
+        for item, owner, is_notebook in owners:
+            if isinstance(owner, str):
+                if not is_notebook and item.parts[-1] in OF_THE_SITE:
+                    self.found.skipped += 1
+                else:
+                    self._unknown.add(item, owner if is_notebook else _no_notebook(item))
+                continue
+            if not is_notebook:
+                for student in owner.students:
+                    self._others[student].append(item)
+                continue
+            try:
+                assignment = self.whose.assignment(item, owner)
+            except RefusedError as problem:
+                self._unknown.add(item, str(problem))
+                continue
+            if owner.time and not self._timed:
+                item = replace(item, time=owner.time)
+            for student in owner.students:
+                yield Arrived(student, assignment, item, owner)
+
+    def _sorted(self, all_arrived: Iterator[Arrived]) -> Iterator[Arrived]:
+        """Yields the files by student and assignment, the newest of each last, without those of doubtful owners."""
+        heaps: dict[tuple[str, str], list[Arrived]] = defaultdict(list)
+        for arrived in all_arrived:
             heaps[arrived.student, arrived.assignment].append(arrived)
-            numbers[arrived.student] |= site_numbers(item)
-    for (student, name), heap in sorted(heaps.items()):
-        if not whose.people and len(numbers[student]) > 1:
-            for arrived in heap:
-                unknown.add(arrived.item, f"several people are called {student}; name them in gradebook/students.csv")
-            continue
-        yield from sorted(
-            heap, key=lambda one: (one.item.time, one.version, one.item.parts[-1] == f"{name}.ipynb", one.item.name)
-        )
+        for (student, name), heap in sorted(heaps.items()):
+            sure = list(self._of_that_number(student, heap))
+            if reason := self._doubt(student, sure):
+                for arrived in sure:
+                    self._unknown.add(arrived.item, reason)
+                continue
+            yield from sorted(sure, key=lambda one: _age(one, name))
+
+    def _of_that_number(self, student: str, heap: list[Arrived]) -> Iterator[Arrived]:
+        """Yields the files that do not come under another number than the roster has for the student."""
+        numbers = self.whose.people.numbers(student)
+        for one in heap:
+            fits = one.owner.site == "canvas" or (one.owner.site == "moodle" and self.whose.numbered)
+            if fits and numbers and one.owner.number not in numbers and not one.item.owner:
+                told = f"comes from number {one.owner.number} of the site, which the list of students does not have; "
+                told += f"{called(student, {})} has {', '.join(sorted(numbers))} there"
+                self._unknown.add(one.item, told)
+            else:
+                yield one
+
+    def _doubt(self, student: str, heap: list[Arrived]) -> str:
+        """Returns "", or why the files of a heap are not believed to be all of one person."""
+        heap = [one for one in heap if not one.item.owner]
+        if not self.whose.people and len({one.owner.number for one in heap} - {""}) > 1:
+            return f"several people are called {student}; name them in gradebook/students.csv"
+        if len(sources := {one.owner.source.strip("/") for one in heap}) > 1:
+            told = " and ".join(sorted(sources)[:3])
+            return f"two names of this delivery lead to {student} ({told}); fill in the list of unknown files"
+        return ""
+
+    def _place(self, arrived: Arrived, *, mend: bool) -> str:
+        """Puts a file in its place, mended where that is wished; returns what was done, "" for nothing."""
+        item, name = arrived.item, Path(arrived.item.parts[-1])
+        self._assignments.add(arrived.assignment)
+        damaged = self._damaged[arrived.student, arrived.assignment]
+        try:
+            data = item.read()
+        except RefusedError as problem:
+            self.found.refused.append((item.name, str(problem)))
+            return ""
+        if wrong := _what_is_wrong(data, name):
+            self._unknown.add(item, wrong, arrived.student)
+            try:
+                data = doctor.as_file(doctor.diagnose(name, arrived.assignment, self.course.root, data).notebook)
+            except CourseError as problem:
+                damaged.append(str(problem))
+                return ""
+            if not mend or _what_is_wrong(data, name):
+                damaged.append(f"{name}: {wrong}" + ("" if mend else "; collect --mend mends it"))
+                return ""
+        done = place(self.course, arrived, data)
+        done += f", mended ({wrong})" if wrong else ""
+        damaged.clear()  # an older one
+        self.found.placed.append((arrived.student, arrived.assignment, stamp(item.time), done))
+        return done
+
+    def _join(self) -> None:
+        """Says who has handed in nothing that can be graded, and who nothing at all."""
+        reasons = defaultdict[str, list[str]](list)
+        for (student, _), damaged in self._damaged.items():
+            reasons[student] += damaged
+        for name, reason in self.found.refused if self.whose.people else ():
+            owner = self._owner(Item(tuple(name.split("/")), datetime.datetime.now(UTC), bytes))
+            for student in owner.students if isinstance(owner, Owner) else ():
+                reasons[student].append(f"{name.rsplit('/', 1)[-1]} {reason}")
+        asked = self._assignments | ({self.whose.asked} if self.whose.asked else set())
+        there = {folder.parent.name for name in asked or {"*"} for folder in self.course.submissions.glob(f"*/{name}")}
+        for student, items in sorted(self._others.items()):
+            if student in there or reasons[student]:
+                self.found.extra += len(items)
+                continue
+            whose = student if self.whose.people else ""
+            for item in items:
+                self._unknown.add(item, _no_notebook(item), whose)
+            reasons[student] += dict.fromkeys(_kind(item) for item in items) if whose else []
+        for student, told in sorted(reasons.items()):
+            if told:
+                older = ["what came before it stays"] if student in there else []
+                self.found.ungradable.append((student, ", ".join([*told, *older])))
+        if self.whose.people and asked:
+            without = there | {student for student, _ in self.found.ungradable}
+            self.found.missing = [person.id for person in self.whose.people if person.id not in without]
+
+
+def _kind(item: Item) -> str:
+    """Returns what a file is that is no notebook: "an .html"."""
+    ending = item.parts[-1].rpartition(".")[2].casefold()
+    if item.why or not re.fullmatch(r"\w{1,8}", ending) or "." not in item.parts[-1]:
+        return item.why or "a file that is no notebook"
+    return f"{'an' if ending[0] in 'aefhilmnorsx' else 'a'} .{ending}" + (
+        " without a notebook" if ending == "zip" else ""
+    )
+
+
+def _no_notebook(item: Item) -> str:
+    archive = item.name.casefold().endswith(ARCHIVES)
+    return item.why or ("is an archive without a notebook; unpack it by hand" if archive else "is no notebook")
+
+
+def _age(one: Arrived, assignment: str) -> tuple[object, ...]:
+    """Returns what sorts a student's files for an assignment: the one that counts is last."""
+    return one.item.time, one.owner.version, one.item.parts[-1] == f"{assignment}.ipynb", one.item.name
+
+
+def _what_is_wrong(data: bytes, name: Path) -> str:
+    """Returns why a file cannot be graded, in the words of `doctor`; "" when it can."""
+    if len(data) > deliveries.MAX_FILE:
+        return f"has {len(data) >> 20} MB, more than {deliveries.MAX_FILE >> 20}"
+    try:
+        if cells_of(json.loads(data)) is not None:  # in any of the encodings that grading reads
+            return ""
+    except (ValueError, RecursionError):
+        pass
+    try:
+        found = rescue.load(name, data)
+    except rescue.BeyondMendingError as problem:
+        return str(problem)
+    return "; ".join(found.problems) or "is no notebook that grading can read"
 
 
 # --- the command ------------------------------------------------------------------------------------------------------
@@ -156,53 +325,97 @@ def command(options: argparse.Namespace) -> int:
         raise CourseError(
             f"--time {options.time!r} is no time; expected for example '2026-01-12 18:00' or '2026-01-12T18:00+01:00'."
         ) from None
-    found = collect(course, options.path, options.assignment, roster_file=options.roster, time=when)
-    file = options.roster or course.roster
-    people = roster.load(file) if file.exists() else Roster()
+    found = collect(course, options.path, options.assignment, roster_file=options.roster, time=when, mend=options.mend)
+    people = read_roster(course, options.roster)
     if people.western:
         accents = (one.name for one in people if not one.name.isascii())
         example = f" (for example: {name})" if (name := next(accents, "")) else ""
+        file = options.roster or course.roster
         print(f"{file} is not in UTF-8; it was read as Excel's Western European CSV{example}.", file=sys.stderr)
-    _name_students(course, found, people)
+    _use_gradebook(course, found, people)
     if options.json:
         print(json.dumps(asdict(found), indent=1))
     else:
         _print(found, people)
-    return 1 if found.unknown or found.refused else 0
+    return 1 if found.unknown or found.refused or found.ungradable else 0
 
 
-def _name_students(course: Course, found: Collected, people: Roster) -> None:
-    """Writes the names of who has just handed in into nbgrader's gradebook, where formgrader shows them."""
+def _use_gradebook(course: Course, found: Collected, people: Roster) -> None:
+    """Writes names of who has just handed in into nbgrader's gradebook, and reads there who is late."""
     from sqlalchemy.exc import OperationalError
 
     news = {student for student, _, _, _ in found.placed}
     names = {one.id: (one.first, one.last) for one in people if one.id in news and one.name}
-    if not names:
-        return
     try:
         course.refuse_damaged_gradebook()
-        name_students(course, names)
+        if names:
+            name_students(course, names)
+        if news and course.has_gradebook():
+            found.late = list(_late(course, found))
     except (OperationalError, CourseError) as problem:
         told = str(getattr(problem, "orig", problem))
         print(f"the names could not be written into the gradebook ({told}); collect again later.", file=sys.stderr)
+
+
+def _late(course: Course, found: Collected) -> Iterator[tuple[str, str, float]]:
+    """Yields who of those that have just been placed is late, by nbgrader's due dates and extensions, in seconds."""
+    with course.gradebook() as book:
+        due = {one.name: one.duedate for one in book.assignments if one.duedate}
+        asked = {name for _, name, _, _ in found.placed} & {*due}
+        extended = {
+            (one.student.id, name): one.extension
+            for name in asked
+            for one in book.assignment_submissions(name)
+            if one.extension
+        }
+    for student, name, time, _ in found.placed:
+        if name in due:
+            end = due[name] + extended.get((student, name), datetime.timedelta())
+            seconds = (read_time(time.replace(" UTC", "Z")).replace(tzinfo=None) - end).total_seconds()
+            if seconds > 0:
+                yield student, name, seconds
+
+
+def _duration(seconds: float) -> str:
+    """Returns how late something is, as a person says it: "2 d 3 h", "3 h 20 min", "4 min"."""
+    minutes = max(1, round(seconds / 60))
+    days, hours = divmod(minutes // 60, 24)
+    if days:
+        return f"{days} d {hours} h"
+    return f"{hours} h {minutes % 60} min" if hours else f"{minutes} min"
 
 
 def _print(found: Collected, people: Roster) -> None:
     names = {one.id: one.name for one in people}
     width = max([7, *(len(student) for student, *_ in found.placed)])
     column = name_column([student for student, *_ in found.placed], names)[1:]
+    late = {(student, name): _duration(seconds) for student, name, seconds in found.late}
     for (student, assignment, time, done), name in zip(found.placed, column, strict=True):
-        print(f"{student:<{width}}  {name}{assignment}  {time}  {done}")
+        told = f"{done}; late by {late[student, assignment]}" if (student, assignment) in late else done
+        print(f"{student:<{width}}  {name}{assignment}  {time}  {told}")
     for title, entries in (("not known, copied aside", found.unknown), ("refused", found.refused)):
         if entries:
             print(f"\n{title}:")
         for name, reason in entries:
-            print(f"  {printable(name)}: {printable(reason)}")
+            print(f"  {printable(name)}: {printable(reason, 300)}")
+    if found.ungradable:
+        print("\nhanded in, but nothing that can be graded:")
+        for student, reason in found.ungradable:
+            print(f"  {called(student, names)}: {printable(reason, 300)}")
     if found.missing:
         print(f"\nnothing yet from: {', '.join(called(student, names) for student in found.missing)}")
+    for note in found.notes:
+        print(f"\n{note}")
     news = sum(done.startswith(("new", "replaces")) for *_, done in found.placed)
-    same = sum(done == "unchanged" for *_, done in found.placed)
-    print(f"\n{news} collected, {same} unchanged, {len(found.unknown)} not known, {len(found.refused)} refused", end="")
-    print(f"; {found.skipped} files of the system left out." if found.skipped else ".")
+    same = sum(done.startswith("unchanged") for *_, done in found.placed)
+    counts = [f"{news} collected", f"{same} unchanged"]
+    counts += [f"{len(found.late)} late"] if found.late else []
+    print(f"\n{', '.join(counts)}, {len(found.unknown)} not known, {len(found.refused)} refused", end="")
+    rest = [f"{found.extra} further files of these students"] if found.extra else []
+    rest += [f"{found.skipped} files of the system"] if found.skipped else []
+    print(f"; {' and '.join(rest)} left out." if rest else ".")
     if found.unknown_folder:
-        print(f"What is not known lies in {found.unknown_folder}, with a list.csv.")
+        print(
+            f"What was not collected lies in {found.unknown_folder}, with a list.csv: write the student's id beside a "
+            "file, and collect the list."
+        )

@@ -269,13 +269,19 @@ def _slim(cells: list[Cell], found: Diagnosis) -> None:
                 cell["outputs"] = []
 
 
-def diagnose(path: Path, assignment: str = "", course: Path = ROOT) -> Diagnosis:
+def diagnose(path: Path, assignment: str = "", course: Path = ROOT, data: bytes | None = None) -> Diagnosis:
     """Returns what is wrong with a file, with a mended notebook.
+
+    Args:
+        path: the file.
+        assignment: what it is for, where neither its name nor its cells tell.
+        course: the folder of the course.
+        data: what is in the file, where it is not on the disk.
 
     Raises:
         BeyondMendingError: when nothing can be saved.
     """
-    file = load(path)
+    file = load(path, data)
     masters = released.notebooks(course)
     known = list(masters)
     if not known:
@@ -356,12 +362,17 @@ def _names(path: Path) -> Iterator[Path]:
         yield path.with_name(f"{path.stem}_mended_{number}.ipynb")
 
 
+def as_file(notebook: dict[str, Any]) -> bytes:
+    """Returns a notebook as it stands in a file."""
+    content = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+    return content.encode("utf-8", "replace")  # JSON can hold halves of characters
+
+
 def write_copy(path: Path, notebook: dict[str, Any]) -> Path:
     """Writes a mended copy beside a file, under a name that no file has, whole or not at all."""
-    content = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
     half = path.with_name(f".{path.stem}.{os.getpid()}.half")
     try:
-        half.write_bytes(content.encode("utf-8", "replace"))  # JSON can hold halves of characters
+        half.write_bytes(as_file(notebook))
         for name in _names(path):
             try:
                 os.link(half, name)

@@ -199,9 +199,9 @@ FORMATS = {"csv": _plain_rows, "canvas": _canvas_rows, "moodle": _moodle_rows}
 
 
 def text(table: Sequence[Sequence[str]]) -> str:
-    """Returns lines as CSV, with commas and the line ends of RFC 4180."""
+    """Returns lines as CSV, with commas and the line ends of RFC 4180; quoted, for a name may have a semicolon."""
     made = io.StringIO(newline="")
-    csv.writer(made, lineterminator="\r\n").writerows(table)
+    csv.writer(made, lineterminator="\r\n", quoting=csv.QUOTE_ALL).writerows(table)
     return made.getvalue()
 
 

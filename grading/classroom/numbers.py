@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 from grading.classroom.placing import Arrived
-from grading.classroom.recognition import site_numbers
 from grading.course import Course
 from grading.errors import CourseError
 from grading.files import write_whole
@@ -14,10 +13,12 @@ from grading.files import write_whole
 class Numbers:
     """Remembers under which number of the site each student has handed in an assignment, in a file of the class.
 
-    Without a roster a student is called as the site shows the name, and everybody may choose that.
+    Everybody may choose the name that a site shows. Without a roster the same goes for a folder of another's name
+    inside one's own: there it is the path that is remembered.
     """
 
-    def __init__(self, course: Course) -> None:
+    def __init__(self, course: Course, *, with_roster: bool) -> None:
+        self._course, self._with_roster = course, with_roster
         self._path = course.class_folder / "site_numbers.json"
         try:
             known = json.loads(self._path.read_text(encoding="utf-8"))
@@ -32,18 +33,30 @@ class Numbers:
 
     def strange(self, arrived: Arrived) -> str:
         """Returns "" or why a file is not from who has handed in under this name before."""
-        known, now = self._known.get(_of(arrived), []), site_numbers(arrived.item)
-        if not known or not now or now & set(known):
+        known, now = self._known.get(_of(arrived), []), self._told(arrived)
+        if not now or now in known or arrived.item.owner:
+            return ""
+        remedy = "fill in the list of unknown files, or name both in gradebook/students.csv"
+        if now.startswith("folder "):
+            there = self._course.submitted(arrived.student, arrived.assignment).exists()
+            return f"lies in another's folder, and {arrived.student} has handed in already: {remedy}" if there else ""
+        numbers = [one for one in known if not one.startswith("folder ")]
+        if not numbers:
             return ""
         return (
-            f"{arrived.student} has handed in {arrived.assignment} as number {', '.join(known)} of the site, and this "
-            f"is from number {', '.join(sorted(now))}: name both in gradebook/students.csv"
+            f"{arrived.student} has handed in {arrived.assignment} as number {', '.join(numbers)} of the site, and "
+            f"this is from number {now}: {remedy}"
         )
 
+    def _told(self, arrived: Arrived) -> str:
+        """Returns what is remembered of a file: the site's number, or the path of a folder inside another one."""
+        nested = "/" in arrived.owner.source.strip("/") and not self._with_roster
+        return arrived.owner.number or (f"folder {arrived.owner.source}" if nested else "")
+
     def remember(self, arrived: Arrived) -> None:
-        """Keeps the number of a file that was placed."""
+        """Keeps what told the owner of a file that was placed."""
         known = self._known.setdefault(_of(arrived), [])
-        known += sorted(site_numbers(arrived.item) - set(known))
+        known += {self._told(arrived)} - {*known, ""}
 
     def close(self) -> None:
         """Writes the file, whole or not at all."""

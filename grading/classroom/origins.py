@@ -55,8 +55,7 @@ class Origins:
 
     def remember(self, arrived: Arrived) -> None:
         """Keeps the name of a file that is the student's submission now; one without a site's name changes nothing."""
-        moodle = [part for part in arrived.item.parts if MOODLE.fullmatch(part)]
-        told = (moodle or arrived.item.parts[-1:])[0]
+        told = arrived.owner.told
         if read_origin(told):
             self._known[f"{arrived.student}/{arrived.assignment}"] = told
 

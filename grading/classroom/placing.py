@@ -5,10 +5,8 @@ A newer submission replaces an older one, which is kept in `older/`; what belong
 
 from __future__ import annotations
 
-import csv
 import datetime
 import hashlib
-import io
 import re
 import secrets
 import shutil
@@ -17,19 +15,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grading.classroom.deliveries import UTC, Item, RefusedError, modified
-from grading.classroom.export import harmless
+from grading.classroom.export import harmless, text
+from grading.classroom.recognition import Owner
+from grading.classroom.roster import read_table
 from grading.course import Course, read_timestamp
+from grading.errors import CourseError
 from grading.files import locked, write_whole
 
 
 @dataclass(frozen=True)
 class Arrived:
-    """A file for which student and assignment are known. `version` is Canvas's count of attempts."""
+    """A file for which student and assignment are known, and by what."""
 
     student: str
     assignment: str
     item: Item
-    version: int = 0
+    owner: Owner
 
 
 def only_collector(course: Course) -> AbstractContextManager[None]:
@@ -105,26 +106,32 @@ def _unique_name(time: datetime.datetime) -> str:
     return f"{time.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
-class Unknown:
-    """Keeps files that belong to nobody, with a list, in a folder of this run; makes it when it is needed.
+COLUMNS = ("student", "copy", "file", "received", "reason")
 
-    What an earlier run has kept is not copied again: a class is often collected every day. `entries` are
-    (name, reason).
+
+class Unknown:
+    """Keeps files that belong to nobody or cannot be graded, with a list, in a folder of this run.
+
+    The list has an empty column `student`, to be filled in and collected. What an earlier run has kept is not copied
+    again: a class is often collected every day. `entries` are (name, reason) of what belongs to nobody.
     """
 
     def __init__(self, course: Course) -> None:
         self.entries = list[tuple[str, str]]()
         self._folder = course.class_folder / "unknown" / _unique_name(datetime.datetime.now(UTC))
-        self._rows = list[tuple[str, str, str, str]]()
+        self._rows = list[tuple[str, ...]]()
         self._kept: set[str] | None = None
+        self._used = False
 
-    def add(self, item: Item, reason: str) -> None:
+    def add(self, item: Item, reason: str, student: str = "") -> None:
         """Copies a file and lists it."""
-        self.entries.append((item.name, reason))
+        self._used = True
+        if not student:
+            self.entries.append((item.name, reason))
         try:
             data = item.read()
         except RefusedError as problem:
-            self._rows.append(("", item.name, stamp(item.time), f"{reason}; {problem}"))
+            self._rows.append((student, "", item.name, stamp(item.time), f"{reason}; {problem}"))
             return
         if self._kept is None:
             self._kept = {_digest(path.read_bytes()) for path in self._folder.parent.glob("*/[0-9]*_*")}
@@ -134,18 +141,40 @@ class Unknown:
         copy = f"{len(self._rows) + 1:04d}_{safe}"
         write_whole(self._folder / copy, data, durable=True)
         self._kept.add(_digest(data))
-        self._rows.append((copy, item.name, stamp(item.time), reason))
+        self._rows.append((student, copy, item.name, stamp(item.time), reason))
 
     def close(self) -> str:
         """Writes the list; returns the folder where the files lie, "" when there are none."""
         if not self._rows:
-            return str(self._folder.parent) if self.entries else ""
-        text = io.StringIO(newline="")
-        rows = csv.writer(text, lineterminator="\n")
-        rows.writerow(("copy", "file", "received", "reason"))
-        rows.writerows([harmless(value) for value in row] for row in self._rows)
-        write_whole(self._folder / "list.csv", text.getvalue(), durable=True)
+            return str(self._folder.parent) if self._used else ""
+        table = [COLUMNS, *([harmless(value) for value in row] for row in self._rows)]
+        write_whole(self._folder / "list.csv", text(table), durable=True)
         return str(self._folder)
+
+
+def read_list(path: Path) -> list[Item]:
+    """Returns the files of a list of `Unknown` beside which a person has written a student.
+
+    Raises:
+        CourseError: when it is no such list, or a copy is not beside it.
+    """
+    table = read_table(path, ["student"], "students; expected a list.csv of gradebook/unknown/")
+    found = list[Item]()
+    for number, row in table.rows:
+        if not row.get("student"):
+            continue
+        copy = path.parent / Path(row.get("copy", "")).name
+        if not row.get("copy") or not copy.is_file():
+            raise CourseError(
+                f"{path}, line {number}: there is no file {row.get('copy')!r} beside it; leave the list there."
+            )
+        try:
+            time = datetime.datetime.fromisoformat(row.get("received", "").replace(" UTC", "+00:00")).astimezone(UTC)
+        except ValueError:  # a spreadsheet has written it in its own way
+            time = modified(copy)
+        parts = tuple(row.get("file", "").removeprefix("'").split("/"))
+        found.append(Item(parts if parts[-1] else (copy.name,), time, copy.read_bytes, owner=row["student"]))
+    return found
 
 
 def _digest(data: bytes) -> str:

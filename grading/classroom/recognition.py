@@ -1,112 +1,293 @@
-"""Whose a delivered file is, and for which assignment: from the names that Moodle, Canvas or people give to files."""
+"""Whose a delivered file is, and for which assignment: from the names that sites or people give to files and folders.
+
+The outermost name that tells a person decides: what lies below it is called as its owner likes. What is inside a zip
+that somebody has handed in tells nobody.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import json
 import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from grading import assignments
 from grading.cells import cells_of
-from grading.classroom.deliveries import Item, RefusedError
-from grading.classroom.placing import Arrived
+from grading.classroom.deliveries import NOTEBOOK, UTC, Item, RefusedError
+from grading.classroom.naming import Named, Namer
 from grading.classroom.roster import Roster, valid_id
 
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?P<kind>file|onlinetext)(?:_(?P<rest>.*))?")
+TWICE = re.compile(r"_\d+_assignsubmission_.*_\d+_assignsubmission_")
 CANVAS = re.compile(r"(?P<name>[^_/]+)_(?:LATE_)?(?P<number>\d+)_(?P<delivery>\d+)_(?P<rest>.+)", re.IGNORECASE)
-ARCHIVES = (".zip", ".tar", ".gz", ".7z", ".rar")
+BLACKBOARD = re.compile(r"(?P<title>.+?)_(?P<when>attempt_\d{4}(?:-\d\d){5})(?:_(?P<rest>.+)|\.txt)?")
+BRIGHTSPACE = re.compile(
+    r"(?P<number>\d+)-\d+ - (?P<name>.+?)(?: ?- (?P<when>[A-Z][a-z]+ \d\d?, \d{4} \d{3,4} ?[AP]M)(?: - (?P<rest>.+))?)?"
+)
+APLUS = re.compile(r"(?P<names>.+)_file\d+_submission(?P<version>\d{1,6})(?:\.\w+)*")
+SAKAI = re.compile(r"[^,()]*, [^()]*\((?P<login>[^()]+)\)")
+OF_THE_SITE = {"index.html", "grades.csv", "grades.xls", "submission_metadata.yml", "feedbackText.html", "comments.txt"}
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Whose a file is.
+
+    `students` are several where the site names a group. `source` is what told it: two sources of one delivery that tell
+    one person are not believed. `told` is the name that a site has given, which feedback may have to carry; `number`
+    what the site calls the person, `file` the name that the person gave, `version` a count of attempts and `time` when
+    the site says that it came in, where it does.
+    """
+
+    students: tuple[str, ...]
+    source: str
+    told: str
+    file: str
+    site: str = ""
+    number: str = ""
+    version: int = 0
+    time: datetime.datetime | None = None
 
 
 @dataclass(frozen=True)
 class Class:
     """Who and what a file can be of: the course folder, its roster (empty: anybody) and its assignments.
 
-    `asked` is the one assignment that everything is for, "" when the files tell.
+    `asked` is the one assignment that everything is for, "" when the files tell. `numbered` says whether the numbers of
+    Moodle in the roster are those of this delivery.
     """
 
     course: Path
     people: Roster
     known: list[str]
     asked: str = ""
+    numbered: bool = True
 
-    def recognise(self, item: Item) -> Arrived:
-        """Returns whose file it is, and for which assignment.
+    @cached_property
+    def _namer(self) -> Namer:
+        return Namer(self.people, tuple(self.known))
+
+    def assignment(self, item: Item, owner: Owner) -> str:
+        """Returns the assignment that a file is for.
 
         Raises:
-            RefusedError: when student or assignment cannot be told; the message says why.
+            RefusedError: when it cannot be told, or is not the one that is asked for.
         """
-        if not item.name.casefold().endswith(".ipynb"):
-            archive = item.name.casefold().endswith(ARCHIVES)
-            raise RefusedError("is an archive; unpack it by hand" if archive else "is no notebook")
-        file, inside = item.parts[-1], item.parts[:-1]
-        moodle = next((found for part in item.parts if (found := MOODLE.fullmatch(part))), None)
-        canvas = CANVAS.fullmatch(file) if moodle is None else None
-        if moodle:
-            student = self._person(moodle["number"], moodle["name"])
-            if file == moodle.string:  # Moodle without folders: the file's name follows
-                file = moodle["rest"] or ""
-        elif canvas:
-            student, file = self._person(canvas["number"], canvas["name"]), canvas["rest"]
-        else:
-            student = self._named(file, inside)
-        assignment = self._assignment(item, file) or self.asked
-        if not assignment:
+        told = self._assignment(item, owner.file) or self.asked
+        if not told:
             raise RefusedError(f"is for no assignment that can be told; say which: collect PATH {self.known[0]}")
-        if self.asked and assignment != self.asked:
-            raise RefusedError(f"is for {assignment}, not for {self.asked}; collect it without naming an assignment")
-        attempt = re.search(r"-(\d{1,4})\.ipynb$", file, re.IGNORECASE) if canvas else None
-        return Arrived(student, assignment, item, int(attempt[1]) if attempt else 0)
+        if self.asked and told != self.asked:
+            raise RefusedError(f"is for {told}, not for {self.asked}; collect it without naming an assignment")
+        return told
 
     def _assignment(self, item: Item, file: str) -> str:
         """Returns the assignment that a folder, the file's name or its cells tell, "" when none does."""
         folder = next((part for part in reversed(item.parts[:-1]) if part in self.known), "")
-        told = folder or assignments.by_name(file, self.known)
+        names = (item.parts[-1], file) if item.inner else (file,)
+        told = folder or next(
+            filter(None, (assignments.by_name(f"{_stem(one)}.ipynb", self.known) for one in names)), ""
+        )
         if told:
             return told
         try:
-            cells = cells_of(json.loads(item.read().decode("utf-8-sig")))
+            cells = cells_of(json.loads(item.read()))
         except (ValueError, RecursionError):  # a RefusedError is a ValueError
             return ""
         return assignments.by_content(cells, self.course) if cells else ""
 
-    def _person(self, number: str, name: str) -> str:
+    def owner(self, item: Item) -> Owner:
+        """Returns whose a file is.
+
+        Raises:
+            RefusedError: when that cannot be told; the message says why.
+        """
+        if item.owner:
+            return self._told(item)
+        outside = item.parts[: len(item.parts) - item.inner]
+        found = list[tuple[Owner, bool, bool]]()  # who, whether by a site's own form of name, whether weakly
+        for at, part in enumerate(outside):
+            is_file = at == len(outside) - 1
+            try:
+                by_site = self._by_site(outside, at)
+            except RefusedError:
+                if is_file and found and not found[0][2]:
+                    continue  # a person's own file may be called like a site's
+                raise
+            if by_site and not found:
+                return by_site
+            if by_site:
+                found.append((by_site, True, False))
+            elif self.people and (named := self._name(part, is_file=is_file)).students:
+                source = "/".join(outside[:at]) + f"/{named.key}" if is_file else "/".join(outside[: at + 1])
+                found.append((Owner(tuple(named.students), source, part, outside[-1]), False, named.weak))
+        if not self.people:
+            return self._by_layout(outside[-1], outside[:-1])
+        return _decide(found)
+
+    def _told(self, item: Item) -> Owner:
+        """Returns whom a person has written beside a file in a list; the site's name is remembered with it."""
+        students = tuple(dict.fromkeys(self._login(name) for name in re.split(r"[\s,;+]+", item.owner.strip())))
+        match = next(
+            (found for part in item.parts for form in (MOODLE, CANVAS) if (found := form.fullmatch(part))), None
+        )
+        site = "" if match is None else "moodle" if match.re is MOODLE else "canvas"
+        told, number = (match.string, match["number"]) if match else ("", "")
+        return Owner(
+            students, "", told, match["rest"] or "" if site == "canvas" and match else item.parts[-1], site, number
+        )
+
+    def _name(self, part: str, *, is_file: bool) -> Named:
+        """Returns whom a folder or a file's name names: a whole id or name, else words of it."""
+        if part in self.known:
+            return Named()
+        text = _stem(part) if is_file else part
+        for name in self.known:
+            text = text.removesuffix(f"_{name}")
+        whole = self.people.find(label=text)
+        return (
+            Named(frozenset(whole), weak=self._namer.named(text).weak, key=text) if whole else self._namer.named(text)
+        )
+
+    # --- what sites write ---------------------------------------------------------------------------------------------
+
+    def _by_site(self, parts: Sequence[str], at: int) -> Owner | None:
+        """Returns whom a name of a site's form tells, None for a name of another form.
+
+        Raises:
+            RefusedError: when the person is not known.
+        """
+        part, is_file, above = parts[at], at == len(parts) - 1, "/".join(parts[:at])
+        if TWICE.search(part):
+            raise RefusedError("has a name in which two of Moodle's stand; its owner may have chosen one of them")
+        if moodle := MOODLE.fullmatch(part):  # Moodle without folders: the file's name follows
+            return self._numbered("moodle", moodle, above, (moodle["rest"] or "") if is_file else parts[-1])
+        if bright := BRIGHTSPACE.fullmatch(part):
+            return self._numbered("brightspace", bright, above, (is_file and bright["rest"]) or parts[-1])
+        if is_file and (canvas := CANVAS.fullmatch(part)):
+            return self._numbered("canvas", canvas, above, canvas["rest"])
+        if is_file and (black := BLACKBOARD.fullmatch(part)):
+            return self._blackboard(black, above)
+        if is_file and (aplus := APLUS.fullmatch(part)):
+            students = tuple(dict.fromkeys(self._login(name) for name in aplus["names"].split("+")))
+            return Owner(students, above, part, "", "aplus", "", int(aplus["version"]))
+        if not self.people and not is_file and (sakai := SAKAI.fullmatch(part)):
+            return Owner((self._login(sakai["login"]),), f"{above}/{part}", part, parts[-1], "sakai")
+        return None
+
+    def _numbered(self, site: str, match: re.Match[str], above: str, file: str) -> Owner:
+        number, name = match["number"], match["name"]
+        student = self._person(number, name, site)
+        attempt = re.search(r"-(\d{1,4})\.\w+$", file) if site == "canvas" else None
+        when = _brightspace_time(match["when"]) if site == "brightspace" and match["when"] else None
+        version = int(attempt[1]) if attempt else 0
+        return Owner((student,), f"{above}/number {number}", match.string, file, site, number, version, when)
+
+    def _person(self, number: str, name: str, site: str) -> str:
         """Returns the student whom a site means by a number and a name."""
         if not self.people:
             return re.sub(r"[^\w.@-]+", "_", unicodedata.normalize("NFC", name)).strip("_.-").casefold()[:100]
-        return _only(self.people.find(number=number, name=name), f"{name} ({number})")
+        by_name = _by_name(self.people, name)
+        if site == "brightspace":
+            by_name = by_name or {*self._namer.named(name).students}
+        fits = site == "canvas" or (site == "moodle" and self.numbered)
+        by_number = self.people.find(number=number) if fits else set()
+        both = by_number & by_name or by_number | by_name if by_number and by_name else by_number or by_name
+        return _only(both, f"{name} ({number})")
 
-    def _named(self, file: str, inside: Sequence[str]) -> str:
+    def _blackboard(self, match: re.Match[str], above: str) -> Owner:
+        """Returns whom Blackboard names: the id stands between the title and the time, and may have a "_" itself."""
+        pieces = match["title"].split("_")
+        if self.people:
+            labels = ["_".join(pieces[start:]) for start in range(len(pieces))]
+            student = _only(set().union(*(self.people.find(label=one) for one in labels)), pieces[-1])
+        else:
+            student = self._login(pieces[-1])
+        when = datetime.datetime.strptime(match["when"], "attempt_%Y-%m-%d-%H-%M-%S").astimezone(UTC)
+        return Owner((student,), f"{above}/{student}", match.string, match["rest"] or "", "blackboard", "", 0, when)
+
+    def _login(self, login: str) -> str:
+        """Returns the student whom a site calls so."""
+        if self.people:
+            return _only(self.people.find(label=login), login)
+        return _valid(login)
+
+    # --- without a roster ---------------------------------------------------------------------------------------------
+
+    def _by_layout(self, file: str, inside: Sequence[str]) -> Owner:
         """Returns the student whom the names of a file and its folders tell: STUDENT_ASSIGNMENT, or STUDENT/..."""
-        stem = file[: -len(".ipynb")]
+        stem = _stem(file)
         place = next((index for index in range(len(inside) - 1, -1, -1) if inside[index] in self.known), None)
         if place == 0:
             raise RefusedError("names no student; expected STUDENT/ASSIGNMENT/file.ipynb")
         if place is not None:
-            told = inside[place - 1]
-        else:
-            suffix = next((f"_{name}" for name in self.known if stem.endswith(f"_{name}")), "")
-            if not inside and not suffix and assignments.by_name(file, self.known):
+            return Owner((_valid(inside[place - 1]),), "/".join(inside[:place]), inside[place - 1], file)
+        suffix = next((f"_{name}" for name in self.known if stem.endswith(f"_{name}")), "")
+        before = stem.removesuffix(suffix)
+        if not inside:
+            if not suffix and assignments.by_name(f"{stem}.ipynb", self.known):
                 raise RefusedError("names no student; expected STUDENT_ASSIGNMENT.ipynb or a folder for each student")
-            before = stem.removesuffix(suffix)
-            told = before if suffix or not inside or self._knows_only(before, inside[-1]) else inside[-1]
-        if self.people:
-            return _only(self.people.find(label=told), told)
-        if not valid_id(told):
-            raise RefusedError(f"{told!r} cannot be a student's id; expected letters, digits and .@_- only")
-        return told
-
-    def _knows_only(self, one: str, other: str) -> bool:
-        """Says whether the roster knows the first label, and not the other."""
-        return bool(self.people.find(label=one)) and not self.people.find(label=other)
+            return Owner((_valid(before),), f"/{before}", file, file)
+        return Owner((_valid(inside[-1]),), "/".join(inside), inside[-1], file)
 
 
-def site_numbers(item: Item) -> set[str]:
-    """Returns the numbers that Moodle or Canvas gives to the person of a file."""
-    matches = [MOODLE.fullmatch(part) for part in item.parts] + [CANVAS.fullmatch(item.parts[-1])]
-    return {match["number"] for match in matches if match}
+def _decide(found: list[tuple[Owner, bool, bool]]) -> Owner:
+    """Returns the outermost of (owner, by a site, weakly) in a path.
+
+    Raises:
+        RefusedError: when there is none, when it names several, or when a site (below a weak one: anything) names
+            another.
+    """
+    if not found:
+        raise RefusedError("names nobody of the roster")
+    first, _, weak = found[0]
+    students = {*first.students}.union(*(one.students for one, by_site, _ in found if by_site or weak))
+    if len(students) > 1:
+        raise RefusedError(f"fits several students of the roster: {', '.join(sorted(students))}")
+    return first
+
+
+def numbers_fit(people: Roster, items: Sequence[Item]) -> bool:
+    """Says whether the numbers of Moodle in a roster are those of a delivery: they are new in each assignment.
+
+    They are not where no number fits its name, and two or more do not: one alone may be of somebody who took a name.
+    """
+    fitting, other = set[str](), set[str]()
+    for part in {part for item in items for part in item.parts[: len(item.parts) - item.inner]}:
+        if (match := MOODLE.fullmatch(part)) and not TWICE.search(part):
+            by_name = _by_name(people, match["name"])
+            if by_name and all(people.numbers(student) for student in by_name):
+                fits = by_name & people.find(number=match["number"])
+                (fitting if fits else other).add(match["number"])
+    return bool(fitting) or len(other) < 2
+
+
+def _by_name(people: Roster, name: str) -> set[str]:
+    """Returns whom a site's name tells: all of it, or what follows the name of a group ("Group A-Ada Lovelace")."""
+    places = [0, *(found.end() for found in re.finditer("-", name))]
+    return next(filter(None, (people.find(name=name[place:]) for place in places)), set[str]())
+
+
+def _brightspace_time(told: str) -> datetime.datetime | None:
+    for form in ("%b %d, %Y %I%M %p", "%B %d, %Y %I%M %p"):
+        with contextlib.suppress(ValueError):
+            return datetime.datetime.strptime(re.sub(r"(\d) ?([AP]M)$", r"\1 \2", told), form).astimezone(UTC)
+    return None
+
+
+def _stem(file: str) -> str:
+    """Returns a file's name without its endings: "x" of "x.ipynb", "x.ipynb.txt", "x.json" and "x.zip"."""
+    return re.sub(r"(?:\.(?:zip|json|txt))+$", "", NOTEBOOK.sub("", file), flags=re.IGNORECASE)
+
+
+def _valid(told: str) -> str:
+    if not valid_id(told):
+        raise RefusedError(f"{told!r} cannot be a student's id; expected letters, digits and .@_- only")
+    return told
 
 
 def _only(found: set[str], told: str) -> str:

@@ -42,14 +42,18 @@ class Rescued:
     damaged: bool = False
 
 
-def load(path: Path) -> Rescued:
+def load(path: Path, data: bytes | None = None) -> Rescued:
     """Returns what a file holds, saved from damage as far as it goes.
+
+    Args:
+        path: the file.
+        data: what is in it, where it is not on the disk.
 
     Raises:
         BeyondMendingError: when nothing can be saved.
     """
     found = Rescued()
-    content = _decode(path, found)
+    content = _decode(path.name, _read(path) if data is None else data, found)
     try:
         notebook = json.loads(content)
     except (ValueError, RecursionError) as problem:
@@ -78,8 +82,7 @@ def _normalise(cell: Cell) -> None:
         cell["outputs"] = []
 
 
-def _decode(path: Path, found: Rescued) -> str:
-    """Returns the text of a file, whatever an editor has made of it."""
+def _read(path: Path) -> bytes:
     if path.is_symlink():
         raise BeyondMendingError(f"{path.name} is a link; name the file itself.")
     if not path.is_file():
@@ -88,9 +91,13 @@ def _decode(path: Path, found: Rescued) -> str:
         raise BeyondMendingError(
             f"{path.name} has more than {MAX_BYTES >> 20} MB; clear its outputs in JupyterLab first."
         )
-    data = path.read_bytes()
+    return path.read_bytes()
+
+
+def _decode(name: str, data: bytes, found: Rescued) -> str:
+    """Returns the text of a file, whatever an editor has made of it."""
     if not data.strip():
-        raise BeyondMendingError(f"{path.name} is empty; look for a copy in .ipynb_checkpoints beside it.")
+        raise BeyondMendingError(f"{name} is empty; look for a copy in .ipynb_checkpoints beside it.")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         found.problems.append("it is saved in UTF-16, as some editors do; it is written in UTF-8")
         content = data.decode("utf-16", errors="replace")

@@ -15,14 +15,20 @@ from grading.errors import CourseError
 
 # What the columns are called in a hand-made list, in nbgrader, in Moodle and in Canvas; the first that is there counts.
 ID_COLUMNS = (
-    *("id", "student_id", "student id", "username", "user name", "sis login id", "id number", "sis user id"),
-    *("email", "email address", "e-mail"),
+    *("id", "student_id", "student id", "studentid", "username", "user name", "sis login id", "id number"),
+    *("sis user id", "login", "orgdefinedid", "email", "email address", "e-mail", "github_username", "github username"),
 )
+MAIL_COLUMNS = ("email", "email address", "e-mail")
 FIRST_COLUMNS = ("first_name", "first name", "firstname", "given name")
 LAST_COLUMNS = ("last_name", "last name", "lastname", "surname", "family name")
 FULL_COLUMNS = ("full name", "fullname", "full_name", "name", "student")
+LABEL_COLUMNS = (*ID_COLUMNS, "identifier", "github")  # by which a path may name somebody
 NUMBER_COLUMNS = ("lms_user_id", "identifier", "participant", "canvas id", "moodle id")  # not a university's own
 CANVAS_COLUMNS = {"sis login id", "sis user id"}  # beside them, a column "id" holds Canvas's own numbers
+TEST_STUDENT = ("student, test", "test student")  # whom Canvas puts into each course that somebody has tried out
+SHORT = 6  # letters of a name that sites may join or split as they like; fewer are compared word by word
+LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"})
+GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"})  # as ILIAS writes them, for example
 MAX_BYTES = 20 << 20
 SAFE_ID = re.compile(r"(?![.-])[\w.@-]{1,100}(?<!\.)")
 SEPARATORS = ",;\t"
@@ -51,6 +57,21 @@ class Person:
         return next((self.columns[title] for title in titles if self.columns.get(title)), "")
 
 
+@dataclass
+class Phrase:
+    """How words that name a person may stand: `splits`, or any where `anyhow`; `is_name` for the full name."""
+
+    splits: set[tuple[str, ...]] = field(default_factory=set)
+    is_name: bool = False
+    anyhow: bool = False
+
+    def add(self, words: tuple[str, ...], *, is_name: bool) -> None:
+        """Adds a way to write it."""
+        self.splits.add(words)
+        self.is_name = self.is_name or is_name
+        self.anyhow = self.anyhow or (is_name and sum(map(len, words)) >= SHORT)
+
+
 class Roster:
     """Finds people by id, e-mail address, name, or the number that a site gives them.
 
@@ -62,9 +83,14 @@ class Roster:
         self.titles = tuple(titles)
         self.western = western
         self._found: dict[str, set[str]] = {}
+        self.phrases: dict[str, dict[str, Phrase]] = {}  # whom words name that are joined to one
+        self.words: dict[str, set[str]] = {}  # each word of somebody's ids and names
         for person in self.people.values():
             for key in _keys(person):
                 self._found.setdefault(key, set()).add(person.id)
+            for words, is_name in _phrases(person):
+                self.phrases.setdefault("".join(words), {}).setdefault(person.id, Phrase()).add(words, is_name=is_name)
+                self.words.setdefault(person.id, set()).update(words)
 
     def __bool__(self) -> bool:
         return bool(self.people)
@@ -85,34 +111,86 @@ class Roster:
         by_number = self._found.get(f"number {number}", set()) if number else set()
         if label:
             return self._found.get(f"label {_plain(label)}", set()) or self._found.get(f"name {_words(label)}", set())
-        by_name = self._found.get(f"name {_words(name)}", set()) or self._found.get(f"joined {_letters(name)}", set())
+        by_name = self._named(name)
         if by_number and by_name:
             return by_number & by_name or by_number | by_name
         return by_number or by_name
+
+    def _named(self, name: str) -> set[str]:
+        for form in (name, german(name)):
+            if found := self._found.get(f"name {_words(form)}") or self._found.get(f"joined {_letters(form)}"):
+                return found
+        return set()
+
+    def numbers(self, student: str) -> set[str]:
+        """Returns the numbers that a site gives somebody, as far as they stand in the roster."""
+        return _numbers(self.people[student]) if student in self.people else set()
+
+
+def _numbers(person: Person) -> set[str]:
+    canvas = ("id",) if CANVAS_COLUMNS & set(person.columns) else ()
+    told = [person.columns.get(title, "") for title in (*NUMBER_COLUMNS, *canvas)]
+    return {match[1] for text in told if (match := re.fullmatch(r"(?:\D*\s)?(\d+)", text))}
 
 
 def _keys(person: Person) -> set[str]:
     keys = {f"label {_plain(person.id)}"}
     keys |= {f"label {_plain(person.columns[title])}" for title in ID_COLUMNS if person.columns.get(title)}
-    canvas = ("id",) if CANVAS_COLUMNS & set(person.columns) else ()
-    for title in (*NUMBER_COLUMNS, *canvas):
-        digits = re.fullmatch(r"(?:\D*\s)?(\d+)", person.columns.get(title, ""))
-        if digits:
-            keys.add(f"number {digits[1]}")
-    if person.first or person.last:
-        keys.add(f"name {_words(f'{person.first} {person.last}')}")
-        keys.add(f"joined {_letters(person.last + person.first)}")
-        keys.add(f"joined {_letters(person.first + person.last)}")
+    keys |= {f"number {number}" for number in _numbers(person)}
+    if person.name:
+        for form in (str, german):
+            first, last = form(person.first), form(person.last)
+            keys.add(f"name {_words(f'{first} {last}')}")
+            keys |= {f"joined {_letters(last + first)}", f"joined {_letters(first + last)}"}
+            words = f"{first} {last}".split()
+            keys |= {f"joined {_letters(''.join(words[-place:] + words[:-place]))}" for place in range(len(words))}
     return keys
 
 
+def _phrases(person: Person) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """Yields what can name a person in a path, as words, and whether it is the full name.
+
+    That is ids, addresses and their first parts, and the name with any end of it first, also as sites write it that
+    know no accents.
+    """
+    labels = {person.id, *(person.columns.get(title, "") for title in LABEL_COLUMNS)}
+    labels = {label for label in labels if label and not re.fullmatch(r"\D*\s\d+", label)}  # not "Participant 42"
+    for label in labels | {label.partition("@")[0] for label in labels}:
+        yield words_of(label), False
+        yield ("".join(words_of(label)),), False
+    plain = unicodedata.normalize("NFC", person.name)
+    for name in (plain, german(plain), re.sub(r"[^\x00-\x7f]", "", plain), re.sub(r"[^\x00-\x7f]", " ", plain)):
+        words = words_of(name)
+        if len("".join(words)) * 2 < len(_letters(plain)):  # too little of it is left
+            continue
+        for place in range(len(words)):
+            yield words[place:] + words[:place], len(words) > 1
+
+
+def german(text: str) -> str:
+    """Returns text with ä, ö, ü, å and ø written as two letters each."""
+    return unicodedata.normalize("NFKC", text).casefold().translate(GERMAN)
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Returns the words of a text: letters and digits, without case and accents; an apostrophe joins."""
+    return tuple(word for part in split_words(text) if (word := _letters(part)))
+
+
+def split_words(text: str) -> list[str]:
+    """Returns the words of a text as they stand there."""
+    text = re.sub(r"#U([0-9a-f]{4})", lambda found: chr(int(found[1], 16)), text)  # as `unzip` writes what it cannot
+    text = re.sub(r"['’‘`´ʼʻ]", "", text)
+    return "".join(sign if sign.isalnum() or unicodedata.category(sign)[0] == "M" else " " for sign in text).split()
+
+
 def _plain(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).strip().casefold()
+    return unicodedata.normalize("NFKC", text).strip().casefold().removeprefix("#")  # Brightspace: "#ada1815"
 
 
 def _letters(text: str) -> str:
     """Returns letters and digits only, accents removed: what Canvas makes of a name."""
-    decomposed = unicodedata.normalize("NFKD", _plain(text))
+    decomposed = unicodedata.normalize("NFKD", _plain(text).translate(LETTERS))
     return "".join(sign for sign in decomposed if sign.isalnum())
 
 
@@ -125,18 +203,58 @@ def valid_id(text: str) -> bool:
     return SAFE_ID.fullmatch(text) is not None
 
 
-def load(path: Path) -> Roster:
+def load(path: Path, submitted: Path | None = None) -> Roster:
     """Returns the roster of a CSV file, as sites and Excel write it.
 
-    Alphabet (UTF-8, UTF-16, Windows-1252) and separator (comma, semicolon, tab) are told by what stands in it.
+    Args:
+        path: the file.
+        submitted: the folder of the class's submissions; the one beside the file when None. Who has a folder there
+            under Canvas's own number keeps that as the id.
 
     Raises:
         CourseError: when it cannot be read, has no column of ids, or two people share an id.
     """
+    table = read_table(path, ID_COLUMNS, "ids; expected one called id, username, ID number, SIS Login ID or email")
+    numbered = _goes_by_numbers(table.rows, submitted or path.parent / "submitted")
+    people: dict[str, Person] = {}
+    for number, columns in table.rows:
+        person = _person(columns, numbered=numbered)
+        if person is None:
+            continue
+        if wrong := _wrong(person, western=table.western):
+            raise CourseError(f"{path}, line {number}: {wrong}")
+        if person.id in people:
+            raise CourseError(f"{path}, line {number}: the id {person.id!r} stands there twice; give one to each.")
+        people[person.id] = person
+    return Roster(people.values(), table.titles, western=table.western)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A CSV file: titles as they stand there, and lines as (number, values by lower-case title)."""
+
+    titles: list[str]
+    rows: list[tuple[int, dict[str, str]]]
+    western: bool
+
+
+def read_table(path: Path, wanted: Sequence[str], told: str) -> Table:
+    """Returns a CSV file in any of the usual alphabets and with any of the usual separators.
+
+    Alphabet (UTF-8, UTF-16, Windows-1252) and separator (comma, semicolon, tab) are told by what stands in it.
+
+    Args:
+        path: the file.
+        wanted: titles of which it has to have one.
+        told: what such a column holds, for the message.
+
+    Raises:
+        CourseError: when it cannot be read, or has no such column.
+    """
     text, western = _decode(path)
     if announced := re.match(r"sep=([,;\t])(?=\r?\n)", text):  # Excel's own first line
         text = text[announced.end() :]
-    separator = announced[1] if announced else max(SEPARATORS, key=lambda sign: _fit(text, sign))
+    separator = announced[1] if announced else max(SEPARATORS, key=lambda sign: _fit(text, sign, wanted))
     try:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
         rows = [(reader.line_num, row) for row in reader if any(value.strip() for value in row)]
@@ -144,23 +262,12 @@ def load(path: Path) -> Roster:
         raise CourseError(f"{path} is not a CSV file ({problem}); export it again.") from problem
     (_, head), *lines = rows or [(1, [])]
     titles = [title.strip() for title in head]
-    plain_titles = [title.casefold() for title in titles]
-    if not set(plain_titles) & set(ID_COLUMNS):
-        raise CourseError(
-            f"{path} has no column of ids; expected one called id, username, ID number, SIS Login ID or email, with a "
-            "title in the first line."
-        )
-    people: dict[str, Person] = {}
-    for number, row in lines:
-        person = _person(dict(zip(plain_titles, (value.strip() for value in row), strict=False)))
-        if person is None:
-            continue
-        if wrong := _wrong(person, western=western):
-            raise CourseError(f"{path}, line {number}: {wrong}")
-        if person.id in people:
-            raise CourseError(f"{path}, line {number}: the id {person.id!r} stands there twice; give one to each.")
-        people[person.id] = person
-    return Roster(people.values(), titles, western=western)
+    plain = [title.casefold() for title in titles]
+    if not set(plain) & set(wanted):
+        raise CourseError(f"{path} has no column of {told}, with a title in the first line.")
+    return Table(
+        titles, [(number, dict(zip(plain, map(str.strip, row), strict=False))) for number, row in lines], western
+    )
 
 
 def _decode(path: Path) -> tuple[str, bool]:
@@ -188,14 +295,14 @@ def _decode(path: Path) -> tuple[str, bool]:
     raise CourseError(f"{path} is in no alphabet that can be told; expected UTF-8, UTF-16 or Windows-1252: {SAVE_AS}")
 
 
-def _fit(text: str, separator: str) -> tuple[bool, int]:
-    """Returns how well a separator fits: whether it makes a column of ids, and how many columns."""
+def _fit(text: str, separator: str, wanted: Sequence[str]) -> tuple[bool, int]:
+    """Returns how well a separator fits: whether it makes a wanted column, and how many columns."""
     try:
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
         titles = next((row for row in rows if any(value.strip() for value in row)), [])
     except csv.Error:
         return False, 0
-    return bool({title.strip().casefold() for title in titles} & set(ID_COLUMNS)), len(titles)
+    return bool({title.strip().casefold() for title in titles} & set(wanted)), len(titles)
 
 
 def _wrong(person: Person, *, western: bool) -> str:
@@ -212,17 +319,32 @@ def _wrong(person: Person, *, western: bool) -> str:
     return ""
 
 
-def _person(columns: dict[str, str]) -> Person | None:
-    """Returns the person of a line; None for empty lines and for Canvas's line of maximal points."""
+def _goes_by_numbers(rows: Iterable[tuple[int, dict[str, str]]], submitted: Path) -> bool:
+    """Says whether a class of Canvas has been collected under Canvas's numbers, as it once was: then it stays so."""
+    lines = [columns for _, columns in rows if CANVAS_COLUMNS & set(columns)]
+    others = {columns.get(title, "") for columns in lines for title in CANVAS_COLUMNS}
+    numbers = {columns.get("id", "") for columns in lines} - others
+    return any(valid_id(number) and (submitted / number).is_dir() for number in numbers)
+
+
+def _person(columns: dict[str, str], *, numbered: bool) -> Person | None:
+    """Returns the person of a line; None for empty lines, Canvas's line of maximal points and its test student."""
     line = Person("", columns=columns)
-    identifier = unicodedata.normalize("NFC", line.get(*ID_COLUMNS))
+    titles: Sequence[str] = ID_COLUMNS
+    if CANVAS_COLUMNS & set(columns) and not numbered:
+        titles = ("sis login id", "sis user id", *ID_COLUMNS)
+    identifier = unicodedata.normalize("NFC", line.get(*titles)).removeprefix("#")
     full = line.get(*FULL_COLUMNS)
     if not identifier or full == "Points Possible":
+        return None
+    if CANVAS_COLUMNS & set(columns) and full.casefold() in TEST_STUDENT and not line.get("sis user id"):
         return None
     first, last = line.get(*FIRST_COLUMNS), line.get(*LAST_COLUMNS)
     if not (first or last) and full:
         if "," in full:  # Canvas: "Lovelace, Ada"
             last, _, first = (part.strip() for part in full.partition(","))
+        elif len(full.split()) == 2:
+            first, last = full.split()
         else:
-            first, _, last = (part.strip() for part in full.partition(" "))
+            last = full  # nobody can tell where the first name ends
     return Person(identifier, first, last, columns)
