@@ -158,7 +158,7 @@ def _parser() -> argparse.ArgumentParser:
         "01_causal_mask --format moodle --worksheet worksheet.csv",
     )
     hand_back.add_argument("assignment", help="its full name: 01_causal_mask")
-    hand_back.add_argument("--format", choices=("moodle", "canvas", "exchange"), required=True)
+    hand_back.add_argument("--format", choices=("moodle", "canvas", "folders", "exchange"), required=True)
     hand_back.add_argument(
         "--worksheet",
         type=Path,

@@ -15,7 +15,7 @@ from grading import cells
 from grading.__main__ import main
 from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import Master, Work, read
-from grading.classroom import doctor
+from grading.classroom import doctor, rescue
 from grading.classroom.rescue import BeyondMendingError
 from grading.course import Course
 from tests.submissions import ASSIGNMENT, cell, perfect
@@ -240,8 +240,7 @@ def test_merge_conflicts_keep_both_versions(tmp_path: Path) -> None:
     lines = nbformat.writes(perfect()).split("\n")
     place = next(i for i, line in enumerate(lines) if "def causal_mask" in line)
     other = lines[place].replace("def causal_mask(size):", "def causal_mask(size):  # theirs")
-    lines[place : place + 1] = ["<<<<<<< HEAD", lines[place], "=======", other, ">>>>>>> branch"]
-    found, work = examined(tmp_path, "\n".join(lines))
+    lines[place : place + 1] = ["    found, work = examined(tmp_path, "\n".join(lines))
     assert "merge-conflict markers of Git; the first version is taken" in found.problems[0]
     assert kept(work)
     assert any("# theirs" in cells.text(one) for one in found.notebook["cells"])
@@ -440,6 +439,7 @@ def test_what_is_run_of_the_mended_copy_is_what_is_run_of_the_original(
     assert set(kept_own) <= set(own)
 
 
+<<<<<<< HEAD
 def test_an_essay_in_another_cell_is_no_missing_answer(tmp_path: Path) -> None:
     notebook = perfect()
     place = notebook.cells.index(cell(notebook, "mask_essay"))
@@ -452,3 +452,26 @@ def test_an_essay_in_another_cell_is_no_missing_answer(tmp_path: Path) -> None:
     del notebook.cells[place + 1]
     path.write_text(nbformat.writes(notebook), encoding="utf-8")
     assert doctor.diagnose(path).advice == ["not answered yet: mask_essay"]
+
+
+def test_many_broken_cells_are_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = {"cell_type": "code", "metadata": {}, "source": "y" * 100_000}  # longer than a piece
+    text = '{"cells": [' + '{"cell_type": "code", "metadata": {}, "source": "x", ' * 20_000 + json.dumps(whole)
+    seen = list[int]()
+    real = json.JSONDecoder.raw_decode
+
+    def raw_decode(self: json.JSONDecoder, piece: str, idx: int = 0) -> tuple[object, int]:
+        seen.append(len(piece))
+        return real(self, piece, idx)
+
+    monkeypatch.setattr(json.JSONDecoder, "raw_decode", raw_decode)
+    found = rescue.load(Path("x.ipynb"), text.encode())
+    assert found.cells[-1]["source"] == whole["source"]
+    assert sum(seen) < 400 * len(text)  # each error looks through what came before it
+
+
+def test_cells_nested_too_deeply_are_given_up() -> None:
+    text = '{"cells": [{"cell_type": "raw", "source": "a"}, ' + '{"cell_type": "code", "source": ["x", ' * 60_000
+    found = rescue.load(Path("x.ipynb"), text.encode())
+    assert found.cells[0]["source"] == "a"
+    assert len(found.cells) < 100

@@ -12,6 +12,8 @@ from nbgrader.api import Gradebook
 from grading.__main__ import main
 from grading.classroom import export
 from grading.classroom.export import harmless
+from grading.classroom.roster import Person, Roster
+from grading.classroom.worksheet import Worksheet
 from grading.command_line import parse
 from grading.course import Course
 from grading.errors import CourseError
@@ -192,6 +194,19 @@ def test_formulas_are_text(text: str) -> None:
     assert harmless(text) == f"'{text}"
 
 
+@pytest.mark.parametrize("name", ["a;=HYPERLINK(1)", 'ot";=cmd', "a;\t+1", "a,b;@x", "Anne; -2"])
+def test_a_semicolon_in_a_name_begins_no_formula(name: str, tmp_path: Path) -> None:
+    mark = export.Mark("x", A, 3.0, 5.0, 0, "")
+    table = export.rows("csv", [mark], {"x": Person("x", name, name)}, Roster())
+    for separator in ",;\t":
+        cells = [cell for row in csv.reader(io.StringIO(export.text(table)), delimiter=separator) for cell in row]
+        assert not [cell for cell in cells if cell.strip("'\"").startswith(tuple("=+-@")) and cell[0] != "'"]
+    assert all(line.startswith('"') and line.endswith('"') for line in export.text(table).splitlines())
+    path = tmp_path / "sheet.csv"
+    path.write_text("Identifier,Full name,Grade,Last modified (grade)\nParticipant 1,a;=1+1,,-\n", encoding="utf-8")
+    assert b'"a;=1+1"' in Worksheet(path).content()
+
+
 @pytest.mark.parametrize("text", ["", "Ada", "O'Neill", "3.75", "a=b", "    Points Possible", "Anne-Marie"])
 def test_other_text_stays_as_it_is(text: str) -> None:
     assert harmless(text) == text
@@ -215,9 +230,9 @@ def test_the_file_and_what_is_not_final(course: Path, capsys: pytest.CaptureFixt
     assert f"4 marks of 4 students: {path}" in told
     assert '(python -m grading essays): 1: bob (Bob =cmd|"/c calc"!A1) 01_causal_mask' in told
     assert "without a mark (their places are empty): 2: yan 01_causal_mask, zoe (Zoë) 01_causal_mask" in told
-    assert path.read_bytes().startswith("\ufeffstudent,".encode())
+    assert path.read_bytes().startswith('\ufeff"student",'.encode())
     assert main(["export", "--format", "moodle", "--out", str(tmp_path / "m.csv"), "--course", str(course)]) == 0
-    assert (tmp_path / "m.csv").read_bytes().startswith(b"First name,")
+    assert (tmp_path / "m.csv").read_bytes().startswith(b'"First name",')
 
 
 def test_what_cannot_be_exported_is_told(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -407,6 +407,33 @@ def test_names_of_sites_are_kept_when_a_file_comes_by_hand(course: Path) -> None
     assert set(as_moodle_reads(handed(course, "moodle").files[0])) == {1}
 
 
+def test_pages_go_back_into_the_folders_of_other_sites(course: Path) -> None:
+    (course / "gradebook" / "students.csv").write_text(
+        "id,name\nada,Ada King\nkg,Kurt Gödel\nbob,Bob Brown\neve,Eve Ems\n"
+    )
+    brightspace, ilias = "12345-678 - Ada King - Jan 12, 2026 559 PM", "Abgaben/Brown_Bob_bob_4711"
+    sakai = "01 Causal Mask/Gödel, Kurt(kg)"
+    files = {
+        f"{brightspace}/{A}.ipynb": content("a"),
+        f"{ilias}/x.ipynb": content("b"),
+        f"{sakai}/Submission attachment(s)/{A}.ipynb": content("k"),
+        f"T_eve_attempt_2026-01-12-17-59-02_{A}.ipynb": content("e"),
+    }
+    found = collect.collect(Course(course), make_zip(course.parent / "delivery.zip", files), A)
+    assert found.unknown == []
+    mark(course, {"ada": 9.0, "bob": 8.0, "kg": 7.0, "eve": 6.0})
+    given = handed(course, "folders")
+    pages = unpacked(given.files[0])
+    assert {
+        name: student in text for (name, text), student in zip(pages.items(), ("ada", "bob", "kg"), strict=True)
+    } == {
+        f"{brightspace}/{A}.html": True,
+        f"{ilias}/{A}.html": True,
+        f"{sakai}/Feedback Attachment(s)/{A}.html": True,
+    }
+    assert [student for student, _ in given.left_out] == ["eve"]
+
+
 def test_what_cannot_be_done_is_told(course: Path, tmp_path: Path) -> None:
     with pytest.raises(CourseError, match="collect and grade first"):
         handed(course, "moodle")

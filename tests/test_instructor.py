@@ -31,7 +31,11 @@ READING = f"{PYTHON}essays {ASSIGNMENT}"  # a server, which tests/test_essay_pag
 RENEWING = {"git restore 'notebooks/*.ipynb' 'solutions/*.ipynb'", "git pull --autostash", "git pull"}
 ELSEWHERE = {"make release", READING, "make build", "make build CHECK=1"} | RENEWING | DEMO
 HELPERS = ".venv/bin/python -m helpers "
-NOT_FROM_THERE = {"--format canvas", "--format exchange"}  # the class is Moodle's: nobody came from these
+NOT_FROM_THERE = {
+    "--format canvas",
+    "--format folders",
+    "--format exchange",
+}  # the class is Moodle's: nobody came from these
 WORKSHEET = """Identifier,"Full name","ID number","Email address",Status,Grade,"Maximum Grade","Last modified (grade)",\
 "Feedback comments"
 "Participant 7","Ada Lovelace",ada,ada@x.org,Submitted,,16.00,-,
@@ -96,6 +100,11 @@ def test_a_term(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     cell(mistaken, "causal_mask").source = "def causal_mask(size):\n    return 0"
     bob = nbformat.writes(mistaken).encode()
     make_zip(course / "submissions.zip", {moodle("Ada Lovelace", 7): nbformat.writes(perfect()).encode()})
+    unknown = course / "gradebook" / "unknown" / "20260112-180000-1a2b3c"
+    unknown.mkdir(parents=True)
+    (unknown / "0001_x.ipynb").write_bytes(nbformat.writes(perfect()).encode())
+    listed = "student,copy,file,received,reason\nada,0001_x.ipynb,A. L./x.ipynb,2026-01-12 11:00:00 UTC,unknown\n"
+    (unknown / "list.csv").write_text(listed, encoding="utf-8")
     (course / "broken.ipynb").write_bytes(b"\xef\xbb\xbf" + bob)  # as an editor has saved it: nbgrader cannot read it
     (course / seeds.FILE).write_text(os.environ[seeds.VARIABLE], encoding="ascii")
     monkeypatch.delenv(seeds.VARIABLE)

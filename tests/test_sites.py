@@ -371,7 +371,7 @@ def test_one_list_joins_what_nobody_can_grade(course: Path, tmp_path: Path, caps
     assert "u15 (Hedy Lamarr): an .html\n" in told
     assert "kg06 (Kurt Gödel): it is a web page, not a notebook: in the browser, download the file" in told
     assert f"u9 (Jürgen Müller): {A}.ipynb is empty" in told
-    assert f"honest_zoe (Honest Zoe): {A}.ipynb: it is cut off at its end; 1 cells were saved" in told
+    assert f"honest_zoe (Honest Zoe): {A}.ipynb: it is damaged (not valid JSON); 1 cells were saved" in told
     assert "nothing yet from: u10 (Siobhán O'Connor), u13" in told
     assert "2 further files of these students left out." in told
     assert set(there(course)) == {f"ada1815/{A}"}
@@ -379,7 +379,7 @@ def test_one_list_joins_what_nobody_can_grade(course: Path, tmp_path: Path, caps
     assert kept == {files[name] for name in files if "Ada" not in name}
 
     assert main(["collect", str(path), A, "--mend", "--course", str(course)]) == 1
-    assert "new, mended (it is cut off at its end" in capsys.readouterr().out
+    assert "new, mended (it is damaged (not valid JSON)" in capsys.readouterr().out
     assert "cells" in json.loads(there(course)[f"honest_zoe/{A}"])
     assert main(["collect", str(path), A, "--mend", "--course", str(course)]) == 1
     assert "unchanged, mended" in capsys.readouterr().out

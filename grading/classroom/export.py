@@ -41,8 +41,12 @@ class Mark:
 
 
 def harmless(value: str) -> str:
-    """Returns a text that any file can hold and no spreadsheet takes for a formula: those get an apostrophe before."""
+    """Returns a text that any file can hold and no spreadsheet takes for a formula: those get an apostrophe before.
+
+    So does what follows a semicolon, at which a spreadsheet in German, say, begins the next cell.
+    """
     value = value.encode("utf-8", "replace").decode()  # a folder may have a name that is not text
+    value = re.sub(r"(;\s*)(?=[=+\-@|%＝＋－＠])", r"\1'", value)
     bare = value.lstrip(" \t\r\n\ufeff'")
     return f"'{value}" if bare[:1] in tuple("=+-@|%＝＋－＠") or value[:1] in ("\t", "\r", "\n") else value
 
@@ -116,7 +120,7 @@ def rows(kind: str, found: Sequence[Mark], people: dict[str, Person], listed: Ro
     Canvas's own title of an assignment, that one is used again.
     """
     everybody = {**people, **{mark.student: people.get(mark.student, Person(mark.student)) for mark in found}}
-    everybody |= {one: listed.people[one] for one in everybody if one in listed.people}
+    everybody |= {one: person for one in everybody if (person := listed.person(one))}
     titles, *lines = FORMATS[kind](found, everybody)
     if kind == "canvas":
         titles = [*titles[:5], *(canvas_title(name, listed.titles) or name for name in titles[5:])]

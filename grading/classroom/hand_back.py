@@ -73,9 +73,9 @@ class Pages:
 class Settings:
     """What is to be handed back, and how.
 
-    `form` is "moodle", "canvas" or "exchange"; `students` are all who have handed in where none is named; `worksheet`
-    is Moodle's grading worksheet of this assignment, without one the roster, when it is one; `out` is the folder for
-    the files, without one `gradebook/hand_back`.
+    `form` is "moodle", "canvas", "folders" or "exchange"; `students` are all who have handed in where none is named;
+    `worksheet` is Moodle's grading worksheet of this assignment, without one the roster, when it is one; `out` is the
+    folder for the files, without one `gradebook/hand_back`.
     """
 
     course: Course
@@ -101,6 +101,8 @@ def hand_back(settings: Settings) -> HandedBack:
         _to_moodle(chosen, Worksheet(file) if file else None, found)
     elif settings.form == "canvas":
         _to_canvas(chosen, found)
+    elif settings.form == "folders":
+        _to_folders(chosen, found)
     else:
         _to_exchange(chosen, found)
     return found
@@ -245,6 +247,30 @@ def _to_canvas(chosen: Pages, found: HandedBack) -> None:
         found.told.append(
             "In Canvas: Gradebook, the assignment's menu, Upload Submissions. Canvas shows each page under the name of "
             "the file that was handed in: students save it with the ending .html."
+        )
+
+
+# --- sites that give feedback back by the folder of a submission ------------------------------------------------------
+
+
+def _to_folders(chosen: Pages, found: HandedBack) -> None:
+    """Writes a zip with each page in the folder in which the submission came: for Brightspace, ILIAS and Sakai."""
+    origins = Origins(chosen.course)
+    came = {student: one.folder for student in chosen.marks if (one := _origin(origins, chosen, student, "folders"))}
+    shared = _shared(came.values())
+    entries = dict[str, Path]()
+    for student, page in chosen.pages.items():
+        if student not in came:
+            found.left_out.append((student, f"the submission did not come in a folder; {COLLECT}"))
+        elif came[student] in shared:
+            found.left_out.append((student, f"several students have the folder {came[student]}; hand it back by hand"))
+        else:
+            entries[f"{came[student]}/{chosen.assignment}.html"] = page
+            found.students.append(student)
+    if entries:
+        _write_zip(chosen.out / f"{chosen.assignment}_folders.zip", entries, found)
+        found.told.append(
+            "The folders are those of the download: for the site's upload of feedback files, or for mail."
         )
 
 

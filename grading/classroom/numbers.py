@@ -37,12 +37,11 @@ class Numbers:
         if not now or now in known or arrived.item.owner:
             return ""
         remedy = "fill in the list of unknown files, or name both in gradebook/students.csv"
-        if now.startswith("folder "):
-            there = self._course.submitted(arrived.student, arrived.assignment).exists()
-            return f"lies in another's folder, and {arrived.student} has handed in already: {remedy}" if there else ""
         numbers = [one for one in known if not one.startswith("folder ")]
-        if not numbers:
-            return ""
+        if now.startswith("folder ") or not numbers:
+            inside = "/" in arrived.owner.source.strip("/") and not self._with_roster
+            there = inside and self._course.submitted(arrived.student, arrived.assignment).exists()
+            return f"lies in another folder, and {arrived.student} has handed in already: {remedy}" if there else ""
         return (
             f"{arrived.student} has handed in {arrived.assignment} as number {', '.join(numbers)} of the site, and "
             f"this is from number {now}: {remedy}"

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from grading.classroom.placing import Arrived
-from grading.classroom.recognition import CANVAS, MOODLE
+from grading.classroom.recognition import CANVAS, MOODLE, SAKAI
 from grading.course import Course
 from grading.errors import CourseError
 from grading.files import write_whole
@@ -26,9 +26,17 @@ class Origin:
     delivery: str = ""
     late: str = ""
 
+    @property
+    def folder(self) -> str:
+        """The folder in which the site looks for feedback, where it gives one back by the folder of the submission."""
+        sakai = SAKAI.fullmatch(self.name.rsplit("/", 1)[-1])
+        return f"{self.name}/Feedback Attachment(s)" if sakai else self.name
+
 
 def read_origin(told: str) -> Origin | None:
-    """Returns what a name of a file or folder says; None for a name that neither Moodle nor Canvas has given."""
+    """Returns what a name of a file, or a path of folders with "/" at its end, says; None for one that says nothing."""
+    if told.endswith("/"):
+        return Origin("folders", told[:-1], "")
     if moodle := MOODLE.fullmatch(told):
         return Origin("moodle", moodle["name"], moodle["number"])
     if canvas := CANVAS.fullmatch(told):
@@ -55,9 +63,12 @@ class Origins:
 
     def remember(self, arrived: Arrived) -> None:
         """Keeps the name of a file that is the student's submission now; one without a site's name changes nothing."""
-        told = arrived.owner.told
-        if read_origin(told):
-            self._known[f"{arrived.student}/{arrived.assignment}"] = told
+        told, parts = arrived.owner.told, arrived.item.parts
+        if not read_origin(told) and told in parts[: len(parts) - 1 - arrived.item.inner]:
+            told = "/".join(parts[: parts.index(told) + 1]) + "/"
+        key = f"{arrived.student}/{arrived.assignment}"
+        if read_origin(told) and (not told.endswith("/") or self._known.get(key, "/").endswith("/")):
+            self._known[key] = told
 
     def find(self, student: str, assignment: str) -> Origin | None:
         """Returns under which name a submission came, None where no site has given it one."""

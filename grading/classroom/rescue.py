@@ -16,6 +16,8 @@ MAX_BYTES = 200 << 20
 # The lines of a merge conflict by what follows them: the first version, the common one (not always), the second one.
 CONFLICT = (re.compile(r"<{7}(?: .*)?"), re.compile(r"\|{7}.*"), re.compile(r"={7}\r?"), re.compile(r">{7}(?: .*)?"))
 END = 3
+PIECE = 1 << 14  # characters in which a cell is looked for first
+MAX_DEEP = 50  # cells that are nested too deeply to be read: no student's notebook has one
 HALF = "cut in two"  # in the metadata of a cell that was saved in part
 FOLLOWING = {-1: (0,), 0: (1, 2), 1: (2,), 2: (END,)}  # which of them may come next
 CELLS_END = re.compile(r'\}\s*\]\s*(?:\}|,\s*"(?:metadata|nbformat|nbformat_minor)"\s*:)')  # and of the last
@@ -171,12 +173,13 @@ def _save_cells(content: str, problem: Exception, found: Rescued) -> dict[str, A
     start = re.search(r'"cells"\s*:\s*\[', content)
     if start is None:
         raise BeyondMendingError(f"it is not a notebook (not valid JSON: {problem}); look for another copy.")
-    decoder, cells, halves, position = json.JSONDecoder(), list[Cell](), 0, start.end()
+    cells, halves, deep, position = list[Cell](), 0, 0, start.end()
     last = position  # from where on the list of cells must end
-    while match := CELL_START.search(content, position):
+    while deep < MAX_DEEP and (match := CELL_START.search(content, position)):
         try:
-            cell, position = decoder.raw_decode(content, match.start())
-        except (ValueError, RecursionError):
+            cell, position = _decode_at(content, match.start())
+        except (ValueError, RecursionError) as still:
+            deep += isinstance(still, RecursionError)
             following = CELL_START.search(content, match.end())
             while following and '"cell_type"' not in content[following.start() : following.start() + 200]:
                 following = CELL_START.search(content, following.end())
@@ -196,6 +199,29 @@ def _save_cells(content: str, problem: Exception, found: Rescued) -> dict[str, A
     where = "it is damaged (not valid JSON)" if CELLS_END.search(content, last) else "it is cut off at its end"
     found.problems.append(f"{where}; {len(cells)} cells were saved" + (f", {halves} of them in part" if halves else ""))
     return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _decode_at(content: str, start: int) -> tuple[Any, int]:
+    """Returns the JSON value that begins at a place of a text, and where it ends.
+
+    An error counts the lines before it: so the decoder sees no more of the text than it needs, or a file of many broken
+    cells would take the square of its length.
+
+    Raises:
+        ValueError: when there is none, or RecursionError.
+    """
+    size = PIECE
+    while True:
+        piece = content[start : start + size]
+        try:
+            value, end = json.JSONDecoder().raw_decode(piece)
+        except json.JSONDecodeError as problem:
+            cut = problem.msg.startswith("Unterminated string") or problem.pos > len(piece) - 10
+            if not cut or start + size >= len(content):
+                raise
+            size *= 4
+        else:
+            return value, start + end
 
 
 def _save_half_cell(content: str) -> Cell | None:

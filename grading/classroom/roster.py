@@ -122,6 +122,11 @@ class Roster:
                 return found
         return set()
 
+    def person(self, student: str) -> Person | None:
+        """Returns who has an id; or, in a class that was collected under Canvas's numbers, who has the number."""
+        numbered = self._found.get(f"number {student}", set())
+        return self.people.get(student) or (self.people[min(numbered)] if len(numbered) == 1 else None)
+
     def numbers(self, student: str) -> set[str]:
         """Returns the numbers that a site gives somebody, as far as they stand in the roster."""
         return _numbers(self.people[student]) if student in self.people else set()

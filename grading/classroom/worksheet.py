@@ -137,9 +137,16 @@ class Worksheet:
         line.fields[column] = f'"{escaped}"' if quoted else value
 
     def content(self) -> bytes:
-        """Returns the file: in its own encoding, with its own separators, quotation marks and line ends."""
-        text = "".join(self._separator.join(line.fields) + line.end for line in self._lines)
+        """Returns the file: in its own encoding, with its own separators, quotation marks and line ends.
+
+        A field with the separator of another language's spreadsheet gets quotation marks: no part of it is a formula.
+        """
+        text = "".join(self._separator.join(map(_safe, line.fields)) + line.end for line in self._lines)
         return (self._mark + text).encode(self._encoding)
+
+
+def _safe(field: str) -> str:
+    return f'"{field}"' if not field.startswith('"') and re.search(r"[;,\t]", field) else field
 
 
 def comment(mark: Mark, *, has_page: bool) -> str:
