@@ -441,6 +441,8 @@ def test_the_list_of_unknown_files_is_filled_in_and_taken_back(course: Path, tmp
     origin = hand_back.Origins(Course(course)).find("kg06", A)
     assert origin is not None
     assert origin.number == "7"
+    daily = collected(course, tmp_path, files)  # tomorrow, the same files again
+    assert [name for name, _ in daily.unknown] == ["=cmd()|x/q2.ipynb"]
     newer = {"Kurt Gödel_7_assignsubmission_file_/q1.ipynb": content("newer")}  # from the number that was told
     assert collect.collect(Course(course), make_zip(tmp_path / "y.zip", newer, LATER), A).unknown == []
 
@@ -497,3 +499,9 @@ def test_who_is_late_stands_in_the_table(course: Path, tmp_path: Path, capsys: p
     assert kurt.endswith("new; late by 2 h 20 min")
     assert mueller.endswith("new")
     assert "1 late, 0 not known" in told
+
+
+def test_equal_files_of_several_people_are_each_in_the_list(course: Path, tmp_path: Path) -> None:
+    found = collected(course, tmp_path, {f"{who}/{A}.ipynb": b"" for who in ("kg06", "u9", "u10")})
+    rows = roster.read_table(Path(found.unknown_folder) / "list.csv", ["student"], "students").rows
+    assert sorted(row["student"] for _, row in rows) == ["kg06", "u10", "u9"]

@@ -12,12 +12,13 @@ import secrets
 import shutil
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from grading.classroom.deliveries import UTC, Item, RefusedError, modified
 from grading.classroom.export import harmless, text
 from grading.classroom.recognition import Owner
-from grading.classroom.roster import read_table
+from grading.classroom.roster import read_table, split_ids, valid_id
 from grading.course import Course, read_timestamp
 from grading.errors import CourseError
 from grading.files import locked, write_whole
@@ -118,30 +119,54 @@ class Unknown:
 
     def __init__(self, course: Course) -> None:
         self.entries = list[tuple[str, str]]()
+        self._course = course
         self._folder = course.class_folder / "unknown" / _unique_name(datetime.datetime.now(UTC))
         self._rows = list[tuple[str, ...]]()
-        self._kept: set[str] | None = None
         self._used = False
+
+    @cached_property
+    def _kept(self) -> dict[tuple[str, str], str]:
+        """What earlier runs have kept, by name and content, and whose it is where a person has said so."""
+        kept = dict[tuple[str, str], str]()
+        for path in self._folder.parent.glob("*/list.csv"):
+            try:
+                rows = read_table(path, ["copy"], "copies").rows
+            except CourseError:  # somebody has saved it as something else: what it lists is kept once more
+                continue
+            for _, row in rows:
+                copy = path.parent / Path(row.get("copy", "")).name
+                if row.get("copy") and copy.is_file():
+                    kept[row.get("file", ""), _digest(copy.read_bytes())] = row.get("student", "")
+        return kept
 
     def add(self, item: Item, reason: str, student: str = "") -> None:
         """Copies a file and lists it."""
-        self._used = True
-        if not student:
-            self.entries.append((item.name, reason))
         try:
             data = item.read()
         except RefusedError as problem:
-            self._rows.append((student, "", item.name, stamp(item.time), f"{reason}; {problem}"))
+            data, reason = None, f"{reason}; {problem}"
+        key = harmless(item.name), _digest(data or b"")
+        if data is not None and not student and self._is_collected(self._kept.get(key, ""), data):
             return
-        if self._kept is None:
-            self._kept = {_digest(path.read_bytes()) for path in self._folder.parent.glob("*/[0-9]*_*")}
-        if _digest(data) in self._kept:
-            return
-        safe = re.sub(r"[^\w.-]+", "_", item.parts[-1])[-80:]
-        copy = f"{len(self._rows) + 1:04d}_{safe}"
-        write_whole(self._folder / copy, data, durable=True)
-        self._kept.add(_digest(data))
-        self._rows.append((student, copy, item.name, stamp(item.time), reason))
+        self._used = True
+        if not student:
+            self.entries.append((item.name, reason))
+        if data is None:
+            self._rows.append((student, "", item.name, stamp(item.time), reason))
+        elif key not in self._kept:
+            safe = re.sub(r"[^\w.-]+", "_", item.parts[-1])[-80:]
+            copy = f"{len(self._rows) + 1:04d}_{safe}"
+            write_whole(self._folder / copy, data, durable=True)
+            self._kept[key] = ""
+            self._rows.append((student, copy, item.name, stamp(item.time), reason))
+
+    def _is_collected(self, students: str, data: bytes) -> bool:
+        """Says whether a file has been collected for those whom a person has written beside it."""
+        for student in filter(valid_id, split_ids(students)):
+            folders = (self._course.submissions / student, self._course.class_folder / "older" / student)
+            if any(path.read_bytes() == data for folder in folders for path in folder.rglob("*.ipynb")):
+                return True
+        return False
 
     def close(self) -> str:
         """Writes the list; returns the folder where the files lie, "" when there are none."""

@@ -20,7 +20,7 @@ from grading import assignments
 from grading.cells import cells_of
 from grading.classroom.deliveries import NOTEBOOK, UTC, Item, RefusedError
 from grading.classroom.naming import Named, Namer
-from grading.classroom.roster import Roster, valid_id
+from grading.classroom.roster import Roster, split_ids, valid_id
 
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?P<kind>file|onlinetext)(?:_(?P<rest>.*))?")
 TWICE = re.compile(r"_\d+_assignsubmission_.*_\d+_assignsubmission_")
@@ -131,7 +131,7 @@ class Class:
 
     def _told(self, item: Item) -> Owner:
         """Returns whom a person has written beside a file in a list; the site's name is remembered with it."""
-        students = tuple(dict.fromkeys(self._login(name) for name in re.split(r"[\s,;+]+", item.owner.strip())))
+        students = tuple(dict.fromkeys(map(self._login, split_ids(item.owner))))
         match = next(
             (found for part in item.parts for form in (MOODLE, CANVAS) if (found := form.fullmatch(part))), None
         )

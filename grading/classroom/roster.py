@@ -203,6 +203,11 @@ def _words(text: str) -> str:
     return " ".join(sorted(_letters(word) for word in re.split(r"[\s,_]+", text) if _letters(word)))
 
 
+def split_ids(text: str) -> list[str]:
+    """Returns the ids that a person has written in one field of a table."""
+    return list(dict.fromkeys(re.findall(r"[^\s,;+]+", text)))
+
+
 def valid_id(text: str) -> bool:
     """Says whether a text can be a student's id: a folder is called after it."""
     return SAFE_ID.fullmatch(text) is not None
