@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 from grading.__main__ import main
 from grading.classroom import export
 from grading.classroom.export import harmless
-from grading.classroom.roster import Person, Roster
+from grading.classroom.roster import Person, Roster, load
 from grading.classroom.worksheet import Worksheet
 from grading.command_line import parse
 from grading.course import Course
@@ -139,8 +139,6 @@ def test_canvas_own_title_of_an_assignment_is_used_again(course: Path, capsys: p
     ],
 )
 def test_only_a_title_that_is_certain_is_used_again(tmp_path: Path, columns: str, used: str) -> None:
-    from grading.classroom.roster import load
-
     path = tmp_path / "students.csv"
     path.write_text(f"{CANVAS_TITLES},{columns}\n", encoding="utf-8")
     mark = export.Mark("7", A, 3.0, 5.0, 0, "")
@@ -149,8 +147,6 @@ def test_only_a_title_that_is_certain_is_used_again(tmp_path: Path, columns: str
 
 
 def test_a_roster_of_canvas_itself(course: Path) -> None:
-    from grading.classroom.roster import load
-
     path = course / "students.csv"
     path.write_text('Student,ID,SIS User ID,SIS Login ID,Section\n"Lovelace, Ada",7,u7,a@x.org,S1\n', encoding="utf-8")
     mark = export.Mark("7", A, 3.0, 5.0, 0, "")
@@ -192,6 +188,14 @@ def test_moodles_warning_is_passed_on(course: Path, capsys: pytest.CaptureFixtur
 )
 def test_formulas_are_text(text: str) -> None:
     assert harmless(text) == f"'{text}"
+
+
+def test_a_name_of_three_words_is_not_cut(tmp_path: Path) -> None:
+    path = tmp_path / "students.csv"
+    path.write_text("Email address,Full name\nnta,Nguyễn Thị Ánh\nada,Ada Lovelace\n", encoding="utf-8")
+    marks = [export.Mark(student, A, 3.0, 5.0, 0, "") for student in ("nta", "ada")]
+    _, first, second = export.rows("moodle", marks, {}, load(path))
+    assert (first[:2], second[:2]) == (["", "Nguyễn Thị Ánh"], ["Ada", "Lovelace"])
 
 
 @pytest.mark.parametrize("name", ["a;=HYPERLINK(1)", 'ot";=cmd', "a;\t+1", "a,b;@x", "Anne; -2"])

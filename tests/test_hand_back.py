@@ -306,10 +306,11 @@ def test_each_student_of_canvas_gets_the_own_page(course: Path) -> None:
     }
     collected(course, first)
     collected(course, {f"smithjohn_111_955_{A}-1.ipynb": content("one, better")})
-    mark(course, {"111": 5.0, "222": 6.0, "333": 7.0})
+    mark(course, {"john1": 5.0, "john2": 6.0, "irem": 7.0})
     found = handed(course, "canvas")
     assert found.left_out == []
-    expected = {("111", "955"): page("111", 5.0), ("222", "902"): page("222", 6.0), ("333", "903"): page("333", 7.0)}
+    pages = (page("john1", 5.0), page("john2", 6.0), page("irem", 7.0))
+    expected = dict(zip((("111", "955"), ("222", "902"), ("333", "903")), pages, strict=True))
     assert as_canvas_reads(found.files[0]) == expected
     assert f"smithjohn_LATE_222_902_{A}.html" in unpacked(found.files[0])
 

@@ -473,7 +473,8 @@ def test_canvas_students_are_called_by_their_login(course: Path, tmp_path: Path)
     write_roster(course, CANVAS)
     assert [one.id for one in roster.load(course / "gradebook" / "students.csv")] == ["ada", "s2", "333"]
     files = {f"lovelaceada_111_900_{A}.ipynb": content("ada"), f"godelkurt_222_901_{A}.ipynb": content("kurt")}
-    found = collected(course, tmp_path, files)
+    found = collected(course, tmp_path, files | {f"studenttest_999_902_{A}.ipynb": content("tried out")})
+    assert (found.unknown, found.skipped) == ([], 1)
     assert set(there(course)) == {f"ada/{A}", f"s2/{A}"}
     assert found.missing == ["333"]
 

@@ -160,7 +160,7 @@ class _Run:
         """Yields the notebooks whose student and assignment can be told, for each student of a group once."""
         for item, owner, is_notebook in owners:
             if isinstance(owner, str):
-                if not is_notebook and item.parts[-1] in OF_THE_SITE:
+                if (not is_notebook and item.parts[-1] in OF_THE_SITE) or self.whose.is_test(item):
                     self.found.skipped += 1
                 else:
                     self._unknown.add(item, owner if is_notebook else _no_notebook(item))

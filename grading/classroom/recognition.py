@@ -129,6 +129,11 @@ class Class:
             return self._by_layout(outside[-1], outside[:-1])
         return _decide(found)
 
+    def is_test(self, item: Item) -> bool:
+        """Says whether a file is of Canvas's test student."""
+        match = CANVAS.fullmatch(item.parts[0])
+        return match is not None and match["number"] in self.people.testers
+
     def _told(self, item: Item) -> Owner:
         """Returns whom a person has written beside a file in a list; the site's name is remembered with it."""
         students = tuple(dict.fromkeys(map(self._login, split_ids(item.owner))))

@@ -75,13 +75,15 @@ class Phrase:
 class Roster:
     """Finds people by id, e-mail address, name, or the number that a site gives them.
 
-    `titles` are those of the columns as they stand in the file; `western` says that its alphabet was guessed.
+    `titles` are those of the columns as they stand in the file; `western` says that its alphabet was guessed; `testers`
+    are Canvas's numbers of test students, who are nobody.
     """
 
     def __init__(self, people: Iterable[Person] = (), titles: Sequence[str] = (), *, western: bool = False) -> None:
         self.people = {person.id: person for person in people}
         self.titles = tuple(titles)
         self.western = western
+        self.testers = set[str]()
         self._found: dict[str, set[str]] = {}
         self.phrases: dict[str, dict[str, Phrase]] = {}  # whom words name that are joined to one
         self.words: dict[str, set[str]] = {}  # each word of somebody's ids and names
@@ -227,7 +229,11 @@ def load(path: Path, submitted: Path | None = None) -> Roster:
     table = read_table(path, ID_COLUMNS, "ids; expected one called id, username, ID number, SIS Login ID or email")
     numbered = _goes_by_numbers(table.rows, submitted or path.parent / "submitted")
     people: dict[str, Person] = {}
+    testers = set[str]()
     for number, columns in table.rows:
+        if _is_tester(columns):
+            testers.add(columns.get("id", ""))
+            continue
         person = _person(columns, numbered=numbered)
         if person is None:
             continue
@@ -236,7 +242,9 @@ def load(path: Path, submitted: Path | None = None) -> Roster:
         if person.id in people:
             raise CourseError(f"{path}, line {number}: the id {person.id!r} stands there twice; give one to each.")
         people[person.id] = person
-    return Roster(people.values(), table.titles, western=table.western)
+    found = Roster(people.values(), table.titles, western=table.western)
+    found.testers = testers
+    return found
 
 
 @dataclass(frozen=True)
@@ -334,11 +342,18 @@ def _goes_by_numbers(rows: Iterable[tuple[int, dict[str, str]]], submitted: Path
     lines = [columns for _, columns in rows if CANVAS_COLUMNS & set(columns)]
     others = {columns.get(title, "") for columns in lines for title in CANVAS_COLUMNS}
     numbers = {columns.get("id", "") for columns in lines} - others
-    return any(valid_id(number) and (submitted / number).is_dir() for number in numbers)
+    folders = [submitted.with_name(name) for name in (submitted.name, "autograded", "feedback")]
+    return any((folder / number).is_dir() for folder in folders for number in filter(valid_id, numbers))
+
+
+def _is_tester(columns: dict[str, str]) -> bool:
+    """Says whether a line is Canvas's test student."""
+    name = columns.get("student", "").casefold()
+    return bool(CANVAS_COLUMNS & set(columns)) and name in TEST_STUDENT and not columns.get("sis user id")
 
 
 def _person(columns: dict[str, str], *, numbered: bool) -> Person | None:
-    """Returns the person of a line; None for empty lines, Canvas's line of maximal points and its test student."""
+    """Returns the person of a line; None for empty lines and for Canvas's line of maximal points."""
     line = Person("", columns=columns)
     titles: Sequence[str] = ID_COLUMNS
     if CANVAS_COLUMNS & set(columns) and not numbered:
@@ -346,8 +361,6 @@ def _person(columns: dict[str, str], *, numbered: bool) -> Person | None:
     identifier = unicodedata.normalize("NFC", line.get(*titles)).removeprefix("#")
     full = line.get(*FULL_COLUMNS)
     if not identifier or full == "Points Possible":
-        return None
-    if CANVAS_COLUMNS & set(columns) and full.casefold() in TEST_STUDENT and not line.get("sis user id"):
         return None
     first, last = line.get(*FIRST_COLUMNS), line.get(*LAST_COLUMNS)
     if not (first or last) and full:
