@@ -109,6 +109,14 @@ def test_times_that_a_site_writes_into_names(course: Path, tmp_path: Path) -> No
     assert there(course)[f"ada1815/{A}"] == content("newer")
     local = datetime.datetime(2026, 1, 12, 10).astimezone(deliveries.UTC)
     assert times(course) == {f"{local:%Y-%m-%d %H:%M:%S} UTC"}
+    odd = {
+        "T_u10_attempt_2026-99-99-10-00-00_a.ipynb": content(),
+        f"1-2 - Hedy Lamarr - Jan 1, 2020 100 AM - Jan 12, 2026 1000 AM/{A}.ipynb": content(),
+        f"1-2 - Łukasz Żółć - Feb 31, 0001 100 AM/{A}.ipynb": content(),
+    }
+    collected(course, tmp_path, odd)
+    assert len(there(course)) == 5
+    assert times(course) == {f"{local:%Y-%m-%d %H:%M:%S} UTC", "2026-01-12 12:00:00 UTC"}
     collected(course, tmp_path, {"T_u9_attempt_2026-01-12-10-00-00_a.ipynb": content()}, time=NOON)
     assert "2026-01-12 12:00:00 UTC" in times(course)
 

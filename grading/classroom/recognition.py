@@ -29,6 +29,7 @@ BLACKBOARD = re.compile(r"(?P<title>.+?)_(?P<when>attempt_\d{4}(?:-\d\d){5})(?:_
 BRIGHTSPACE = re.compile(
     r"(?P<number>\d+)-\d+ - (?P<name>.+?)(?: ?- (?P<when>[A-Z][a-z]+ \d\d?, \d{4} \d{3,4} ?[AP]M)(?: - (?P<rest>.+))?)?"
 )
+BRIGHTSPACE_TIME = re.compile(r" ?- ([A-Z][a-z]+ \d\d?, \d{4} \d{3,4}) ?([AP]M)")  # a name may hold another one
 APLUS = re.compile(r"(?P<names>.+)_file\d+_submission(?P<version>\d{1,6})(?:\.\w+)*")
 SAKAI = re.compile(r"[^,()]*, [^()]*\((?P<login>[^()]+)\)")
 OF_THE_SITE = {"index.html", "grades.csv", "grades.xls", "submission_metadata.yml", "feedbackText.html", "comments.txt"}
@@ -89,11 +90,9 @@ class Class:
         """Returns the assignment that a folder, the file's name or its cells tell, "" when none does."""
         folder = next((part for part in reversed(item.parts[:-1]) if part in self.known), "")
         names = (item.parts[-1], file) if item.inner else (file,)
-        told = folder or next(
-            filter(None, (assignments.by_name(f"{_stem(one)}.ipynb", self.known) for one in names)), ""
-        )
-        if told:
-            return told
+        for name in names:
+            if told := folder or assignments.by_name(f"{_stem(name)}.ipynb", self.known):
+                return told
         try:
             cells = cells_of(json.loads(item.read()))
         except (ValueError, RecursionError):  # a RefusedError is a ValueError
@@ -131,20 +130,18 @@ class Class:
 
     def is_test(self, item: Item) -> bool:
         """Says whether a file is of Canvas's test student."""
-        match = CANVAS.fullmatch(item.parts[0])
-        return match is not None and match["number"] in self.people.testers
+        matches = map(CANVAS.fullmatch, item.parts[: len(item.parts) - item.inner])
+        return any(match["number"] in self.people.testers for match in matches if match)
 
     def _told(self, item: Item) -> Owner:
         """Returns whom a person has written beside a file in a list; the site's name is remembered with it."""
         students = tuple(dict.fromkeys(map(self._login, split_ids(item.owner))))
-        match = next(
-            (found for part in item.parts for form in (MOODLE, CANVAS) if (found := form.fullmatch(part))), None
-        )
-        site = "" if match is None else "moodle" if match.re is MOODLE else "canvas"
-        told, number = (match.string, match["number"]) if match else ("", "")
-        return Owner(
-            students, "", told, match["rest"] or "" if site == "canvas" and match else item.parts[-1], site, number
-        )
+        for part in item.parts:
+            if moodle := MOODLE.fullmatch(part):
+                return Owner(students, "", part, item.parts[-1], "moodle", moodle["number"])
+            if canvas := CANVAS.fullmatch(part):
+                return Owner(students, "", part, canvas["rest"], "canvas", canvas["number"])
+        return Owner(students, "", "", item.parts[-1])
 
     def _name(self, part: str, *, is_file: bool) -> Named:
         """Returns whom a folder or a file's name names: a whole id or name, else words of it."""
@@ -153,10 +150,9 @@ class Class:
         text = _stem(part) if is_file else part
         for name in self.known:
             text = text.removesuffix(f"_{name}")
+        words = self._namer.named(text)
         whole = self.people.find(label=text)
-        return (
-            Named(frozenset(whole), weak=self._namer.named(text).weak, key=text) if whole else self._namer.named(text)
-        )
+        return Named(frozenset(whole), weak=words.weak, key=text) if whole else words
 
     # --- what sites write ---------------------------------------------------------------------------------------------
 
@@ -188,7 +184,8 @@ class Class:
         number, name = match["number"], match["name"]
         student = self._person(number, name, site)
         attempt = re.search(r"-(\d{1,4})\.\w+$", file) if site == "canvas" else None
-        when = _brightspace_time(match["when"]) if site == "brightspace" and match["when"] else None
+        times = BRIGHTSPACE_TIME.findall(match.string) if site == "brightspace" else []
+        when = _time(" ".join(times[0]), "%b %d, %Y %I%M %p", "%B %d, %Y %I%M %p") if len(times) == 1 else None
         version = int(attempt[1]) if attempt else 0
         return Owner((student,), f"{above}/number {number}", match.string, file, site, number, version, when)
 
@@ -212,7 +209,7 @@ class Class:
             student = _only(set().union(*(self.people.find(label=one) for one in labels)), pieces[-1])
         else:
             student = self._login(pieces[-1])
-        when = datetime.datetime.strptime(match["when"], "attempt_%Y-%m-%d-%H-%M-%S").astimezone(UTC)
+        when = _time(match["when"], "attempt_%Y-%m-%d-%H-%M-%S")
         return Owner((student,), f"{above}/{student}", match.string, match["rest"] or "", "blackboard", "", 0, when)
 
     def _login(self, login: str) -> str:
@@ -277,10 +274,11 @@ def _by_name(people: Roster, name: str) -> set[str]:
     return next(filter(None, (people.find(name=name[place:]) for place in places)), set[str]())
 
 
-def _brightspace_time(told: str) -> datetime.datetime | None:
-    for form in ("%b %d, %Y %I%M %p", "%B %d, %Y %I%M %p"):
-        with contextlib.suppress(ValueError):
-            return datetime.datetime.strptime(re.sub(r"(\d) ?([AP]M)$", r"\1 \2", told), form).astimezone(UTC)
+def _time(told: str, *forms: str) -> datetime.datetime | None:
+    """Returns a site's local time, None for what is no time."""
+    for form in forms:
+        with contextlib.suppress(ValueError, OverflowError):
+            return datetime.datetime.strptime(told, form).astimezone(UTC)
     return None
 
 
