@@ -189,14 +189,18 @@ def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
         for one in by_axes.values():
             yield replace(one, take="again", then=(*one.inputs[:place], None, *one.inputs[place + 1 :]))
     if _is_class(exercise):
+        yield from (replace(one, take="gradients again") for one in _gradients(exercise, calls))
         others.append(_turned(ask.inputs))
-        for other in _richest_of_each_way(exercise, calls):
-            if set(other.build or {}) != set(ask.build or {}):
-                yield replace(other, take="again", then=_turned(other.inputs))
+        ways = _richest_of_each_way(exercise, calls)
+        yield from (replace(one, take="again", then=_turned(one.inputs)) for one in ways if _is_other_way(one, ask))
     other_model = next(_with_another_model(ask.inputs), None)
     for inputs in others or [ask.inputs]:
         yield replace(ask, take="again", then=other_model or inputs)
         yield replace(ask, inputs=inputs, take="again", then=ask.inputs)
+
+
+def _is_other_way(one: Ask, other: Ask) -> bool:
+    return set(one.build or {}) != set(other.build or {})
 
 
 def _with_another_model(inputs: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
@@ -316,7 +320,20 @@ def _draws_weights(found: Any) -> bool:
     return isinstance(found, dict) and found.get(TWO_NEW) == DIFFER
 
 
-CIRCUMSTANCES = (
+CIRCUMSTANCES = (  # in the order of causes
+    Circumstance(
+        "asked again, after another question, it gives the same",
+        "It keeps something from one call to the next, which does not fit when inputs, weights or a model have changed "
+        "or a module was copied; or it hands out the same object twice.",
+        _again,
+    ),
+    Circumstance(
+        "a model keeps the mode in which it came",
+        "It calls `model.eval()` or `model.train()` and leaves it at that. Whoever trains the model goes on in the "
+        "wrong mode: put it back, or do without.",
+        _modes,
+        of_any_call=True,
+    ),
     Circumstance(
         "a gradient passes through, wherever the result depends on a number",
         "Training goes through here. `.detach()`, `.data`, `.item()`, `torch.no_grad()` and numpy stop gradients.",
@@ -332,19 +349,6 @@ CIRCUMSTANCES = (
         "Make new tensors of the type of what is given: `torch.zeros(..., dtype=x.dtype)`, or `x.new_zeros(...)`; do "
         "not call `.float()` on it.",
         _in_double,
-    ),
-    Circumstance(
-        "asked again, after another question, it gives the same",
-        "It keeps something from one call to the next, which does not fit when inputs, weights or a model have changed "
-        "or a module was copied; or it hands out the same object twice.",
-        _again,
-    ),
-    Circumstance(
-        "a model keeps the mode in which it came",
-        "It calls `model.eval()` or `model.train()` and leaves it at that. Whoever trains the model goes on in the "
-        "wrong mode: put it back, or do without.",
-        _modes,
-        of_any_call=True,
     ),
     Circumstance(
         "what may be left out has the default of the signature",

@@ -66,7 +66,7 @@ def _decode_examples(name: str, entry: dict[str, Any]) -> Examples:
         if isinstance(data, dict) and "sealed" in data:
             return Sealed(data["sealed"])
         if isinstance(data, dict) and "raised" in data:
-            return Raised(data["raised"], data.get("changed", False), data.get("said", ""))
+            return Raised(data["raised"], data.get("changed", ""), data.get("said", ""))
         return plain.decode(data)
 
     stages = tuple(

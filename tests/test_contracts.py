@@ -2,6 +2,7 @@
 
 import functools
 import random
+import re
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from helpers.checking.judging import INPUTS_STAY, KEEPS, judge
 from helpers.checking.plain import Model
 from helpers.checking.verdict import Verdict
 
-GRADIENT, TRAINING, DOUBLE, AGAIN, MODE, DEFAULT, LARGE, RANDOM = (one.name for one in contracts.CIRCUMSTANCES)
+AGAIN, MODE, GRADIENT, TRAINING, DOUBLE, DEFAULT, LARGE, RANDOM = (one.name for one in contracts.CIRCUMSTANCES)
 X = torch.arange(6.0).reshape(2, 3)
 
 
@@ -119,9 +120,86 @@ def made_double(x: Tensor, factor: float = 2.0) -> Tensor:
     ],
 )
 def test_what_a_function_does_not_keep_costs_a_tenth(answer: Any, names: list[str]) -> None:
-    found = lost(function_exercise(trains=True), answer)
-    assert [name for name in found if name in names] == names
-    assert answer in (in_place,) or found == names  # what changes its inputs gets no gradient either
+    assert lost(function_exercise(trains=True), answer) == names
+
+
+def in_place_and_seeded(x: Tensor, factor: float = 2.0) -> Tensor:
+    torch.manual_seed(0)
+    return x.mul_(factor)
+
+
+def in_place_and_cut_off(x: Tensor, factor: float = 2.0) -> Tensor:
+    return x.detach().mul_(factor)
+
+
+def test_two_faults_cost_two_tenths_and_what_follows_from_one_costs_nothing() -> None:
+    long = {"large": [Ask((torch.ones(300), 2.0))], "trains": True}
+    assert lost(function_exercise(**long), detached) == [GRADIENT]  # and no gradient of a long input
+    assert lost(function_exercise(**long), in_place) == [INPUTS_STAY]
+    assert lost(function_exercise(**long), in_place_and_seeded) == [INPUTS_STAY, RANDOM]
+    assert lost(function_exercise(**long), in_place_and_cut_off) == [INPUTS_STAY, GRADIENT]
+
+
+def spoiled(change: Any) -> Verdict:
+    """Returns what is said of an answer that changes a dictionary, a list, a tensor and a model."""
+    shape = {"vocab_size": 5, "d_model": 4, "n_layers": 1, "n_heads": 2}
+    model = Model("TransformerBase", shape, training=True)
+
+    def wanted(setting: dict[str, Any], words: list[str], x: Tensor, net: nn.Module) -> int:
+        return len(setting)
+
+    def answer(setting: dict[str, Any], words: list[str], x: Tensor, net: nn.Module) -> int:
+        size = len(setting)
+        change(setting, words, x, net)
+        return size
+
+    asks = [Ask(({"lr": 0.1, "name": "a"}, ["le", "chat"], torch.tensor([[7, 5, 4]]), model))]
+    defined = Exercise(wanted, [Stage("all", 2, "look", asks, lambda rng: asks)], [])
+    graded = judge(defined.drawn_examples("ada"), InProcess(answer), hidden=True)
+    assert graded.outcome == "wrong"
+    assert "no longer as it was" in graded.sentence
+    assert re.search(r" of `(setting|words|x|net)`", graded.sentence)
+    return judge(defined.public_examples(), InProcess(answer))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence", "advice"),
+    [
+        (lambda s, w, x, m: s.update(loss=1), "`setting['loss']` was not there before", "dict(entries)"),
+        (lambda s, w, x, m: s.pop("lr"), "`setting['lr']` is no longer there", "dict(entries)"),
+        (lambda s, w, x, m: s.update(lr=1), "`setting['lr']` was 0.1 and is 1 now", "dict(entries)"),
+        (lambda s, w, x, m: w.append("dort"), "`words` had 2 entries and has 3 now", "list(words)"),
+        (lambda s, w, x, m: w.sort(), "`words[0]` was 'le' and is 'chat' now", "list(words)"),
+        (lambda s, w, x, m: x[0, 1:2].fill_(1), "`x[0, 1]` was 5 and is 1 now", "masked_fill"),
+        (
+            lambda s, w, x, m: x.squeeze_(),
+            "`x` was of shape (1, 3) and torch.int64 and is of shape (3,)",
+            "masked_fill",
+        ),
+        (lambda s, w, x, m: m.eval(), "`net` came in training mode and is in evaluation mode now", "model.train(was)"),
+        (
+            lambda s, w, x, m: m.layers[0].eval(),
+            "`net.layers.0` came in training mode and is in evaluation mode now",
+            "model.train(was)",
+        ),
+        (
+            lambda s, w, x, m: m.requires_grad_(False),
+            "`net.embedding.weight` asked for a gradient and asks for no gradient now",
+            "requires_grad_",
+        ),
+        (lambda s, w, x, m: m.embedding.weight.data.fill_(3), "is 3 now", "copy.deepcopy(model)"),
+        (
+            lambda s, w, x, m: m.register_forward_hook(lambda *_: None),
+            "`net` came with 0 hooks and has 1 now",
+            "handle.remove()",
+        ),
+    ],
+)
+def test_what_has_changed_is_said_with_what_it_was_and_fitting_advice(change: Any, sentence: str, advice: str) -> None:
+    said = spoiled(change)
+    assert sentence in said.sentence
+    assert advice in said.look
+    assert said.earned == pytest.approx(1.8)
 
 
 def powers(count: int, base: int = 2) -> Tensor:
@@ -313,10 +391,10 @@ class InPlaceWithoutGradients(Scale):
         (Scale, []),
         (Noisy, [TRAINING]),
         (KeptWithoutGradients, [AGAIN]),
-        (KeptForTraining, [GRADIENT]),
+        (KeptForTraining, [AGAIN]),
         (HoldsOn, [AGAIN]),
-        (ChangesItself, [GRADIENT, AGAIN]),
-        (InPlaceWithoutGradients, [AGAIN, INPUTS_STAY]),
+        (ChangesItself, [AGAIN]),
+        (InPlaceWithoutGradients, [INPUTS_STAY]),
         (Stopped, [GRADIENT]),
         (Kept, [AGAIN]),
         (Anew, [RANDOM]),

@@ -7,6 +7,7 @@ objects: inputs are fresh copies, and random state, gradient mode, warnings and 
 
 from __future__ import annotations
 
+import inspect
 import sys
 import time
 import traceback
@@ -40,8 +41,9 @@ class Reply:
     """What came back: `outcome` is "value", "not attempted", "crashed", "late" or "unreadable".
 
     `value` is plain. `error` says in one sentence what went wrong, `error_types` names the exception's
-    classes, and `place` the line of the notebook's cell where it happened. `changed_inputs` says whether the call has
-    changed an input that it should not, also when it ended with an exception.
+    classes, and `place` the line of the notebook's cell where it happened. `changed_inputs` says which inputs the call
+    has changed that it should not, and what of them, also when it ended with an exception: "input 1: mode; input 2:
+    numbers", kinds of `model_probes.CHANGES`. `change` says it of the first in one sentence, by the answer's own names.
     """
 
     outcome: str
@@ -50,7 +52,8 @@ class Reply:
     error_types: tuple[str, ...] = ()
     place: str = ""
     printed: str = ""
-    changed_inputs: bool = False
+    changed_inputs: str = ""
+    change: str = ""
 
     @property
     def error_type(self) -> str:
@@ -120,7 +123,7 @@ class InProcess:
 
     def ask_once(self, question: Ask, seconds: float) -> Reply:
         """Returns the reply as `ask` does, to a question that nobody else holds: what it gives may be changed."""
-        printed, inputs, before = StringIO(), list[Any](), list[Any]()
+        printed, inputs, before = StringIO(), list[Any](), list[model_probes.State]()
         try:
             inputs = build_inputs(question.inputs)
             keywords = {name: build(value) for name, value in question.keywords.items()}
@@ -132,8 +135,8 @@ class InProcess:
                 timer = stack.enter_context(time_limit(seconds, self.clock))
                 stack.callback(self._count_waiting, timer)
                 value = plain.fresh(take(prepare(question, self.answer, inputs, keywords)))
-            changed = _changed(question, inputs, before)
-            return Reply("value", value, printed=_shortened(printed), changed_inputs=changed)
+            changed, sentence = self._changed(question, inputs, before)
+            return Reply("value", value, printed=_shortened(printed), changed_inputs=changed, change=sentence)
         except KeptWaiting:
             return Reply("late", error=BUSY)
         except TooSlow:
@@ -144,11 +147,36 @@ class InProcess:
         except NotImplementedError as problem:
             if STUB in str(problem) or not str(problem):
                 return Reply("not attempted", error=NOT_ATTEMPTED)
-            return _crash(problem, printed, changed=_changed(question, inputs, before))
+            return _crash(problem, printed, self._changed(question, inputs, before))
         except (Exception, SystemExit, KeyboardInterrupt) as problem:
             if isinstance(problem, KeyboardInterrupt) and _interrupted_by_user(problem):
                 raise
-            return _crash(problem, printed, changed=_changed(question, inputs, before))
+            return _crash(problem, printed, self._changed(question, inputs, before))
+
+    def _changed(self, question: Ask, inputs: list[Any], before: list[model_probes.State]) -> tuple[str, str]:
+        """Returns which inputs that must stay as they were are no longer so, as `Reply.changed_inputs` and `change`."""
+        found, sentence = list[str](), ""
+        for n, (value, was) in enumerate(zip(inputs, before, strict=False)):
+            if n in question.changes:
+                continue
+            try:
+                now = model_probes.state_of(value)
+                kinds = model_probes.changes(was, now)
+                if kinds and not sentence:
+                    sentence = model_probes.change_in_words(self._name_of_input(question, n), was, now)
+            except Exception:  # noqa: BLE001 - what a call has made unreadable is changed
+                kinds = ["kind"]
+            found += [f"input {n + 1}: {' and '.join(kinds)}"] if kinds else []
+        return "; ".join(found), sentence
+
+    def _name_of_input(self, question: Ask, number: int) -> str:
+        """Returns what the answer calls an input, counted from 0; of a module its `forward` does."""
+        function = self.answer if question.build is None else getattr(self.answer, "forward", self.answer)
+        try:
+            names = [name for name in inspect.signature(function).parameters if name != "self"]
+        except (TypeError, ValueError):
+            names = []
+        return names[number] if number < len(names) else f"input {number + 1}"
 
     def _count_waiting(self, timer: Timer) -> None:
         self._waited += timer.waited
@@ -159,16 +187,7 @@ def _not_compiled() -> AbstractContextManager[Any]:
     return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else nullcontext()
 
 
-def _changed(question: Ask, inputs: list[Any], before: list[Any]) -> bool:
-    """Says whether an input that must stay as it was is no longer what it was before the call."""
-    pairs = [pair for n, pair in enumerate(zip(inputs, before, strict=False)) if n not in question.changes]
-    try:
-        return any(model_probes.state_of(value) != was for value, was in pairs)
-    except Exception:  # noqa: BLE001 - what a call has made unreadable is changed
-        return True
-
-
-def _crash(problem: BaseException, printed: StringIO, *, changed: bool) -> Reply:
+def _crash(problem: BaseException, printed: StringIO, changed: tuple[str, str]) -> Reply:
     kinds = tuple(kind.__name__ for kind in type(problem).__mro__ if kind is not object)
     place = ""
     for frame in reversed(traceback.extract_tb(problem.__traceback__)):
@@ -180,7 +199,7 @@ def _crash(problem: BaseException, printed: StringIO, *, changed: bool) -> Reply
     except Exception as second:  # noqa: BLE001 - a student's own exception class may fail in any way
         message = f"an exception whose text cannot be read ({type(second).__name__})"
     text = f"{type(problem).__name__}: {message}" if message else type(problem).__name__
-    return Reply("crashed", None, text, kinds, place, _shortened(printed), changed)
+    return Reply("crashed", None, text, kinds, place, _shortened(printed), *changed)
 
 
 def _interrupted_by_user(problem: KeyboardInterrupt) -> bool:

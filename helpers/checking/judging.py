@@ -21,16 +21,28 @@ from helpers.checking.compare import (
     name_of,
 )
 from helpers.checking.measures import INPUTS_KEPT, MEASURES, SAYS_WHY, measured
+from helpers.checking.model_probes import CHANGES
 from helpers.checking.recipes import Recipe
 from helpers.checking.seals import Sealed as Sealed
 from helpers.checking.seals import sealed_problem
+from helpers.checking.takes import OTHERS, OWN_WEIGHTS
 from helpers.checking.verdict import Verdict
 
 SECONDS = 5.0  # for one check, however many questions it asks; right answers take a tenth on a slow laptop
 INPUTS_CHANGED = "what the function was given is no longer as it was; the caller still needs it"
 INPUTS_STAY = "what it is given stays as it is"
 SAYS_NOTHING = "the {0} says nothing; whoever meets it wants to read what was found and what was expected"
-WORK_ON_A_COPY = "Work on a copy: `x = x + 1` in place of `x += 1`, `masked_fill` in place of `masked_fill_`."
+LEAVE_IT = {  # the kind of a change -> how to do without
+    "numbers": "Work on a copy: `x = x + 1` in place of `x += 1`, `masked_fill` in place of `masked_fill_`.",
+    "weights": "Work on a copy of the model: `copy.deepcopy(model)`.",
+    "mode": "Put the mode back: `was = model.training` at the beginning, and `model.train(was)` at the end.",
+    "requires_grad": "`requires_grad_` acts on what the caller holds. Work on a copy, `x.detach().clone()` or "
+    "`copy.deepcopy(model)`, or put it back at the end.",
+    "hooks": "Take each hook away again: `handle = part.register_forward_hook(...)`, and `handle.remove()` at the end.",
+    "entries": "Work on a copy: `dict(entries)` of a dictionary, `list(words)` of a list, `copy.deepcopy` of one that "
+    "holds others. `append`, `update`, `pop`, `sort` and `+=` change the caller's own.",
+    "kind": "Work on a copy.",
+}
 SAID_OF = {  # what is taken of a call -> what is found in the sentence on its entries, and what is said in its place
     "learns": (
         (r"the entry '(.+)' is missing", "{0} does not learn"),
@@ -43,13 +55,13 @@ KEEPS = "what every answer keeps (see notebook 00)"
 
 @dataclass(frozen=True)
 class Raised:
-    """The wanted outcome is an exception of this class; `changed` when what was given is then no longer as it was.
+    """The wanted outcome is an exception of this class; `changed` says what of the inputs is then not as it was.
 
     `said` is what `words` leaves of its message: of two mistakes that end in the same class, it tells which.
     """
 
     error_type: str
-    changed: bool = False
+    changed: str = ""
     said: str = ""
 
 
@@ -114,6 +126,10 @@ class Examples:
         return sum(stage.points for stage in self.stages)
 
 
+class InputsChanged(QuotesValues):
+    """A sentence on an input that is no longer as it was; it tells what it was."""
+
+
 @dataclass(frozen=True)
 class Asked:
     """A question that was put: the reply, and in one sentence what is wrong with it (None: nothing is)."""
@@ -134,11 +150,14 @@ def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, *, hidde
             inputs and the wanted values.
     """
     end = answer.spent() + seconds
-    asked = _ask(examples, [stage for stage in examples.stages if not stage.cost], answer, seconds)
+    main = [stage for stage in examples.stages if not stage.cost]
+    asked = _with_inputs_apart(examples, answer, _ask(examples, main, answer, seconds), end)
     failures = _failures(asked)
     if all(failure is None for _, failure in failures):
         kept = _ask(examples, [stage for stage in examples.stages if stage.cost], answer, end - answer.spent())
-        failures += [*_failures(kept), *_changed(examples, [*asked, *kept])]
+        changed = _changed(examples, [*asked, *kept])
+        kept = _with_inputs_apart(examples, answer, kept, end, [*asked, *kept])
+        failures += [*changed, *_failures(_without_consequences(kept, changed))]
     verdict = Verdict(
         examples.name,
         "right",
@@ -219,14 +238,78 @@ def _changed(examples: Examples, asked: Sequence[Asked]) -> Failures:
     """Returns whether an answer leaves what it is given as it is, as a stage and its first question."""
     if not examples.kept:
         return []
-    stage = StageCases(INPUTS_STAY, WORK_ON_A_COPY, 0, "values", 0, (), cost=examples.kept)
-    changed = next((one for one in asked if one.reply.changed_inputs and not _may_change(one.case)), None)
-    return [(stage, changed and replace(changed, stage=stage, problem=INPUTS_CHANGED))]
+    stage = StageCases(INPUTS_STAY, "", 0, "values", 0, (), cost=examples.kept)
+    changed = next((one for one in asked if _changes_inputs(one)), None)
+    return [(stage, changed and replace(changed, stage=stage, problem=_change_in_words(changed.reply)))]
+
+
+def _changes_inputs(one: Asked) -> bool:
+    return bool(one.reply.changed_inputs) and not _may_change(one.case)
+
+
+def _change_in_words(reply: Reply) -> InputsChanged:
+    return InputsChanged(f"{reply.change}; the caller still needs it as it came" if reply.change else INPUTS_CHANGED)
+
+
+# --- one fault, one price: what follows from another fault is neither charged nor shown -------------------------------
+
+
+def _with_inputs_apart(
+    examples: Examples, answer: Answer, asked: Sequence[Asked], end: float, of: Sequence[Asked] = ()
+) -> list[Asked]:
+    """Returns the questions; of an answer that changes its inputs, those that it fails as answered with copies of them.
+
+    What is right then was wrong only because the inputs had changed. `of` are the questions that tell whether they do;
+    of a stage that fails all the same, no more is asked than it takes to see it.
+    """
+    own_stage = any(stage.measure == INPUTS_KEPT for stage in examples.stages)
+    if not (examples.kept or own_stage) or not any(map(_changes_inputs, of or asked)):
+        return list(asked)
+    fails, found = set[int](), list[Asked]()
+    for one in asked:
+        if one.problem is not None and one.stage.measure != INPUTS_KEPT and id(one.stage) not in fails:
+            case = replace(one.case, ask=replace(one.case.ask, apart=True))
+            (again,) = _ask(examples, [replace(one.stage, cases=(case,))], answer, end - answer.spent())
+            if again.problem is None:
+                one = replace(one, reply=again.reply, problem=None)
+            else:
+                fails.add(id(one.stage))
+        found.append(one)
+    return found
+
+
+def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Asked]:
+    """Returns what every answer keeps as asked, without problems that follow from an earlier one or from `changed`.
+
+    A mode that is left changed is told once. Where no gradient arrives, none does for a long input either, nor after an
+    evaluation. What a function, of which there is only one, has kept of an earlier call it gives in other questions;
+    a module that changes its own weights stops gradients.
+    """
+    wrong = [one for one in kept if one.problem is not None]
+    no_gradients = next((one.stage for one in wrong if one.case.ask.take == "gradients"), None)
+    again = [one for one in wrong if one.case.ask.take == "again"]
+    of_a_function = all(one.case.ask.build is None for one in kept)
+    changes_itself = any(
+        isinstance(one.reply.value, dict) and one.reply.value.get(OWN_WEIGHTS) == OTHERS for one in again
+    )
+    mode = any(failure is not None and "mode" in failure.reply.changed_inputs for _, failure in changed)
+
+    def is_consequence(one: Asked) -> bool:
+        take = one.case.ask.take
+        if take == "gradients again":
+            return no_gradients is not None
+        if take == "mode":
+            return mode
+        if of_a_function and again and take not in ("again", "random numbers"):
+            return True
+        return take == "gradients" and (changes_itself or one.stage is not no_gradients)
+
+    return [replace(one, problem=None) if one.problem is not None and is_consequence(one) else one for one in kept]
 
 
 def _may_change(case: Case) -> bool:
     """Says whether the reference itself leaves the inputs of a question changed, as it does where it is interrupted."""
-    return isinstance(case.wanted, Raised) and case.wanted.changed
+    return isinstance(case.wanted, Raised) and bool(case.wanted.changed)
 
 
 def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], failed: Sequence[Asked]) -> Verdict:
@@ -241,22 +324,30 @@ def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], fai
     verdict = replace(
         verdict,
         outcome={"crashed": "crashed", "late": "late"}.get(first.reply.outcome, "wrong"),
-        look=first.stage.look,
+        look=_where_to_look(first),
         mistake=mistake,
         hint=examples.hints.get(mistake, ""),
         error_type=_builtin_error(first.reply) if first.case.hidden else first.reply.error_type,
     )
     if verdict.graded:
         needless = mistake and isinstance(first.problem, QuotesValues)  # a named mistake says more
-        return replace(verdict, sentence="" if needless else _without_values(first))
+        return replace(verdict, sentence="" if needless else _without_values(examples, first))
     drawn = next((one for one in failed if _shows_much(one.case)), first)
     return replace(
         verdict,
         call=_call(examples, first.case.ask),
         sentence=first.problem or "",
-        pictures=() if first.problem == INPUTS_CHANGED else _pictures(examples, drawn.case, drawn.reply),
+        pictures=() if isinstance(first.problem, InputsChanged) else _pictures(examples, drawn.case, drawn.reply),
         picture_call=_call(examples, drawn.case.ask) if drawn is not first else "",
     )
+
+
+def _where_to_look(first: Asked) -> str:
+    """Returns the sentence of the stage, or, where it does not speak of what has changed, that for this kind."""
+    if not isinstance(first.problem, InputsChanged):
+        return first.stage.look
+    kind = next((kind for kind in LEAVE_IT if kind in first.reply.changed_inputs), "kind")
+    return first.stage.look if first.stage.look and kind not in ("mode", "hooks", "requires_grad") else LEAVE_IT[kind]
 
 
 def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | None:
@@ -264,7 +355,7 @@ def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | No
     if isinstance(case.wanted, Raised):
         if case.wanted.error_type in reply.error_types:
             if stage.measure == INPUTS_KEPT and reply.changed_inputs:
-                return INPUTS_CHANGED
+                return _change_in_words(reply)
             silent = stage.measure == SAYS_WHY and reply.error == reply.error_type
             return SAYS_NOTHING.format(reply.error_type) if silent else None
         returned = isinstance(reply.value, plain.Other) and reply.value.type_name == case.wanted.error_type
@@ -277,7 +368,7 @@ def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | No
         return sealed_problem(case.wanted.seal, reply.value, case.ask.at, salt)
     problem = difference(case.wanted, reply.value, stage.view, stage.tolerance, case.ask.at)
     if problem and stage.measure == INPUTS_KEPT and reply.value is not None:
-        return INPUTS_CHANGED
+        return _change_in_words(reply)
     if problem and stage.measure and reply.value is not None:
         return type(problem)(f"{MEASURES[stage.measure][0]}: {problem}")
     return problem
@@ -308,7 +399,7 @@ def _bare_symbols(value: Any) -> tuple[str, ...]:
     return tuple(name for part in parts for name in _bare_symbols(part))
 
 
-def _without_values(asked: Asked) -> str:
+def _without_values(examples: Examples, asked: Asked) -> str:
     """Returns the problem of a question without the inputs and the numbers that it may quote.
 
     The student knows the inputs of public questions. Of a hidden one nothing is said in words that the answer has
@@ -319,13 +410,25 @@ def _without_values(asked: Asked) -> str:
         stopped = _builtin_error(reply) if hidden else f"{reply.error_type}{reply.place}"
         return f"stage '{stage.name}': it stopped with {stopped}"
     problem = asked.problem or ""
-    if hidden and reply.outcome == "late":
+    if isinstance(asked.problem, InputsChanged):
+        problem = f"{INPUTS_CHANGED}: {_changes_in_words(examples, asked)}"
+    elif hidden and reply.outcome == "late":
         problem = re.sub(LATE, "it was stopped; is there a loop that never ends?", problem)
     elif hidden and problem.startswith(UNREADABLE):
         problem = "the result cannot be read"
     elif isinstance(asked.problem, QuotesValues) or (hidden and _tells(reply, problem)):
         problem = "the result is not the wanted one"
     return f"stage '{stage.name}' ({VIEWS[stage.view]}): {problem}"
+
+
+def _changes_in_words(examples: Examples, asked: Asked) -> str:
+    """Returns which inputs are changed, by the names of the exercise, and what of them; no word is the answer's own."""
+    names = examples.signature.partition("(")[2].rstrip(")").split(", ") if asked.case.ask.build is None else []
+    told = []
+    for number, kinds in re.findall(r"input (\d+): ([^;]+)", asked.reply.changed_inputs):
+        name = f"`{names[int(number) - 1]}`" if int(number) <= len(names) else f"input {number}"
+        told.append(f"{', '.join(CHANGES[kind] for kind in kinds.split(' and '))} of {name}")
+    return "; ".join(told)
 
 
 def _builtin_error(reply: Reply) -> str:

@@ -36,7 +36,7 @@ def measured(measure: str, ask: Ask, reply: Reply) -> Reply:
     if measure in ("", SAYS_WHY) or reply.outcome != "value" or reply.value is None:
         return reply
     if measure == INPUTS_KEPT:
-        return dataclasses.replace(reply, value="changed" if reply.changed_inputs else "kept")
+        return dataclasses.replace(reply, value=reply.changed_inputs or "kept")
     try:
         return dataclasses.replace(reply, value=MEASURES[measure][1](ask, reply.value))
     except NotMeasured as problem:

@@ -5,7 +5,8 @@ The model itself never leaves the process of the answer. `helpers.checking.takes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -15,7 +16,35 @@ from helpers.checking import plain
 from helpers.checking.recipes import DATA
 
 
-def state_of(value: Any) -> Any:
+@dataclass(frozen=True)
+class Numbers:
+    """A tensor as it was: two are equal when type, shape and all bytes are."""
+
+    dtype: torch.dtype
+    shape: tuple[int, ...]
+    data: bytes
+
+    def tensor(self) -> Tensor:
+        """Returns the tensor anew."""
+        empty = torch.empty(self.shape, dtype=self.dtype)
+        return torch.frombuffer(bytearray(self.data), dtype=self.dtype).reshape(self.shape) if self.data else empty
+
+
+State = dict[tuple[str, str], Any]  # (place in the input such as ".head.bias" or "['target']", kind) -> what it is
+# kind of a change -> what is changed of an input, in words
+CHANGES = {
+    "kind": "what it is",
+    "mode": "the mode",
+    "hooks": "the hooks",
+    "requires_grad": "whether a gradient is asked for",
+    "numbers": "the numbers",
+    "weights": "the weights",
+    "entries": "the entries",
+}
+HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+
+
+def state_of(value: Any) -> State:
     """Returns what must be the same of an input before and after a call: of a model weights, what trains, and modes.
 
     Of a tensor, besides its numbers, it is whether it asks for a gradient; of a batch and a vocabulary, all they hold.
@@ -23,25 +52,115 @@ def state_of(value: Any) -> Any:
     Raises:
         NotPlain: when it is too large to be looked at.
     """
+    return dict(_states(value, ""))
+
+
+def _states(value: Any, place: str) -> Iterator[tuple[tuple[str, str], Any]]:
     if isinstance(value, nn.Module):
-        parts = list(value.named_modules())
-        tensors = [
-            (f"{place}.{name}", isinstance(tensor, nn.Parameter) and tensor.requires_grad, state_of(tensor))
-            for place, part in parts
-            for held in (part._parameters, part._buffers)
-            for name, tensor in held.items()
-            if tensor is not None and name not in part._non_persistent_buffers_set
-        ]
-        return type(value).__name__, [(place, part.training) for place, part in parts], tensors
-    if isinstance(value, Tensor) and value.device.type != "meta" and value.layout == torch.strided:
-        return value.dtype, value.shape, value.requires_grad, plain.raw(value)
-    if isinstance(value, dict) and len(value) <= plain.MAX_KEYS and all(isinstance(name, str) for name in value):
-        return {name: state_of(part) for name, part in value.items()}
-    if type(value).__name__ in DATA:
-        return type(value).__name__, {name: state_of(part) for name, part in vars(value).items()}
-    if isinstance(value, list) and any(type(part).__name__ in DATA for part in value):
-        return [state_of(part) for part in value]
-    return plain.encode(value)
+        yield from _module_states(value, place)
+    elif isinstance(value, Tensor) and value.device.type != "meta" and value.layout == torch.strided:
+        yield (place, "requires_grad"), value.requires_grad
+        yield (place, "numbers"), Numbers(value.dtype, tuple(value.shape), plain.raw(value))
+    elif isinstance(value, dict) and len(value) <= plain.MAX_KEYS and all(isinstance(name, str) for name in value):
+        yield (place, "kind"), "dict"
+        for name, part in value.items():
+            yield from _states(part, f"{place}[{name!r}]")
+    elif type(value).__name__ in DATA:
+        yield (place, "kind"), type(value).__name__
+        for name, part in vars(value).items():
+            yield from _states(part, f"{place}.{name}")
+    elif isinstance(value, list) and any(type(part).__name__ in DATA for part in value):
+        yield (place, "entries"), len(value)
+        for number, part in enumerate(value):
+            yield from _states(part, f"{place}[{number}]")
+    else:
+        yield (place, "entries"), plain.encode(value)
+
+
+def _module_states(model: nn.Module, place: str) -> Iterator[tuple[tuple[str, str], Any]]:
+    yield (place, "kind"), type(model).__name__
+    for name, part in model.named_modules():
+        here = f"{place}.{name}" if name else place
+        yield (here, "mode"), part.training
+        yield (here, "hooks"), sum(len(getattr(part, hooks)) for hooks in HOOKS)
+        for key, tensor in [*part._parameters.items(), *part._buffers.items()]:
+            if tensor is not None and key not in part._non_persistent_buffers_set:
+                yield (f"{here}.{key}", "kind"), type(tensor).__name__
+                for (at, kind), held in _states(tensor, f"{here}.{key}"):
+                    yield (at, "weights" if kind == "numbers" else kind), held
+
+
+def changes(before: State, after: State) -> list[str]:
+    """Returns the kinds of `CHANGES` that an input has gone through, none where it is as it was."""
+    if before == after:
+        return []
+    others = [key for key in before | after if _other(key, before, after)]
+    differ = {key[1] if key in before and key in after else "entries" for key in others}
+    return [kind for kind in CHANGES if kind in differ]
+
+
+def _other(key: tuple[str, str], before: State, after: State) -> bool:
+    return key not in before or key not in after or before[key] != after[key]
+
+
+def change_in_words(name: str, before: State, after: State) -> str:
+    """Returns one sentence on the first thing of an input, called `name`, that a call has changed: what it was and is.
+
+    Its mode comes before its weights, and what it had at first before what is new.
+    """
+    key = next(key for key in before | after if _other(key, before, after))
+    place, kind = key
+    if key not in after:
+        return f"`{name}{place}` is no longer there"
+    if key not in before:
+        return f"`{name}{place}` was not there before"
+    was, now = before[key], after[key]
+    if kind == "mode":
+        mode = {True: "training mode", False: "evaluation mode"}
+        return f"`{name}{place}` came in {mode[was]} and is in {mode[now]} now"
+    if kind == "hooks":
+        return f"`{name}{place}` came with {was} hooks and has {now} now"
+    if kind == "requires_grad":
+        asks = {True: "asked for a gradient", False: "asked for no gradient"}
+        return f"`{name}{place}` {asks[was]} and {asks[now].replace('asked', 'asks')} now"
+    if isinstance(was, Numbers):
+        was, now = was.tensor(), now.tensor()
+    elif kind == "entries" and not isinstance(was, int):
+        was, now = plain.decode(was), plain.decode(now)
+    return _first_difference(f"{name}{place}", was, now)
+
+
+def _first_difference(name: str, was: Any, now: Any) -> str:
+    """Returns in one sentence where two plain values first differ; `name` stands for the value as Python code."""
+    if isinstance(was, Tensor) and isinstance(now, Tensor):
+        if was.dtype != now.dtype or was.shape != now.shape:
+            return f"`{name}` was {_told(was)} and is {_told(now)} now"
+        other = was.ne(now) & ~(was.isnan() & now.isnan())
+        place = other.nonzero()[0].tolist() if bool(other.any()) else [0] * was.dim()
+        at = f"[{', '.join(map(str, place))}]" if place else ""
+        return f"`{name}{at}` was {_told(was[tuple(place)])} and is {_told(now[tuple(place)])} now"
+    if isinstance(was, list) and isinstance(now, list):
+        pairs = enumerate(zip(was, now, strict=False))
+        first = next((n for n, (one, other) in pairs if plain.encode(one) != plain.encode(other)), -1)
+        if first >= 0 and len(was) == len(now):
+            return _first_difference(f"{name}[{first}]", was[first], now[first])
+        return f"`{name}` had {len(was)} entries and has {len(now)} now"
+    if isinstance(was, dict) and isinstance(now, dict):
+        for key in was | now:
+            if key not in now:
+                return f"`{name}[{key!r}]` is no longer there"
+            if key not in was:
+                return f"`{name}[{key!r}]` was not there before"
+            if plain.encode(was[key]) != plain.encode(now[key]):
+                return _first_difference(f"{name}[{key!r}]", was[key], now[key])
+    return f"`{name}` was {_told(was)} and is {_told(now)} now"
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"{value.item():.6g}" if value.dim() == 0 else f"of shape {tuple(value.shape)} and {value.dtype}"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def weights_of(value: Any) -> dict[str, Tensor]:

@@ -29,6 +29,7 @@ from helpers.checking import plain
 from helpers.checking.answers import LATE, NOT_ATTEMPTED, PLACE, UNREADABLE, Ask, InProcess, Reply, find
 from helpers.checking.clock import TooSlow, time_limit
 from helpers.checking.limits import output_kept
+from helpers.checking.model_probes import CHANGES
 from helpers.checking.texts import is_latin_name, spoken
 
 MAX_MESSAGE = 45 << 20  # bytes: the largest value that is plain, a tensor, written as text
@@ -133,7 +134,7 @@ def encode_reply(reply: Reply) -> dict[str, Any]:
 
 
 def decode_reply(data: Any) -> Reply:
-    """Returns the reply that `encode_reply` was given. Safe on hostile data.
+    """Returns the reply that `encode_reply` was given, but for the sentence on a change. Safe on hostile data.
 
     Raises:
         plain.NotPlain: when the data is no reply.
@@ -154,12 +155,16 @@ def decode_reply(data: Any) -> Reply:
         tuple(_text(name, 80) for name in names[:20]) if isinstance(names, list) else (),
         place and f" {place}",
         _text(data.get("printed"), 500),
-        data.get("changed_inputs") is True,
+        changed if isinstance(changed := data.get("changed_inputs"), str) and CHANGED.fullmatch(changed) else "",
     )
 
 
 GENUINE = frozenset({*vars(Reply("value")), "cpu"})  # what every reply of `serve` to a question has
 GENUINE_OF_A_CELL = frozenset({"ok", "error", "printed", "cpu"})
+_KINDS = "|".join(CHANGES)
+CHANGED = re.compile(
+    rf"(input \d{{1,3}}: ({_KINDS})( and ({_KINDS}))*(; )?){{0,50}}"
+)  # a pattern of `Reply.changed_inputs`
 OUTCOMES = ("value", "not attempted", "crashed", "late", "unreadable")
 
 

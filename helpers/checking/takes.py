@@ -18,8 +18,10 @@ from torch import Tensor, nn
 from helpers.checking import model_probes, plain, spies
 from helpers.checking.building import build, build_inputs, first_model
 from helpers.checking.limits import seed_torch
+from helpers.checking.recipes import DATA
 
 TWO_NEW, DIFFER = "two new modules", "begin with different numbers"  # of the take "random numbers"
+OWN_WEIGHTS, OTHERS = "its own weights, after a call", "others"  # of the take "again"
 OTHER = 1.5  # times its weights, a module has other ones
 ROW = 12  # calls in a row of the take "seeds"
 DRAWS = 600  # enough to tell shares to 5 %
@@ -43,6 +45,7 @@ class Ask:
         changes: the inputs, counted from 0, that the call is meant to change; all others must stay as they were.
         entries: patterns such as `*.bias`; of a dict that is taken, only the entries they fit count.
         beside: plain values by name that a measure of the answer needs and the answer does not get.
+        apart: give each call copies of the inputs that must stay as they are, and put models back after it.
 
     Raises:
         ValueError: when nothing is known by the name in `take`.
@@ -59,6 +62,7 @@ class Ask:
     part: str = ""
     changes: tuple[int, ...] = ()
     beside: dict[str, Any] = field(default_factory=dict)
+    apart: bool = False
 
     def __post_init__(self) -> None:
         """Refuses a name that nothing is taken by."""
@@ -76,7 +80,7 @@ class Ask:
     def _given(self) -> dict[str, Any]:
         """Returns the parts that are not left at their defaults, by name."""
         parts = {part.name: getattr(self, part.name) for part in fields(self)}
-        return {name: value for name, value in parts.items() if value not in ((), {}, None, "result", "")}
+        return {name: value for name, value in parts.items() if value not in ((), {}, None, "result", "", False)}
 
     def fresh(self) -> Ask:
         """Returns the question made of fresh copies, as from `decode(encode())`."""
@@ -140,7 +144,52 @@ def prepare(question: Ask, answer: Callable[..., Any], inputs: list[Any], keywor
         stay = [value for number, value in enumerate(inputs) if number not in question.changes]
         memory = [tensor for value in stay for tensor in model_probes.held_by(value)]
     module = None if question.build is None else _built(question, answer)
-    return Call(question, answer, answer if module is None else module, inputs, keywords, before, memory, module)
+    function = answer if module is None else module
+    function = _with_inputs_apart(function, question.changes) if question.apart else function
+    return Call(question, answer, function, inputs, keywords, before, memory, module)
+
+
+def _with_inputs_apart(function: Callable[..., Any], changes: Sequence[int]) -> Callable[..., Any]:
+    """Returns a function that calls another with copies of its inputs, through which gradients pass.
+
+    A model is given itself, so that gradients arrive there; its modes, weights and what trains are put back.
+    """
+
+    def call(*inputs: Any, **keywords: Any) -> Any:
+        stay = [n not in changes for n in range(len(inputs))]
+        before = [
+            _held(value) for value, stays in zip(inputs, stay, strict=True) if stays and isinstance(value, nn.Module)
+        ]
+        try:
+            given = [_apart(value) if stays else value for value, stays in zip(inputs, stay, strict=True)]
+            return function(*given, **keywords)
+        finally:
+            for put_back in before:
+                put_back()
+
+    return call
+
+
+def _apart(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.clone() if value.requires_grad else value.detach().clone()
+    return copy.deepcopy(value) if isinstance(value, list | dict | set) or type(value).__name__ in DATA else value
+
+
+def _held(model: nn.Module) -> Callable[[], None]:
+    """Returns what puts a model back as it is now, without a trace where nothing has changed."""
+    modes = [(part, part.training) for part in model.modules()]
+    weights = [(tensor, tensor.detach().clone(), tensor.requires_grad) for tensor in model_probes.held_by(model)]
+
+    def put_back() -> None:
+        for part, mode in modes:
+            part.training = mode
+        for tensor, numbers, asks in weights:
+            tensor.requires_grad_(asks)
+            if not torch.equal(tensor, numbers):
+                tensor.data.copy_(numbers)
+
+    return put_back
 
 
 def _built(question: Ask, answer: Callable[..., Any]) -> nn.Module:
@@ -346,7 +395,7 @@ def _of_a_module_again(call: Call, came: Sequence[Any], module: nn.Module) -> di
     before = [weight.detach().clone() for weight in module.parameters()]
     found = {"first": call.act()}
     kept = all(map(torch.equal, before, module.parameters()))
-    found["its own weights, after a call"] = "as before" if kept else "others"
+    found[OWN_WEIGHTS] = "as before" if kept else OTHERS
     with torch.no_grad():
         found["at once again, without gradients"] = call.act()
     found["a deep copy with other weights"] = call.act_on(came, twin)
@@ -409,6 +458,13 @@ def is_differentiable(value: Any) -> bool:
     return isinstance(value, Tensor) and value.is_floating_point() and bool(value.isfinite().all())
 
 
+def _gradients_again(call: Call) -> dict[str, Tensor]:
+    """Returns the gradients after an evaluation: what is kept of that lets none pass."""
+    with torch.no_grad():
+        call.act_on(call.question.inputs)
+    return _gradients(call)
+
+
 def _gradients(call: Call) -> dict[str, Tensor]:
     """Returns the gradients of a weighted sum of the result, of inputs and parameters, where one arrives."""
     inputs: list[Any] = []
@@ -418,9 +474,6 @@ def _gradients(call: Call) -> dict[str, Tensor]:
     named = {f"input {n}": value for n, value in enumerate(inputs, 1) if isinstance(value, Tensor)}
     with torch.enable_grad():
         if model is not None:
-            if call.module is not None:
-                with torch.no_grad():  # evaluated before it learns: what it keeps of that lets no gradient pass
-                    call.act_on(call.question.inputs)
             model.zero_grad(set_to_none=True)
             named |= dict(model.named_parameters())
         result = call.function(*inputs, **call.keywords)
@@ -553,6 +606,7 @@ TAKES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "gradients": ("the gradients that arrive at inputs and parameters from a weighted sum of the result", _gradients),
     "in training": ("the result of a module in training mode", _in_training),
     "in double": ("the type of the result where inputs and weights are in double precision", _in_double),
+    "gradients again": ("these gradients, after the same call in an evaluation without gradients", _gradients_again),
     "contexts": ("of a translator: what it decodes with a context, another one encoded in between", _contexts),
     "merged": (
         "of a module: the weights of the layer that `merged()` gives, its own result afterwards, which weights the two "
