@@ -9,23 +9,28 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from IPython.core.getipython import get_ipython
+
 from helpers import kernel, progress
 from helpers.checking import plain
 from helpers.checking.answers import Ask, InProcess, find
-from helpers.checking.globals_used import globals_used
+from helpers.checking.building import build, build_inputs
+from helpers.checking.globals_used import globals_used, line_numbers, names_bound
 from helpers.checking.judging import Case, Examples, Raised, Sealed, StageCases, judge
+from helpers.checking.takes import built
 from helpers.checking.verdict import Verdict
 
 EXAMPLES = Path(__file__).with_name("check_examples")
 EXPERIMENTS = EXAMPLES / "experiments.json"  # the variables of each notebook that only its experiment cells make
 
 
+_asked = list[tuple[Any, Ask]]()  # the answer whose check has shown a question last, and that question
 _failures: dict[str, int] = {}  # how often in a row the check of an exercise has failed in this kernel
 
 
@@ -118,6 +123,8 @@ def check(answer: Any, name: str | None = None) -> Verdict | None:
         verdict = _with_experiments(judge(examples[name], InProcess(answer)), answer, name)
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.outcome != "right":
         raise NotRightYet(str(verdict))
+    if verdict.question is not None:
+        _asked[:] = [(answer, verdict.question)]
     verdict = _with_offer(verdict)
     if is_another := _is_another(answer, name, variables):
         verdict = replace(verdict, notes=(is_another, *verdict.notes))
@@ -138,6 +145,29 @@ def _is_another(answer: Any, name: str, variables: Mapping[str, Any]) -> str:
     return f"Grading asks what your notebook calls `{name}`, which is not what was checked here: write `{name} = ...`."
 
 
+def given(number: int) -> Any:
+    """Returns a new copy of an input of the question that the last check showed; a notebook says `check.given(1)`.
+
+    Args:
+        number: counted from 1, those given by name after the others; 0 is the module with the weights of the question.
+
+    Raises:
+        LookupError: when no check has shown a question, or it has no such input.
+    """
+    if not _asked:
+        raise LookupError("no check has shown a question yet: run a check that fails, then this line.")
+    answer, question = _asked[0][0], _asked[0][1].fresh()
+    if number == 0 and question.build is not None:
+        return built(question, answer)
+    values = [*build_inputs(question.inputs), *map(build, question.keywords.values())]
+    if not 1 <= number <= len(values):
+        raise LookupError(f"the question that was shown last has {len(values)} inputs; there is no number {number}.")
+    return values[number - 1]
+
+
+check.given = given  # type: ignore[attr-defined]  # so that every notebook has it
+
+
 def _with_offer(verdict: Verdict) -> Verdict:
     """Returns the verdict, from the second failure in a row on with the offer of a hint."""
     failed = verdict.outcome in ("wrong", "crashed", "late")
@@ -151,20 +181,42 @@ def _with_experiments(verdict: Verdict, answer: Any, exercise: str) -> Verdict:
     """Returns the verdict with what to say of variables that only experiment cells make.
 
     Grading makes those that an answer uses, too, unless a model must be trained for it: then the answer cannot be
-    marked, and is not right.
+    marked, and is not right. A name that a cell of the student's own binds is the student's: grading runs that cell.
     """
-    made = json.loads(EXPERIMENTS.read_text("utf-8")).get(_files()[exercise].parent.name, {"made": [], "trained": []})
-    names = globals_used(answer)
+    told = json.loads(EXPERIMENTS.read_text("utf-8")).get(_files()[exercise].parent.name, {})
+    made, trained = set(told.get("made", ())), set(told.get("trained", ()))
+    own, lost = _own_names(told.get("cells", ()))
+    names = globals_used(answer) & (made | trained)
     advice = "Make what you need in the function itself or in a cell of your own, or take it from an argument."
-    if found := sorted(names & set(made["made"])):
+    if found := sorted(names & lost):
+        note = f"{_are(found)} bound by an experiment, too, which ran last. Grading uses yours: run your cell again."
+        verdict = replace(verdict, notes=(note, *verdict.notes))
+    if found := sorted(names & made - own):
         note = f"{_are(found)} made in an experiment, which grading runs only as far as an answer needs it. {advice}"
         verdict = replace(verdict, notes=(note, *verdict.notes))
-    if found := sorted(names & set(made["trained"])):
-        told = f"{_are(found)} made in an experiment that trains a model, which grading does not repeat. {advice}"
+    if found := sorted(names & trained - own):
+        sentence = f"{_are(found)} made in an experiment that trains a model, which grading does not repeat. {advice}"
         if verdict.outcome == "right":
-            return replace(verdict, outcome="wrong", earned=0.0, sentence=told)
-        verdict = replace(verdict, notes=(told, *verdict.notes))
+            return replace(verdict, outcome="wrong", earned=0.0, sentence=sentence)
+        verdict = replace(verdict, notes=(sentence, *verdict.notes))
     return verdict
+
+
+def _own_names(experiments: Sequence[Sequence[int]]) -> tuple[set[str], set[str]]:
+    """Returns the names that cells of the student's own have bound in this kernel, and which of them others bind now.
+
+    A cell that holds most lines of an experiment cell, `experiments`, is that, with something else tried in it.
+    """
+    shell = get_ipython()
+    own, lost = set[str](), set[str]()
+    for cell in shell.user_ns.get("In", ()) if shell is not None else ():
+        lines, names = set(line_numbers(cell)), names_bound(cell)
+        if any(2 * len(lines & set(known)) > len(set(known)) for known in experiments):
+            lost |= own & names
+        else:
+            own |= names
+            lost -= names
+    return own, lost
 
 
 def _are(names: list[str]) -> str:

@@ -15,8 +15,6 @@ cut where nobody would read on (`helpers.output`).
 from __future__ import annotations
 
 import os
-import re
-import symtable
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -24,13 +22,11 @@ from types import CodeType, TracebackType
 from typing import Any
 
 from helpers.checking.clock import time_limit
-from helpers.checking.globals_used import functions_of
+from helpers.checking.globals_used import functions_of, names_bound
 from helpers.course import notebooks, opened
 from helpers.output import limit_output
 
 CELL_SECONDS = 60  # of CPU time that a cell may use under nbgrader; nbgrader_config.py lets it wait longer on the wall
-
-DEFINED = re.compile(r"^(?:async\s+def|def|class)\s+(\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -75,7 +71,7 @@ class Watch:
         if self._told is not None and self._told[0] is problem and self._told[1].waits_for:
             waits_for = self._told[1].waits_for
             result.error_in_exec = None
-        for name in self._assigned(result.info.raw_cell):
+        for name in names_bound(self.shell.transform_cell(result.info.raw_cell)):
             value = self.shell.user_ns.get(name)
             is_old = name in self.exercises and value is self._before.get(name)
             if problem is not None and (value is None or is_old):
@@ -83,14 +79,6 @@ class Watch:
             else:
                 self.missing.pop(name, None)
         self._before, self._told = {}, None
-
-    def _assigned(self, cell: str) -> set[str]:
-        """Returns the variables that a cell makes at its outermost level; or only its definitions."""
-        try:
-            table = symtable.symtable(self.shell.transform_cell(cell), "<cell>", "exec")
-        except (SyntaxError, ValueError):
-            return set(DEFINED.findall(cell))
-        return {one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported()}
 
     def _show_or_tell(self, exc_tuple: Any = None, *arguments: Any, **options: Any) -> None:
         problem = exc_tuple[1] if exc_tuple else sys.exc_info()[1]

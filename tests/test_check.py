@@ -8,7 +8,12 @@ import pytest
 import torch
 
 from helpers import check as check_module
-from helpers.check import check, public_examples
+from helpers.check import EXAMPLES, check, given, public_examples
+from helpers.checking.answers import Ask
+from helpers.checking.building import build, build_inputs
+from helpers.checking.calls import as_code
+from helpers.checking.model_probes import state_of
+from helpers.course import notebooks
 from tests.checking import right_mask
 
 
@@ -74,3 +79,49 @@ def test_the_second_failure_offers_a_hint_and_a_right_answer_ends_it(
         False,
         False,
     ]
+
+
+@pytest.mark.parametrize("notebook", sorted({path.parent.name for path in EXAMPLES.glob("*/*.json")}))
+def test_what_was_asked_can_be_pasted_into_a_cell(notebook: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The call runs where `torch` and `check` are, and gives the answer the very inputs of the question."""
+    for name in notebooks()[notebook].exercises:
+        examples = public_examples(name)[name]
+        for question in [case.ask for stage in examples.stages for case in stage.cases if case.ask.build is None]:
+            got = list[Any]()
+
+            def answer(*inputs: Any, **keywords: Any) -> None:
+                got.extend([*inputs, *keywords.values()])  # noqa: B023 - called within the loop
+
+            monkeypatch.setattr(check_module, "_asked", [(answer, question)])
+            eval(as_code(name, question), {"torch": torch, "check": check, name: answer})
+            wanted = [*build_inputs(question.inputs), *map(build, question.keywords.values())]
+            assert [str(state_of(value)) for value in got] == [str(state_of(value)) for value in wanted]
+
+
+def test_a_module_is_asked_with_the_weights_of_the_check(capsys: pytest.CaptureFixture[str], mode: object) -> None:
+    class RMSNorm(torch.nn.Module):
+        def __init__(self, d_model: int, eps: float = 1e-6) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.ones(d_model))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * self.weight
+
+    scope: dict[str, Any] = {"check": check, "torch": torch, "RMSNorm": RMSNorm}
+    exec("check(RMSNorm)", scope)
+    line = next(line for line in capsys.readouterr().out.splitlines() if "Asked: " in line)
+    call = line.partition("Asked: ")[2]
+    assert "with the weights of this check" in call
+    question = check_module._asked[0][1]
+    weights = question.weights
+    assert isinstance(weights, dict)
+    assert torch.equal(eval(call, scope), question.inputs[0] * weights["weight"])
+    with pytest.raises(LookupError, match="there is no number 7"):
+        given(7)
+
+
+def test_of_a_long_list_the_beginning_and_the_end_are_told() -> None:
+    losses = [5.0 - n / 100 for n in range(90)]
+    told = as_code("diagnose", Ask((losses, "a 'quoted' text " * 30)))
+    assert told.startswith("diagnose(check.given(1), check.given(2))  # check.given(1) is 90 entries, first 5.0, 4.99")
+    assert "and last 4.13, 4.12, 4.11; check.given(2) is a text of 480 characters that begins with" in told

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -14,7 +15,7 @@ from grading.authoring import bank, build
 from grading.autograder.grade_submission import Graded, grade
 from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import read
-from grading.cells import grade_id
+from grading.cells import grade_id, is_experiment
 from grading.classroom import demo
 from grading.course import Course
 from grading.names import are_short, bound, needed, trained, used
@@ -128,6 +129,52 @@ def test_a_check_says_what_only_an_experiment_makes(capsys: pytest.CaptureFixtur
         said = capsys.readouterr().out
         assert told in said
         assert names.rsplit(", ", maxsplit=1)[-1] in said.split("experiment", maxsplit=1)[0]
+
+
+def said_of(cells: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """Returns what a check says of `causal_mask` after these cells of notebook 01, run in a kernel."""
+    shell = SimpleNamespace(user_ns={"__name__": "__main__", "In": [*cells, "check(causal_mask)"]})
+    monkeypatch.setattr("helpers.check.get_ipython", lambda: shell)
+    monkeypatch.setattr("helpers.progress.show", print)
+    for cell in cells:
+        exec(cell, shell.user_ns)
+    check(shell.user_ns["causal_mask"])
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("own", ["def losses(size):\n    return size", "from math import floor as losses"])
+def test_a_name_that_an_own_cell_binds_is_the_students_whatever_an_experiment_binds(
+    own: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = "import torch\ndef causal_mask(size):\n    return torch.full((losses(size),) * 2, -torch.inf).triu(1)"
+    assert "all checks passed" in said_of([own, answer], monkeypatch, capsys)
+    experiment = next(
+        cell.source
+        for cell in load_master(Course(), "01_causal_mask").notebook.cells
+        if is_experiment(cell) and "losses" in bound([cell.source])
+    )
+    changed = f"{experiment}\nprint('with something else tried')"
+    for cell in (experiment, changed):
+        not_run = f"if False:\n    {cell}".replace("\n", "\n    ")
+        told = said_of([own, not_run, answer], monkeypatch, capsys)
+        assert "bound by an experiment, too, which ran last" in told
+        assert "all checks passed" in told
+        theirs = said_of([f"losses = int\n{not_run}", answer], monkeypatch, capsys)
+        assert "made in an experiment that trains a model" in theirs
+        assert "0 of 3 points so far" in theirs
+
+
+@pytest.mark.sandbox
+def test_a_helper_that_has_the_name_of_a_trained_variable_is_graded_as_it_is_checked(
+    students: ForkServerClient, tmp_path: Path
+) -> None:
+    cells = filled(
+        "01_causal_mask",
+        right("01_causal_mask")
+        | {"causal_mask": "def causal_mask(size):\n    return torch.full((losses(size),) * 2, -torch.inf).triu(1)\n"},
+    )
+    cells.cells.insert(3, nbformat.v4.new_code_cell("def losses(size):\n    return size\n"))
+    assert not lost(graded(students, "01_causal_mask", cells, tmp_path / "ada"))
 
 
 def test_names_are_read_from_source() -> None:

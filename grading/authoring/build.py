@@ -25,6 +25,7 @@ from grading.cells import BEGIN_HIDDEN, END_HIDDEN, is_experiment
 from grading.course import ROOT, Course
 from grading.files import write_whole
 from grading.names import bound, needed, trained
+from helpers.checking.globals_used import line_numbers
 
 CELL_SECONDS = 1800  # on the wall: a last resort, for a busy machine is slow
 PASSED = "  [passed] "  # before a stage in a verdict's text
@@ -284,7 +285,10 @@ def _hints() -> str:
 
 
 def _experiments() -> str:
-    """Returns for each notebook the variables that only its experiment cells make, and those that need a training."""
+    """Returns for each notebook the variables that only its experiment cells make, and those that need a training.
+
+    And the lines of these cells, as numbers: so a kernel knows them from the student's own.
+    """
     lines = []
     for path in sources():
         notebook = solution_notebook(path, read(path))
@@ -292,7 +296,8 @@ def _experiments() -> str:
         others = [cell.source for cell in notebook.cells if cell.cell_type == "code" and not is_experiment(cell)]
         names = sorted(bound(tried) - bound(others))
         slow = [name for name in names if trained("\n".join(needed(tried, [name])))]
-        told = {"made": [name for name in names if name not in slow], "trained": slow}
+        told: dict[str, Any] = {"made": [name for name in names if name not in slow], "trained": slow}
+        told["cells"] = [line_numbers(source) for source in tried if bound([source]) & set(names)]
         lines.append(f"{json.dumps(path.stem)}: {json.dumps(told)}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
 

@@ -1,11 +1,30 @@
-"""The global variables that a function or a class of a notebook uses, and those that what it calls there uses."""
+"""The global variables that a function or a class of a notebook uses, and those that a cell binds."""
 
 from __future__ import annotations
 
 import dis
+import re
+import symtable
+import zlib
 from collections.abc import Iterator
 from types import CodeType, FunctionType
 from typing import Any
+
+DEFINED = re.compile(r"^(?:async\s+def|def|class)\s+(\w+)", re.MULTILINE)
+
+
+def names_bound(cell: str) -> set[str]:
+    """Returns the variables that a cell, in Python, binds at its outermost level; where it is none, its definitions."""
+    try:
+        table = symtable.symtable(cell, "<cell>", "exec")
+    except (SyntaxError, ValueError):
+        return set(DEFINED.findall(cell))
+    return {one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported()}
+
+
+def line_numbers(cell: str) -> list[int]:
+    """Returns a number for each line of a cell that is not empty, by which the same line is known again."""
+    return [zlib.crc32(line.strip().encode("utf-8", "replace")) for line in cell.splitlines() if line.strip()]
 
 
 def globals_used(answer: Any) -> set[str]:

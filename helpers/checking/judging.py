@@ -13,6 +13,7 @@ from torch import Tensor
 
 from helpers.checking import plain
 from helpers.checking.answers import LATE, UNREADABLE, Answer, Ask, Reply, timed
+from helpers.checking.calls import as_code, told
 from helpers.checking.compare import (
     FORGOTTEN,
     VIEWS,
@@ -22,7 +23,6 @@ from helpers.checking.compare import (
 )
 from helpers.checking.measures import INPUTS_KEPT, MEASURES, SAYS_WHY, measured
 from helpers.checking.model_probes import CHANGES
-from helpers.checking.recipes import Recipe
 from helpers.checking.seals import Sealed as Sealed
 from helpers.checking.seals import sealed_problem
 from helpers.checking.takes import OTHERS, OWN_WEIGHTS
@@ -195,10 +195,10 @@ def _earned(examples: Examples, failures: Failures) -> float:
 
 def _stages(failures: Failures) -> tuple[tuple[str, bool], ...]:
     """Returns names of stages and whether they are passed; of what every answer keeps, what fails by itself."""
-    told = [(stage.name, failure is None) for stage, failure in failures if not stage.cost]
+    main = [(stage.name, failure is None) for stage, failure in failures if not stage.cost]
     kept = [(stage.name, failure is None) for stage, failure in failures if stage.cost]
     return (
-        *told,
+        *main,
         *([(KEEPS, True)] if kept and all(passed for _, passed in kept) else []),
         *(k for k in kept if not k[1]),
     )
@@ -335,10 +335,11 @@ def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], fai
     drawn = next((one for one in failed if _shows_much(one.case)), first)
     return replace(
         verdict,
-        call=_call(examples, first.case.ask),
+        call=as_code(examples.name, first.case.ask, at=_has_letters(first.reply.value)),
+        question=first.case.ask,
         sentence=first.problem or "",
         pictures=() if isinstance(first.problem, InputsChanged) else _pictures(examples, drawn.case, drawn.reply),
-        picture_call=_call(examples, drawn.case.ask) if drawn is not first else "",
+        picture_call=told(examples.name, drawn.case.ask) if drawn is not first else "",
     )
 
 
@@ -362,8 +363,8 @@ def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | No
         got = reply.error or ("it was returned, not raised" if returned else f"got {name_of(reply.value)}")
         return f"expected a {case.wanted.error_type} with a clear sentence; {got}"
     if reply.outcome != "value":
-        told = reply.error or "no result came back"  # never empty: an empty problem must not pass for none
-        return f"it stopped with {told}{reply.place}" if reply.outcome == "crashed" else told
+        error = reply.error or "no result came back"  # never empty: an empty problem must not pass for none
+        return f"it stopped with {error}{reply.place}" if reply.outcome == "crashed" else error
     if isinstance(case.wanted, Sealed):
         return sealed_problem(case.wanted.seal, reply.value, case.ask.at, salt)
     problem = difference(case.wanted, reply.value, stage.view, stage.tolerance, case.ask.at)
@@ -424,11 +425,11 @@ def _without_values(examples: Examples, asked: Asked) -> str:
 def _changes_in_words(examples: Examples, asked: Asked) -> str:
     """Returns which inputs are changed, by the names of the exercise, and what of them; no word is the answer's own."""
     names = examples.signature.partition("(")[2].rstrip(")").split(", ") if asked.case.ask.build is None else []
-    told = []
+    found = []
     for number, kinds in re.findall(r"input (\d+): ([^;]+)", asked.reply.changed_inputs):
         name = f"`{names[int(number) - 1]}`" if int(number) <= len(names) else f"input {number}"
-        told.append(f"{', '.join(CHANGES[kind] for kind in kinds.split(' and '))} of {name}")
-    return "; ".join(told)
+        found.append(f"{', '.join(CHANGES[kind] for kind in kinds.split(' and '))} of {name}")
+    return "; ".join(found)
 
 
 def _builtin_error(reply: Reply) -> str:
@@ -495,31 +496,10 @@ def _same(case: Case, expected: Any, reply: Reply, salt: str) -> bool:
     return difference(expected, reply.value, "values", 1e-4, case.ask.at) is None
 
 
-def _call(examples: Examples, ask: Ask) -> str:
-    parts = [_told(value) for value in ask.inputs] + [f"{k}={_told(v)}" for k, v in ask.keywords.items()]
-    at = f" at {', '.join(f'{k} = {v}' for k, v in ask.at.items())}" if ask.at else ""
-    if ask.build is None:
-        return f"{examples.name}({', '.join(parts)}){at}"
-    made = f"{examples.name}({', '.join(f'{k}={_told(v)}' for k, v in ask.build.items())})"
-    return made if ask.take in ("parameters", "first numbers") else f"{made}({', '.join(parts)})"
-
-
-def _told(value: Any) -> str:
-    if isinstance(value, Tensor):
-        if value.dim() == 1 and value.numel() <= 8 and not value.is_floating_point():
-            return f"tensor({value.tolist()})"
-        return f"tensor of shape {tuple(value.shape)}"
-    if isinstance(value, Recipe):
-        return value.in_words()
-    if isinstance(value, list) and value and all(isinstance(item, plain.Model) for item in value):
-        return f"[{len(value)} of: {_told(value[0])}]"
-    if isinstance(value, plain.Expression):
-        return str(value.to_sympy())[:80]
-    if isinstance(value, dict):
-        if len(value) > 12:
-            return f"a dict of {len(value)} entries"
-        return "{" + ", ".join(f"{key!r}: {_told(item)}" for key, item in value.items()) + "}"
-    return repr(value)[:60]
+def _has_letters(value: Any) -> bool:
+    """Says whether there is a formula in a result, in which numbers take the place of letters."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
+    return isinstance(value, plain.Expression) or any(map(_has_letters, parts))
 
 
 def _shows_much(case: Case) -> bool:

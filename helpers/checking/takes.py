@@ -143,7 +143,7 @@ def prepare(question: Ask, answer: Callable[..., Any], inputs: list[Any], keywor
     if question.take == "shared":
         stay = [value for number, value in enumerate(inputs) if number not in question.changes]
         memory = [tensor for value in stay for tensor in model_probes.held_by(value)]
-    module = None if question.build is None else _built(question, answer)
+    module = None if question.build is None else built(question, answer)
     function = answer if module is None else module
     function = _with_inputs_apart(function, question.changes) if question.apart else function
     return Call(question, answer, function, inputs, keywords, before, memory, module)
@@ -192,7 +192,7 @@ def _held(model: nn.Module) -> Callable[[], None]:
     return put_back
 
 
-def _built(question: Ask, answer: Callable[..., Any]) -> nn.Module:
+def built(question: Ask, answer: Callable[..., Any]) -> nn.Module:
     module, weights = answer(**(question.build or {})), question.weights
     if not isinstance(module, nn.Module):
         raise TypeError(f"expected a class of nn.Module, got one that makes a {type(module).__name__}")
@@ -245,7 +245,7 @@ def _first_numbers(call: Call) -> dict[str, Any]:
     Shares and standard deviations come with one decimal, so that the module must be large where they are compared.
     Within one standard deviation of the mean are 0.68 of normal numbers, and 0.58 of uniform ones.
     """
-    first, second = (_built(call.question, call.answer).state_dict() for _ in range(2))
+    first, second = (built(call.question, call.answer).state_dict() for _ in range(2))
     found = dict[str, Any]()
     for name, numbers in first.items():
         values = numbers.double()
@@ -546,7 +546,7 @@ def _random_numbers(call: Call) -> dict[str, str]:
             random.seed(seed)
             np.random.seed(seed)
             seed_torch(seed)
-            module = None if call.module is None else _built(replace(call.question, weights=None), call.answer)
+            module = None if call.module is None else built(replace(call.question, weights=None), call.answer)
             drawn.append(set() if module is None else _drawn_weights(module))
             results.append(plain.encode(call.act_on(inputs, module)))
             states.append(_random_states())

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from helpers.checking.compare import difference
+from helpers.checking.takes import Ask
 from helpers.checking.theme import BOXES, colour
 
 MIME = "application/vnd.course.verdict+json"  # how a graded notebook holds a verdict as data: see `Verdict.as_data`
@@ -47,6 +48,7 @@ class Verdict:
     pictures: tuple[tuple[str, Tensor], ...] = ()
     call: str = ""
     picture_call: str = ""
+    question: Ask | None = None  # of which `call` tells
     error_type: str = ""
     graded: bool = False
 
