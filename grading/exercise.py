@@ -116,6 +116,19 @@ class Exercise:
         """Returns the examples of the student's own check."""
         return self._public
 
+    def check_examples(self) -> Examples:
+        """Returns what a check asks: the public examples, and of each stage what is drawn for one student more.
+
+        So an answer fails the same stages in the notebook as in grading, and no points that it has so far are lost. Of
+        known mistakes the further questions tell nothing.
+        """
+        further = [
+            (*public.cases, *(replace(case, mistakes={}) for case in self._cases(stage, self._drawn(stage, "check"))))
+            for stage, public in zip(self.stages, self._public.stages, strict=False)
+        ]
+        stages = [replace(one, cases=cases) for one, cases in zip(self._public.stages, further, strict=False)]
+        return replace(self._public, stages=(*stages, *self._public.stages[len(stages) :]))
+
     @cached_property
     def _public(self) -> Examples:
         return self._examples([self._cases(stage, stage.public) for stage in self.stages])

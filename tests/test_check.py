@@ -98,26 +98,21 @@ def test_what_was_asked_can_be_pasted_into_a_cell(notebook: str, monkeypatch: py
             assert [str(state_of(value)) for value in got] == [str(state_of(value)) for value in wanted]
 
 
-def test_a_module_is_asked_with_the_weights_of_the_check(capsys: pytest.CaptureFixture[str], mode: object) -> None:
-    class RMSNorm(torch.nn.Module):
-        def __init__(self, d_model: int, eps: float = 1e-6) -> None:
-            super().__init__()
-            self.weight = torch.nn.Parameter(torch.ones(d_model))
-
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return x * self.weight
-
-    scope: dict[str, Any] = {"check": check, "torch": torch, "RMSNorm": RMSNorm}
-    exec("check(RMSNorm)", scope)
-    line = next(line for line in capsys.readouterr().out.splitlines() if "Asked: " in line)
-    call = line.partition("Asked: ")[2]
-    assert "with the weights of this check" in call
-    question = check_module._asked[0][1]
-    weights = question.weights
-    assert isinstance(weights, dict)
-    assert torch.equal(eval(call, scope), question.inputs[0] * weights["weight"])
+def test_a_module_is_asked_with_the_weights_of_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = {"weight": torch.full((2, 3), 2.0), "bias": torch.ones(2)}
+    question = Ask((torch.ones(1, 3),), build={"in_features": 3, "out_features": 2}, weights=weights)
+    call = as_code("Linear", question)
+    assert call == (
+        "check.given(0)(torch.tensor([[1.0, 1.0, 1.0]]))  # check.given(0) is Linear(in_features=3, out_features=2) "
+        "with the weights of this check"
+    )
+    monkeypatch.setattr(check_module, "_asked", [(torch.nn.Linear, question)])
+    assert eval(call, {"check": check, "torch": torch}).tolist() == [[7.0, 7.0]]
     with pytest.raises(LookupError, match="there is no number 7"):
         given(7)
+    monkeypatch.setattr(check_module, "_asked", [])
+    with pytest.raises(LookupError, match="no check has shown a question yet"):
+        given(1)
 
 
 def test_of_a_long_list_the_beginning_and_the_end_are_told() -> None:

@@ -155,7 +155,7 @@ def test_a_name_that_an_own_cell_binds_is_the_students_whatever_an_experiment_bi
     )
     changed = f"{experiment}\nprint('with something else tried')"
     for cell in (experiment, changed):
-        not_run = f"if False:\n    {cell}".replace("\n", "\n    ")
+        not_run = f"if False:\n{cell}".replace("\n", "\n    ")
         told = said_of([own, not_run, answer], monkeypatch, capsys)
         assert "bound by an experiment, too, which ran last" in told
         assert "all checks passed" in told

@@ -1,4 +1,4 @@
-"""The examples of a check: what reference and known mistakes make of the public questions, as JSON data."""
+"""The examples of a check: what reference and known mistakes make of its questions, as JSON data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from helpers.checking.judging import Raised
 
 def encode(exercise: Exercise) -> dict[str, Any]:
     """Returns what `helpers/check_examples/` holds of an exercise: results, never code."""
-    made = exercise.public_examples()
+    made = exercise.check_examples()
     exercise.refuse_late_mistakes()
 
     sealed = {stage.name for stage in exercise.stages if stage.sealed}

@@ -110,6 +110,10 @@ def _scores_zeroed(scores: Tensor, mask: Tensor) -> Tensor:
     return torch.softmax(scores.masked_fill(mask == -INF, 0.0), dim=-1)
 
 
+def _float_mask(scores: Tensor, mask: Tensor) -> Tensor:
+    return torch.softmax(scores.masked_fill(mask, -INF), dim=-1)
+
+
 def _zero_blocks(scores: Tensor, mask: Tensor) -> Tensor:
     return torch.softmax(scores.masked_fill(mask == 0, -INF), dim=-1)
 
@@ -230,6 +234,12 @@ EXERCISE = Exercise(
             "blocked scores are set to 0",
             "A score of 0 still gets exp(0) = 1 before normalisation. A blocked score must be -inf.",
             _scores_zeroed,
+        ),
+        Mistake(
+            "a float mask given to masked_fill",
+            "masked_fill wants True and False. This mask holds numbers, 0 and -inf, and is made to be added to the "
+            "scores.",
+            _float_mask,
         ),
         Mistake(
             "0 in the mask is taken for blocked",

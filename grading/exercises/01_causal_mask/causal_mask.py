@@ -62,6 +62,10 @@ def _blocked_by(number: float) -> Callable[[int], Tensor]:
     return lambda size: torch.triu(torch.full((size, size), number), diagonal=1)
 
 
+def _zero_times_infinity(size: int) -> Tensor:
+    return torch.triu(torch.ones(size, size), diagonal=1) * -INF
+
+
 def _exchanged(size: int) -> Tensor:
     return torch.full((size, size), -INF).tril()
 
@@ -152,6 +156,12 @@ EXERCISE = Exercise(
             "plus infinity in place of minus infinity",
             "exp(inf) is infinite: a blocked token would take everything, and the softmax would be NaN. Mind the sign.",
             _blocked_by(INF),
+        ),
+        Mistake(
+            "0 times infinity is NaN",
+            "Where the mask should be 0 you have 0 * -inf, which is no number (NaN). Fill with -inf first and keep the "
+            "upper triangle, or use masked_fill or where: nothing may be multiplied by infinity.",
+            _zero_times_infinity,
         ),
         Mistake(
             "allowed and blocked are exchanged",

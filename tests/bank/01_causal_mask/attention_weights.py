@@ -76,6 +76,12 @@ def attention_weights(scores, mask):
     return torch.softmax(scores + own, dim=-1)
 
 
+# %% wrong: the mask itself given to masked_fill -> a float mask given to masked_fill
+def attention_weights(scores, mask):
+    scores = scores.masked_fill(mask, float("-inf"))
+    return torch.softmax(scores, dim=-1)
+
+
 # %% wrong: masked_fill where the mask is 0 -> 0 in the mask is taken for blocked
 def attention_weights(scores, mask):
     return torch.softmax(scores.masked_fill(mask == 0, float("-inf")), dim=-1)

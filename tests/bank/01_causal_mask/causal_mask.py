@@ -64,7 +64,12 @@ def causal_mask(size):
     return torch.triu(scores, 1)
 
 
-# %% wrong: infinity times zero gives NaN ->
+# %% wrong: ones above the diagonal times minus infinity -> 0 times infinity is NaN
+def causal_mask(size):
+    return torch.triu(torch.ones(size, size), diagonal=1) * -torch.inf
+
+
+# %% wrong: infinity times zero gives NaN -> 0 times infinity is NaN
 def causal_mask(size):
     return -torch.inf * (1 - torch.tril(torch.ones(size, size)))
 
