@@ -52,16 +52,17 @@ def test_a_wrong_answer_loses_marks_and_gets_its_hint(answer: BankAnswer, seeds:
     defined = exercise.load(answer.notebook)[answer.exercise]
     student, marks = kept.AskedOnce(bank.run(answer)), set[float]()
     hints = {mistake.name: mistake.hint for mistake in defined.mistakes}
+    public = judge(public_examples(answer.exercise)[answer.exercise], student, kept.PATIENCE)
     for seed in seeds:
         verdict = kept.verdict(answer, seed, student)
         assert verdict.outcome != "right", str(verdict)
         assert verdict.earned < defined.points
+        assert public.earned <= verdict.earned, f"points so far that grading does not give: {public}\n{verdict}"
         assert verdict.mistake == answer.mistake, str(verdict)
         assert verdict.hint == hints.get(answer.mistake, "")
         marks.add(verdict.earned)
     assert len(marks) == 1, f"the mark hangs on what is drawn: {marks}"
     if answer.mistake:
-        public = judge(public_examples(answer.exercise)[answer.exercise], student, kept.PATIENCE)
         assert public.mistake == answer.mistake, str(public)
         assert public.hint == hints[answer.mistake]
 
