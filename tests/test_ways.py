@@ -90,6 +90,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     course = tmp_path_factory.mktemp("empty")
     demo.make(course, A)
     shutil.rmtree(Course(course).submissions)
+    (course / "gradebook" / demo.MARKER).unlink()  # `collect` takes nobody else into the class of the demo
     inbound = course / "gradebook/exchange/transformers/inbound"
     inbound.mkdir(parents=True)
     for folder in (course / "gradebook/exchange", inbound):
