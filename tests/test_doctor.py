@@ -240,7 +240,8 @@ def test_merge_conflicts_keep_both_versions(tmp_path: Path) -> None:
     lines = nbformat.writes(perfect()).split("\n")
     place = next(i for i, line in enumerate(lines) if "def causal_mask" in line)
     other = lines[place].replace("def causal_mask(size):", "def causal_mask(size):  # theirs")
-    lines[place : place + 1] = ["    found, work = examined(tmp_path, "\n".join(lines))
+    lines[place : place + 1] = ["<<<<<<< HEAD", lines[place], "=======", other, ">>>>>>> branch"]
+    found, work = examined(tmp_path, "\n".join(lines))
     assert "merge-conflict markers of Git; the first version is taken" in found.problems[0]
     assert kept(work)
     assert any("# theirs" in cells.text(one) for one in found.notebook["cells"])
@@ -439,7 +440,6 @@ def test_what_is_run_of_the_mended_copy_is_what_is_run_of_the_original(
     assert set(kept_own) <= set(own)
 
 
-<<<<<<< HEAD
 def test_an_essay_in_another_cell_is_no_missing_answer(tmp_path: Path) -> None:
     notebook = perfect()
     place = notebook.cells.index(cell(notebook, "mask_essay"))

@@ -61,7 +61,8 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cells:
     return cells
 
 
-# Seconds for a cell; they take one on a quiet machine. It was seen once that the client did not notice a reply until the time was over.
+# Seconds for a cell; they take one on a quiet machine. It was seen once that the client did not notice a reply until
+# the time was over.
 CELL_SECONDS = 300
 
 
