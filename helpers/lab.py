@@ -60,22 +60,23 @@ def _load_jupyter_server_extension(server: Any) -> None:
         server.log.warning("JupyterLab cannot be opened on the first notebook: %s", problem)
 
 
-class FewKernels(AsyncMappingKernelManager):  # type: ignore[misc]  # Jupyter's server has no types
+class FewKernels(AsyncMappingKernelManager):
     """Starts kernels, of which one person has at most `most`: a new one takes the place of the one idle for longest."""
 
     most = Integer(0, min=0, config=True, help="Kernels of one person at a time; 0: any number.")
 
-    async def start_kernel(self, **options: Any) -> str:
+    async def start_kernel(self, **options: Any) -> str:  # type: ignore[override]  # as in Jupyter's asynchronous class
         """Starts a kernel and returns its number; `options` are those of Jupyter's server.
 
         Raises:
             HTTPError: 409 when all kernels are at work, since one that works is not stopped.
         """
-        while self.most and len(kernels := self.list_kernels()) >= self.most:
+        of_mine: Any = self  # some methods of Jupyter's server have no types
+        while self.most and len(kernels := of_mine.list_kernels()) >= self.most:
             idle = [kernel for kernel in kernels if kernel["execution_state"] == "idle"]
             if not idle:
                 # JupyterLab shows it on one line.
                 raise HTTPError(409, f"all kernels that you may have ({self.most}) are busy: wait, or shut one down")
-            await self.shutdown_kernel(min(idle, key=lambda kernel: kernel["last_activity"])["id"])
+            await of_mine.shutdown_kernel(min(idle, key=lambda kernel: kernel["last_activity"])["id"])
         number: str = await super().start_kernel(**options)
         return number
