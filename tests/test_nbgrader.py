@@ -10,6 +10,7 @@ from typing import Any
 import nbformat
 import pytest
 from nbformat import NotebookNode
+from traitlets.config import Config
 
 from grading.authoring import bank, build
 from grading.autograder import run as autograde
@@ -315,7 +316,8 @@ def validate(notebook: NotebookNode, path: Path, monkeypatch: pytest.MonkeyPatch
 
     nbformat.write(notebook, path)
     monkeypatch.chdir(path.parent)
-    found: dict[str, Any] = Validator().validate(str(path))
+    patient = Config({"Execute": {"timeout": 1800, "iopub_timeout": 600}})  # however busy this machine is
+    found: dict[str, Any] = Validator(config=patient).validate(str(path))
     return found
 
 
