@@ -62,7 +62,9 @@ def _rebuild(student: Sequence[Cell], master: Sequence[Cell], found: Diagnosis) 
     for name, cell in reading.elsewhere.items():
         found.problems.append(f"{name} stands in another cell than its own; it is put into its own")
         if name not in moved:  # it stays where it is, too: what stands before it may fail, or it holds two answers
-            own[name] = [*(one for one in own.get(name, []) if not is_stub(text(one), reading.given)), cell]
+            own[name] = [*own.get(name, []), cell]
+    for name, parts in own.items():  # a cell still to be written, joined behind an answer, would take its place
+        own[name] = [one for one in parts if not is_stub(text(one), reading.given)] or parts
     order = [one["id"] for one in master]
     if list(own) != sorted(own, key=order.index):
         found.problems.append("its cells are not in their order; they are put back")
