@@ -218,7 +218,11 @@ def _further(index: int, cell: Any, after: int, released: _Released) -> _Piece:
     """Returns a cell that is none of the course, or one of its texts with what the student has added to it."""
     if _type(cell) == "code":
         shown, is_prose = _of_code(text(cell))
-        return _Piece(index, cell, "" if is_experiment(cell) and not is_prose else shown, after, is_prose=is_prose)
+        comments = "".join(re.findall("#.*", text(cell)))
+        is_answer = is_prose or (
+            _size(comments) >= LONG and not is_experiment(cell)
+        )  # else it is code, to try something
+        return _Piece(index, cell, shown if is_answer else "", after, is_prose=is_prose)
     if (added := released.added(cell)) is not None:
         return _Piece(index, cell, added[1], after, anchor=added[0])
     return _Piece(index, cell, "" if released.is_older(cell) else text(cell), after)

@@ -212,6 +212,7 @@ NOTHING = {
     "spaces": lambda n: setattr(cell(n, ESSAY), "source", f"  {STUB}\n\n"),
     "emptied": lambda n: setattr(cell(n, ESSAY), "source", " \n"),
     "an empty cell below": lambda n: below(n, new_markdown_cell(" \n"), new_code_cell("")),
+    "code below": lambda n: below(n, new_code_cell("steps = 3\nprint(steps, causal_mask(steps))  # try it")),
     "a line below": lambda n: below(n, new_markdown_cell("---")),
     "the stub again below": lambda n: below(n, new_markdown_cell(STUB)),
     "a short note": _note("softmax over the keys!"),
