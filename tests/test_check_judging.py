@@ -246,6 +246,18 @@ def test_what_is_right_where_a_mistake_is_wrong_did_not_make_it() -> None:
     assert judge(examples, one_place).mistake == ""
 
 
+def test_a_small_coincidence_gets_no_name() -> None:
+    def layers(size: int, window: int) -> int:
+        return -(-(size - 1) // (window - 1))
+
+    full, rest = [Ask((5, 3)), Ask((7, 3))], [Ask((6, 3)), Ask((9, 4))]
+    stages = [Stage("full", 1, "count", full, lambda rng: full), Stage("rest", 1, "round up", rest, lambda rng: rest)]
+    mistake = Mistake("one place too many", "There are size - 1.", lambda size, window: -(-size // (window - 1)))
+    examples = Exercise(layers, stages, [mistake]).public_examples()
+    assert judge(examples, InProcess(mistake.answer)).mistake == "one place too many"
+    assert judge(examples, InProcess(lambda size, window: layers(size, window) + 1)).mistake == ""
+
+
 def test_a_mistake_that_passes_a_stage_in_its_own_way_is_still_named() -> None:
     def zeros(size: int) -> Tensor:
         return torch.zeros(size, size)

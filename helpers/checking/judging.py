@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from helpers.checking import plain
@@ -50,6 +51,7 @@ SAID_OF = {  # what is taken of a call -> what is found in the sentence on its e
     ),
     "gradients": ((r"the entry '(.+)' is missing", "{0} does not arrive"),),
 }
+ENOUGH = 12  # bits: two floating point numbers, or four small whole ones, agree with a mistake by no coincidence
 KEEPS = "what every answer keeps (see notebook 00)"
 
 
@@ -451,7 +453,8 @@ def _tells(reply: Reply, problem: str) -> bool:
 def _recognised(examples: Examples, among: Sequence[Asked], asked: Sequence[Asked]) -> str:
     """Returns the first known mistake whose results are the answer's in all of `among`, and wrong in one; else "".
 
-    An answer that is right, anywhere in `asked`, where a mistake is wrong did not make this mistake.
+    An answer that is right, anywhere in `asked`, where a mistake is wrong did not make this mistake. Nor did, where
+    `among` is only a part of it and tells little, one that is wrong where the mistake is right.
     """
 
     def made(name: str, one: Asked) -> bool:
@@ -462,13 +465,37 @@ def _recognised(examples: Examples, among: Sequence[Asked], asked: Sequence[Aske
         mistakes = one.case.mistakes
         return not mistakes or (name in mistakes and _passes(one.stage, one.case, mistakes[name], examples.salt))
 
+    def explains(name: str) -> bool:
+        """Says whether a mistake is wrong wherever the answer is, or agrees in so much that it is no coincidence."""
+        seen = [one for one in among if name in one.case.mistakes]
+        if sum(_evidence(one.case.wanted, one.case.mistakes[name]) for one in seen) >= ENOUGH:
+            return True
+        return not any(one.problem is not None and one.case.mistakes and harmless(name, one) for one in asked)
+
     right = [one for one in asked if one.problem is None]
     if all(one.problem is None for one in among):
         return ""
     for name in examples.hints:
-        if all(made(name, one) for one in among) and all(harmless(name, one) for one in right):
+        agrees = all(made(name, one) for one in among) and all(harmless(name, one) for one in right)
+        if agrees and (len(among) == len(asked) or explains(name)):
             return name
     return ""
+
+
+def _evidence(wanted: Any, made: Any) -> int:
+    """Returns about how many bits of what a mistake makes are not those of the wanted value: more is less by chance."""
+    if isinstance(wanted, Tensor) and isinstance(made, Tensor) and wanted.shape == made.shape:
+        numbers = int((~torch.isclose(wanted.double(), made.double(), 1e-4, 1e-4, equal_nan=True)).sum())
+        return numbers * (1 if made.dtype == torch.bool else 6 if made.is_floating_point() else 3)
+    if isinstance(wanted, dict) and isinstance(made, dict) and wanted.keys() == made.keys():
+        return sum(_evidence(wanted[key], made[key]) for key in wanted)
+    if isinstance(wanted, list | tuple) and isinstance(made, list | tuple) and len(wanted) == len(made):
+        return sum(map(_evidence, wanted, made))
+    if isinstance(made, Raised):
+        return ENOUGH
+    if difference(wanted, made) is None:
+        return 0
+    return 1 if isinstance(made, bool) else 3 if isinstance(made, int | str) else 6
 
 
 def _passes(stage: StageCases, case: Case, expected: Any, salt: str) -> bool:

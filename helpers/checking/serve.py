@@ -130,7 +130,8 @@ def _read(channel: socket.socket, size: int, end: float | None, each_second: Cal
 
 def encode_reply(reply: Reply) -> dict[str, Any]:
     """Returns a reply as JSON-ready data."""
-    return {**vars(reply), "value": plain.encode(reply.value), "error_types": list(reply.error_types)}
+    sent = {name: part for name, part in vars(reply).items() if name != "change"}  # which only a notebook shows
+    return {**sent, "value": plain.encode(reply.value), "error_types": list(reply.error_types)}
 
 
 def decode_reply(data: Any) -> Reply:
@@ -159,7 +160,7 @@ def decode_reply(data: Any) -> Reply:
     )
 
 
-GENUINE = frozenset({*vars(Reply("value")), "cpu"})  # what every reply of `serve` to a question has
+GENUINE = frozenset({*encode_reply(Reply("value")), "cpu"})  # what every reply of `serve` to a question has
 GENUINE_OF_A_CELL = frozenset({"ok", "error", "printed", "cpu"})
 _KINDS = "|".join(CHANGES)
 CHANGED = re.compile(
