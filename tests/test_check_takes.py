@@ -75,7 +75,10 @@ def test_an_unknown_take_is_refused() -> None:
 
 def test_a_call_of_a_module_tells_how_it_was_built() -> None:
     examples = module_exercise().public_examples()
-    assert judge(examples, InProcess(Shift)).call == "Scale(width=3)(torch.tensor([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]))"
+    assert judge(examples, InProcess(Shift)).call == (
+        "check.given(0)(torch.tensor([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]))  # check.given(0) is Scale(width=3) with the "
+        "weights of this check"
+    )
     assert judge(examples, InProcess(Frozen)).call == "Scale(width=3)"
 
 

@@ -140,3 +140,8 @@ def layers_to_reach(size, window):
     if size == 1:
         return 0
     return round((size - 1) / (window - 1) + 0.5)
+
+
+# %% wrong: always one layer more ->
+def layers_to_reach(size, window):
+    return -(-(size - 1) // (window - 1)) + 1
