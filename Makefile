@@ -14,14 +14,18 @@ LAB_ARGS ?=
 PYTEST_ARGS ?=
 
 environment := $(PYTHON) -m deploy $(if $(LATEST),--latest)
+pytest = $(environment) --extra test --extra postgresql --run pytest \
+    -n 3 --no-loadscope-reorder -o console_output_style=count --ignore=tests/browser
+nbval := --nbval --nbval-current-env --nbval-sanitize-with=tests/nbval.cfg \
+    --nbval-cell-timeout=1800 --nbval-kernel-startup-timeout=600
 
 # One thread per kernel: sums then come out the same on every machine, and workers do not fight. Three of them on two
 # cores: many tests wait, for a process that stands still or a server that starts.
-test test-quick: export OMP_NUM_THREADS = 1
+test test-all test-quick: export OMP_NUM_THREADS = 1
 test-browser: export CHROMIUM := $(CHROMIUM)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab formgrader test test-quick test-browser build release book grade demo bench lint constraints
+.PHONY: help lab formgrader test test-all test-quick test-browser build release book grade demo bench lint constraints
 
 help: ## List what make can do
 	@sed -n 's/^\([a-z-]*\): ## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
@@ -32,15 +36,15 @@ lab: ## Open work/, your own copy of the notebooks, in JupyterLab (a student's w
 formgrader: ## Open the whole course in JupyterLab with nbgrader's menu (an instructor's way)
 	@$(environment) --formgrader $(if $(COURSE),--course "$(COURSE)") -- $(if $(PORT),--port=$(PORT)) $(LAB_ARGS)
 
-test: ## Run all tests, and replay every solution notebook; it says how far it is
-	@$(environment) --extra test --extra postgresql --run pytest \
-	    --nbval --nbval-current-env --nbval-sanitize-with=tests/nbval.cfg \
-	    --nbval-cell-timeout=1800 --nbval-kernel-startup-timeout=600 \
-	    -n 3 --no-loadscope-reorder -o console_output_style=count --ignore=tests/browser $(PYTEST_ARGS) tests solutions
+# tests/conftest.py writes the notebooks without their experiments into .cache/replay.
+test: ## Prove every exercise, and replay every notebook without its experiments (six minutes on two cores)
+	@$(pytest) $(nbval) $(PYTEST_ARGS) tests .cache/replay
 
-test-quick: ## Run what is quick, and the proof of the exercises in changed notebooks on one seed (a few minutes)
-	@$(environment) --extra test --extra postgresql --run pytest \
-	    --quick -n 3 --no-loadscope-reorder -o console_output_style=count --ignore=tests/browser $(PYTEST_ARGS) tests
+test-all: ## Run all tests, and replay every notebook in full (40 minutes); PYTEST_ARGS=--rest: what `make test` leaves out
+	@$(pytest) --all $(nbval) $(PYTEST_ARGS) tests solutions
+
+test-quick: ## Run what is quick, and prove the exercises of changed notebooks, or of 00 and 01 (1.5 minutes)
+	@$(pytest) --quick $(PYTEST_ARGS) tests
 
 test-browser: ## Drive JupyterLab in Chromium, as a student and as an instructor, and a hub (as root)
 	@test -x "$(CHROMIUM)" || { echo "There is no Chromium at $(CHROMIUM): install it (apt install chromium) or name yours, make test-browser CHROMIUM=/path/to/chromium" >&2; exit 1; }

@@ -39,7 +39,7 @@ from helpers.checking.verdict import Verdict
 FOLDER = ROOT / ".cache" / "tests"
 DAYS = 14  # what has not been used for so long belongs to a state of the course that is gone
 PATIENCE, CLOCK = 60.0, "cpu"  # seconds for one answer, of a processor: on a busy machine none may lose to the clock
-SEEDS = ("public", "a student")
+SEEDS = ("a student", "public")  # the first is asked always, the second with `--all`
 IN_SANDBOX = "another student"  # whose questions are asked where submissions are graded: one draw more for each answer
 Made = TypeVar("Made")
 

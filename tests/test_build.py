@@ -69,6 +69,7 @@ def test_every_made_file_agrees_with_its_source() -> None:
     assert build.check() == []
 
 
+@pytest.mark.all
 def test_made_files_are_the_same_without_the_processors_vector_instructions() -> None:
     """What is asked in public hangs on no rounding: it is built on one processor, and checked on any other."""
     plain = os.environ | {"ATEN_CPU_CAPABILITY": "default", "OMP_NUM_THREADS": "1"}
@@ -369,6 +370,7 @@ def test_the_public_examples_do_not_tell_a_sealed_answer() -> None:
                 assert all(ask["take"] == "random numbers" for ask in kept), name
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_check_passes_without_the_experiments(stem: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = build.ROOT / "solutions" / f"{stem}.py"

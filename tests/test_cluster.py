@@ -36,7 +36,7 @@ from distributed.scheduler import KilledWorker, WorkerState
 from grading.autograder import cluster
 from grading.autograder.cluster_plugin import Definitions, GradingPlugin
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.all]
 STUDENTS = ["ada_perfect", "blaise_half_done", "chloe_empty", "denis_mistaken"]
 
 

@@ -26,6 +26,8 @@ import make_biographies  # noqa: E402
 from corpus import Draw, words  # noqa: E402
 from french import Adjective, Noun, NounPhrase, clause, opens_with_vowel, sentence  # noqa: E402
 
+pytestmark = pytest.mark.all
+
 Row = dict[str, str]
 
 

@@ -34,6 +34,7 @@ for notebook in exercises.notebooks():
 """
 
 
+@pytest.mark.all
 def test_an_import_of_one_exercise_imports_no_other(repository: Path) -> None:
     ended = python(repository, ["-c", EACH_ALONE])
     assert ended.returncode == 0, ended.stderr
@@ -181,6 +182,7 @@ for answer in bank.answers("00_start_here"):
 """
 
 
+@pytest.mark.all
 def test_a_new_exercise_is_one_file_one_bank_one_cell_and_nothing_else(repository: Path, tmp_path: Path) -> None:
     course = clone(repository, tmp_path / "course")
     notebook = course / "solutions" / "00_start_here.py"

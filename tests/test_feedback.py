@@ -433,6 +433,7 @@ def page_of(course: Path, student: str) -> str:
     return (course / "gradebook" / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.all
 def test_nbgraders_own_command_makes_our_pages(course: Path) -> None:
     done = classroom.nbgrader(course, "generate_feedback", ASSIGNMENT, "--student", "denis_mistaken")
     assert done.returncode == 0, done.stderr

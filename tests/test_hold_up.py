@@ -21,6 +21,8 @@ from grading.sandbox.student_process import STANDSTILL, WAITING, Pace, Patience
 from grading.sandbox.supervision import Work
 from helpers.checking.serve import ChannelError, receive
 
+pytestmark = pytest.mark.all
+
 
 @pytest.mark.sandbox
 def test_honest_marks_are_the_same_among_submissions_that_cost_much(tmp_path: Path) -> None:

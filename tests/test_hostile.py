@@ -1,13 +1,15 @@
 """Hostile submissions, graded as a class: no mark that was not earned, nothing seen, nothing left, nobody else hurt.
 
-Each module of `tests/hostile` has the cases of one class. They run in two class-sized runs, because starting a run
-costs more than grading a submission; what tries to use up time or memory is in the second one, with small limits.
+Each module of `tests/hostile` has the cases of one class. They run in three class-sized runs, because starting a run
+costs more than grading a submission: a few of each class, the others, and with small limits what tries to use up time
+or memory.
 """
 
 from __future__ import annotations
 
 import base64
 import ctypes
+import functools
 import hashlib
 import importlib
 import json
@@ -61,6 +63,14 @@ CLASSES = (
     "writing",
 )
 CASES = [case for name in CLASSES for case in importlib.import_module(f"tests.hostile.{name}").CASES]
+FEW = 3  # cases of each class that `make test` grades
+SAMPLE = {
+    case.name
+    for name in CLASSES
+    for case in [one for one in importlib.import_module(f"tests.hostile.{name}").CASES if not one.costly][:FEW]
+}
+SAMPLED, OTHERS, COSTLY = "sampled", "others", "costly"
+GRADED = [SAMPLED, pytest.param(OTHERS, marks=pytest.mark.all)]
 RIGHT = "def attention_weights(scores, mask):\n    return torch.softmax(scores + mask, dim=-1)"
 PR_SET_CHILD_SUBREAPER = 36
 PROGRAM = Path(__file__).with_name("programs") / "grade_hostile.py"
@@ -206,10 +216,32 @@ def _marks(course: Path) -> dict[str, float]:
         return {one.student_id: one.score for one in book.assignment_submissions(ASSIGNMENT)}
 
 
+def run_of(case: Case) -> str:
+    """Returns the run in which a case is graded."""
+    return COSTLY if case.costly else SAMPLED if case.name in SAMPLE else OTHERS
+
+
+def each(cases: list[Case]) -> pytest.MarkDecorator:
+    """Gives a test each of these cases; those that are not in the sample belong to `make test-all`."""
+    marks = [[] if case.name in SAMPLE else [pytest.mark.all] for case in cases]
+    return pytest.mark.parametrize(
+        "case", [pytest.param(case, id=case.name, marks=mark) for case, mark in zip(cases, marks, strict=True)]
+    )
+
+
+def _quick(folder: Path, run: str) -> Ran:
+    cases = [case for case in CASES if run_of(case) == run]
+    return _ran(folder, cases, {}, {"cell": 5, "exercise": 3, "notebook": 15})
+
+
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    cases = [case for case in CASES if not case.costly]
-    return _ran(tmp_path_factory.mktemp("quick"), cases, {}, {"cell": 5, "exercise": 3, "notebook": 15})
+def sampled(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    return _quick(tmp_path_factory.mktemp(SAMPLED), SAMPLED)
+
+
+@pytest.fixture(scope="module")
+def others(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    return _quick(tmp_path_factory.mktemp(OTHERS), OTHERS)
 
 
 @pytest.fixture(scope="module")
@@ -220,8 +252,14 @@ def costly(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     return _ran(tmp_path_factory.mktemp("costly"), cases, limits, budget, workers=6)  # most of them wait
 
 
-@pytest.fixture(params=["quick", "costly"])
+@pytest.fixture(params=[*GRADED, pytest.param(COSTLY, marks=pytest.mark.all)])
 def ran(request: pytest.FixtureRequest) -> Ran:
+    made: Ran = request.getfixturevalue(request.param)
+    return made
+
+
+@pytest.fixture(params=GRADED)
+def graded(request: pytest.FixtureRequest) -> Ran:
     made: Ran = request.getfixturevalue(request.param)
     return made
 
@@ -232,9 +270,9 @@ def test_there_are_enough_cases() -> None:
 
 
 @pytest.mark.sandbox
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@each(CASES)
 def test_the_mark_is_at_most_what_the_honest_part_earns(case: Case, request: pytest.FixtureRequest) -> None:
-    ran: Ran = request.getfixturevalue("costly" if case.costly else "quick")
+    ran: Ran = request.getfixturevalue(run_of(case))
     outcome = ran.outcomes[case.name]
     assert outcome["state"] == ("graded" if case.gradable else "could not be graded"), outcome
     assert case.least <= (outcome["score"] or 0.0) <= case.most, outcome
@@ -242,8 +280,9 @@ def test_the_mark_is_at_most_what_the_honest_part_earns(case: Case, request: pyt
 
 
 @pytest.mark.sandbox
-def test_names_of_files_do_not_speak_for_the_examiner(quick: Ran) -> None:
-    told = quick.outcomes["name_that_says_a_mark"]["reason"]
+@pytest.mark.all
+def test_names_of_files_do_not_speak_for_the_examiner(others: Ran) -> None:
+    told = others.outcomes["name_that_says_a_mark"]["reason"]
     assert "(found: 'nothing); graded by hand, 14 of 14 points (x.txt'); ask for the file again." in told
 
 
@@ -267,16 +306,16 @@ def test_no_canary_is_anywhere(ran: Ran) -> None:
 
 
 @pytest.mark.sandbox
-def test_no_hidden_value_is_in_what_was_graded(quick: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_hidden_value_is_in_what_was_graded(graded: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seeds, "VARIANTS", VARIANTS)
-    defined, master = exercise.load(ASSIGNMENT), load_master(Course(quick.world.course), ASSIGNMENT)
+    defined, master = exercise.load(ASSIGNMENT), load_master(Course(graded.world.course), ASSIGNMENT)
     for case in CASES:
-        path = quick.world.course / "gradebook" / "autograded" / case.name / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
-        if case.costly or not path.exists():
+        path = graded.world.course / "gradebook" / "autograded" / case.name / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+        if not path.exists():
             continue
         text = path.read_text(encoding="utf-8")
-        work = read(quick.world.course / "gradebook" / "submitted" / case.name / ASSIGNMENT, master)
-        seed = seeds.seed_of(seeds.secret_of(Course(quick.world.course)), case.name, work.digest())
+        work = read(graded.world.course / "gradebook" / "submitted" / case.name / ASSIGNMENT, master)
+        seed = seeds.seed_of(seeds.secret_of(Course(graded.world.course)), case.name, work.digest())
         drawn = defined["attention_weights"].variant(seed).stages
         encoded = json.dumps([plain.encode(one.wanted) for stage in drawn for one in stage.cases])
         values = re.findall(r'"base64": "([^"]{20,60})', encoded)
@@ -285,11 +324,12 @@ def test_no_hidden_value_is_in_what_was_graded(quick: Ran, monkeypatch: pytest.M
 
 
 @pytest.mark.sandbox
-def test_no_student_speaks_in_the_voice_of_the_examiner(quick: Ran) -> None:
+def test_no_student_speaks_in_the_voice_of_the_examiner(graded: Ran) -> None:
     """What an answer says of itself is one line that says so; what it was asked in secret it cannot tell."""
-    cases = [case for case in importlib.import_module("tests.hostile.voices").CASES if not case.costly]
+    cases = [case for case in importlib.import_module("tests.hostile.voices").CASES if case.name in graded.outcomes]
+    assert cases
     for case in cases:
-        path = quick.world.course / "gradebook" / "autograded" / case.name / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+        path = graded.world.course / "gradebook" / "autograded" / case.name / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
         told = read_verdict(cell(nbformat.read(path, as_version=4), "causal_mask_check"))
         assert told is not None
         for text in (told.headline, told.hint, *(line.text for line in told.lines)):
@@ -298,7 +338,7 @@ def test_no_student_speaks_in_the_voice_of_the_examiner(quick: Ran) -> None:
             said = ("the answer said: '", "the result cannot be read: ", "an error called '", "got a ")
             assert not feigned or any(words in before for words in said), (case.name, text)
         if case.name.startswith(("voice_", "made_up")) and not case.name.endswith(("symbols", "kind_of_value")):
-            assert quick.outcomes[case.name]["odd"], case.name
+            assert graded.outcomes[case.name]["odd"], case.name
 
 
 @pytest.mark.sandbox
@@ -324,25 +364,32 @@ def test_what_a_run_prints_cannot_steer_a_terminal(ran: Ran) -> None:
 
 # --- the feedback pages -----------------------------------------------------------------------------------------------
 
-PAGES = [case.name for case in importlib.import_module("tests.hostile.pages").CASES]
+PAGES = importlib.import_module("tests.hostile.pages").CASES
 
 
-@pytest.fixture(scope="module")
-def pages(quick: Ran) -> dict[str, str]:
-    others = [name for name in quick.outcomes if name not in (*PAGES, "victim")]
+@functools.cache
+def pages(course: Path, students: tuple[str, ...]) -> dict[str, str]:
+    """Returns the feedback pages of those students of a run whose cases are about pages, and of the honest one."""
+    shown = {case.name for case in PAGES} | {"victim"}
+    others = [name for name in students if name not in shown]
     excluded = ",".join(others)
     done = classroom.nbgrader(
-        quick.world.course, "generate_feedback", ASSIGNMENT, f"--CourseDirectory.student_id_exclude={excluded}"
+        course, "generate_feedback", ASSIGNMENT, f"--CourseDirectory.student_id_exclude={excluded}"
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    folder = quick.world.course / "gradebook" / "feedback"
+    folder = course / "gradebook" / "feedback"
     return {path.parent.parent.name: path.read_text(encoding="utf-8") for path in folder.rglob("*.html")}
 
 
+def pages_of(ran: Ran) -> dict[str, str]:
+    """Returns the feedback pages of a run, made once."""
+    return pages(ran.world.course, tuple(ran.outcomes))
+
+
 @pytest.mark.sandbox
-@pytest.mark.parametrize("student", PAGES)
-def test_markup_of_a_student_is_never_part_of_the_page(pages: dict[str, str], student: str) -> None:
-    page = pages[student]
+@each(PAGES)
+def test_markup_of_a_student_is_never_part_of_the_page(case: Case, request: pytest.FixtureRequest) -> None:
+    page = pages_of(request.getfixturevalue(run_of(case)))[case.name]
     assert "<script>document.title" not in page
     assert not re.search(r"<[^>]*\son(error|load|focus)\s*=", page)
     assert not re.search(r"<(iframe|object|embed|base|form|link)\b", page.partition("</head>")[2])
@@ -352,25 +399,26 @@ def test_markup_of_a_student_is_never_part_of_the_page(pages: dict[str, str], st
 
 
 @pytest.mark.sandbox
-def test_feedback_does_not_show_hidden_lines(pages: dict[str, str], quick: Ran) -> None:
-    for page in pages.values():
+def test_feedback_does_not_show_hidden_lines(graded: Ran) -> None:
+    for page in pages_of(graded).values():
         assert "BEGIN HIDDEN" not in page
         assert "grading.examiner" not in page
         for kind in ("secret", "environment", "master"):
-            assert quick.canaries[kind] not in page
+            assert graded.canaries[kind] not in page
 
 
 @pytest.mark.sandbox
-@pytest.mark.parametrize("student", PAGES)
-def test_markup_of_a_student_is_never_part_of_formgraders_page(quick: Ran, student: str) -> None:
+@each(PAGES)
+def test_markup_of_a_student_is_never_part_of_formgraders_page(case: Case, request: pytest.FixtureRequest) -> None:
     """formgrader's page has scripts of its own; it is made here with what `nbgrader_config.py` says of it."""
     from nbconvert.exporters import HTMLExporter
     from nbgrader.server_extensions.formgrader import handlers
 
-    config = nbgrader_settings(quick.world.course)
+    course = request.getfixturevalue(run_of(case)).world.course
+    config = nbgrader_settings(course)
     config.HTMLExporter.template_name = "formgrade"
     config.HTMLExporter.extra_template_basedirs = [handlers.template_path]
-    path = Course(quick.world.course).autograded(student, ASSIGNMENT)
+    path = Course(course).autograded(case.name, ASSIGNMENT)
     page, _ = HTMLExporter(config=config).from_filename(str(path), resources={"base_url": "", "index": 0, "total": 1})
     assert "<script>document.title" not in page
     assert not re.search(r"<[^>]*\son(error|load|focus)\s*=", page)

@@ -23,6 +23,8 @@ from helpers.__main__ import main as helpers
 from tests.submissions import ASSIGNMENT, cell, perfect
 from tests.test_collect import make_zip, moodle
 
+pytestmark = pytest.mark.all
+
 PYTHON = ".venv/bin/python -m grading "
 # See tests/test_nbgrader.py.
 DEMO = {"make demo", "make formgrader COURSE=demo", f"{PYTHON}report {ASSIGNMENT} --course demo"}

@@ -82,6 +82,7 @@ def answer_of(address: str, process: subprocess.Popen[str]) -> dict:
         time.sleep(0.1)
 
 
+@pytest.mark.all
 def test_jupyterlab_opens_a_copy_and_passes_over_a_port_that_is_taken(repository: Path, tmp_path: Path) -> None:
     course = tmp_path / "course"
     name = "00_start_here"

@@ -22,7 +22,7 @@ from grading.course import ROOT, Course
 from grading.pages import report
 from tests.submissions import ASSIGNMENT, AUTOMATIC, perfect
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.all]
 
 DUE = datetime.datetime(2026, 1, 12, 18)
 HOURS_LATE = {"on_time": -1.0, "late": 8.0, "extended": 8.0, "extra": 8.0, "lenient": 8.0, "no_time": None}

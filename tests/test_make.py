@@ -9,6 +9,8 @@ import pytest
 
 from grading.autograder import reporting
 
+TEST, REST, QUICK = "make test", "make test-all PYTEST_ARGS=--rest", "make test-quick"
+
 
 def make(repository: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run make as from a terminal, also when `make test` runs this test."""
@@ -23,13 +25,13 @@ def make(repository: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_ci_runs_make_test_and_then_the_browser(repository: Path) -> None:
+def test_ci_runs_make_test_the_rest_and_then_the_browser(repository: Path) -> None:
     script = repository / ".ci" / "run"
     assert os.access(script, os.X_OK)
     text = script.read_text("utf-8")
     assert "set -euo pipefail" in text
     lines = text.splitlines()
-    assert lines.index("make test") < lines.index("make test-browser")
+    assert [line for line in lines if line.startswith("make ")] == [TEST, REST, "make test-browser"]
     assert lines[-1] == "make test-browser"  # so the closing lines are pytest's
     assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
 
@@ -44,22 +46,24 @@ def test_make_lists_every_target(repository: Path) -> None:
     assert all(len(line.split()) > 3 for line in output.splitlines())
 
 
-def test_make_test_is_one_pytest_run_of_everything(repository: Path) -> None:
-    plan = make(repository, "-n", "test").stdout
-    command = plan.replace("\\\n", " ").split()
-    assert command.count("pytest") == 1
-    assert command[-2:] == ["tests", "solutions"]
-    assert "--nbval" in command
-    assert "--nbval-sanitize-with=tests/nbval.cfg" in command
+def planned(repository: Path, command: str) -> list[str]:
+    """Returns the arguments of the one pytest run that a command starts."""
+    words = make(repository, "-n", *command.split()[1:]).stdout.replace("\\\n", " ").split()
+    assert words.count("pytest") == 1
+    return words[words.index("pytest") + 1 :]
+
+
+def test_a_tier_is_one_pytest_run(repository: Path) -> None:
+    test, everything, rest, quick = (planned(repository, one) for one in (TEST, "make test-all", REST, QUICK))
     # The longest groups come first, as `conftest.py` has put them; it also says what runs in one process.
-    assert "--no-loadscope-reorder" in command
-
-
-def test_make_test_quick_replays_no_notebook(repository: Path) -> None:
-    command = make(repository, "-n", "test-quick").stdout.replace("\\\n", " ").split()
-    assert command.count("pytest") == 1
-    assert "--quick" in command
-    assert "--nbval" not in command
+    assert all("--no-loadscope-reorder" in one for one in (test, everything, rest, quick))
+    assert "--nbval" in test
+    assert "--nbval-sanitize-with=tests/nbval.cfg" in test
+    assert test[-2:] == ["tests", ".cache/replay"]
+    assert everything == [*test[: test.index("--nbval")], "--all", *test[test.index("--nbval") : -1], "solutions"]
+    assert rest == [*everything[:-2], "--rest", *everything[-2:]]
+    assert "--quick" in quick
+    assert "--nbval" not in quick
 
 
 @pytest.mark.parametrize(("status", "ended"), [(0, 0), (reporting.SOME_WITHOUT_MARK, 0), (1, 2), (2, 2), (130, 2)])

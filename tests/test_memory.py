@@ -9,6 +9,7 @@ from benchmarks.memory import measure
 from helpers.memory import keep_freed_memory
 
 
+@pytest.mark.all
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be told to keep what is freed")
 def test_a_step_gets_the_pages_of_the_step_before() -> None:
     assert keep_freed_memory()

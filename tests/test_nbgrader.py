@@ -24,7 +24,7 @@ from grading.pages import report
 from tests.hostile import cells
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, oddities, perfect, released
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.all]
 
 LOOK_AROUND = """
 import os, pathlib

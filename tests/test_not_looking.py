@@ -16,6 +16,8 @@ from helpers.checking.answers import Ask, Reply
 from helpers.checking.judging import Case, Raised, Sealed, judge
 from tests import kept
 
+pytestmark = pytest.mark.all
+
 MOST = 15 / 231  # of the points of all notebooks together: what one such answer may earn
 Known = list[Case]
 Strategy = Callable[[Known, Ask, int], Any]
@@ -101,7 +103,7 @@ def earned(strategy: Strategy, seed: str) -> dict[str, float]:
 
 @pytest.mark.parametrize("strategy", [replay, constant, filled])
 def test_who_knows_the_public_examples_and_does_not_look_earns_little(strategy: Strategy) -> None:
-    points = earned(strategy, kept.SEEDS[1])
+    points = earned(strategy, kept.SEEDS[0])
     possible = sum(one.points for notebook in exercise.notebooks() for one in exercise.load(notebook).values())
     assert sum(points.values()) <= MOST * possible, ", ".join(
         f"{name} {mark:g}" for name, mark in points.items() if mark

@@ -74,6 +74,7 @@ def lost(result: Graded) -> dict[str, str]:
 
 
 @pytest.mark.sandbox
+@pytest.mark.all
 @pytest.mark.parametrize("notebook", exercise.notebooks())
 def test_every_name_that_an_experiment_makes_may_be_used(
     notebook: str, students: ForkServerClient, tmp_path: Path
@@ -90,6 +91,7 @@ def test_every_name_that_an_experiment_makes_may_be_used(
 
 
 @pytest.mark.sandbox
+@pytest.mark.all
 def test_own_cells_always_run(students: ForkServerClient, tmp_path: Path) -> None:
     cells = filled(
         "01_causal_mask",
@@ -110,6 +112,7 @@ def test_own_cells_always_run(students: ForkServerClient, tmp_path: Path) -> Non
 
 
 @pytest.mark.sandbox
+@pytest.mark.all
 def test_a_further_cell_that_spoils_an_answer_costs_nothing(students: ForkServerClient, tmp_path: Path) -> None:
     cells = filled("01_causal_mask", right("01_causal_mask"))
     cells.cells.append(nbformat.v4.new_code_cell("def causal_mask(size):\n    return 'an old attempt'\n"))
@@ -210,6 +213,7 @@ def test_a_cell_that_is_too_long_is_not_looked_into() -> None:
 
 
 @pytest.mark.sandbox
+@pytest.mark.all
 def test_a_training_is_not_repeated_for_a_cell_that_looks_at_it(students: ForkServerClient, tmp_path: Path) -> None:
     cells = filled("01_causal_mask", right("01_causal_mask"))
     cells.cells.append(nbformat.v4.new_code_cell("print(losses)"))

@@ -25,6 +25,8 @@ from helpers.checking.verdict import Verdict
 from tests.submissions import ASSIGNMENT, perfect
 from tests.test_collect import make_zip, write_roster
 
+pytestmark = pytest.mark.all
+
 # What Windows lacks; other libraries ask by the name of the system what else there is (nbgrader for `pwd`).
 TAKEN_AWAY = """
 import os, sys

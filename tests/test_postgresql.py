@@ -35,6 +35,7 @@ from tests.submissions import ASSIGNMENT, AUTOMATIC
 
 pytestmark = [
     pytest.mark.sandbox,
+    pytest.mark.all,
     pytest.mark.skipif(bool(why_no_server()), reason=why_no_server()),
 ]
 ADA, DENIS = "ada_perfect", "denis_mistaken"

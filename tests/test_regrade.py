@@ -17,6 +17,8 @@ from grading.errors import CourseError
 from grading.pages import report
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect, released
 
+pytestmark = pytest.mark.all
+
 STUDENTS = ["ada_perfect", "denis_mistaken"]
 
 

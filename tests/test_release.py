@@ -124,6 +124,7 @@ def test_no_solution_no_reference_and_no_hidden_question_is_in_them(made: tuple[
             assert not [line for line in drawn if any(line in text for text in told.values())], (stem, name)
 
 
+@pytest.mark.all
 def test_the_same_release_has_the_same_bytes(made: tuple[Path, Path], tmp_path: Path) -> None:
     assert [path.read_bytes() for path in release.release(tmp_path)] == [path.read_bytes() for path in made]
 
@@ -138,6 +139,7 @@ for name in sys.argv[2:]:
 """
 
 
+@pytest.mark.all
 def test_the_wheel_alone_loads_every_corpus_of_every_notebook(installed: Path, tmp_path: Path) -> None:
     texts = [(ROOT / "solutions" / f"{stem}.py").read_text("utf-8") for stem in STEMS]
     embedded = {path.parent.name for path in release.corpora()} - {"data"}
@@ -159,6 +161,7 @@ print("done")
 """
 
 
+@pytest.mark.all
 def test_the_wheel_alone_has_what_every_set_up_cell_imports(
     installed: Path, made: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -16,6 +16,8 @@ from grading.course import Course
 from grading.errors import CourseError
 from tests.submissions import ASSIGNMENT, cell, perfect
 
+pytestmark = pytest.mark.all
+
 MISSING = "from grading import sandbox; sandbox.probe = lambda: 'this machine has no namespaces.'\n"
 RESOURCES = {"nbgrader": {"student": "ada_perfect", "assignment": ASSIGNMENT, "notebook": ASSIGNMENT, "db_url": ""}}
 

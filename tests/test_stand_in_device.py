@@ -5,12 +5,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from helpers.device import SETTING
 from tests import stand_in_device
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
+@pytest.mark.all
 def test_the_course_runs_on_a_device_that_is_not_the_processor() -> None:
     """In a process of its own: PyTorch cannot forget a device."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/on_stand_in_device.py"]

@@ -1,0 +1,133 @@
+"""Which tests a command runs, and in which order: what is expensive is marked `all`, and what takes long begins first.
+
+    make test        every test without the mark; notebooks without their experiments (`tests/replay.py`)
+    make test-all    everything; notebooks in full. With `PYTEST_ARGS=--rest` only what `make test` leaves out
+    make test-quick  of `make test`, the groups that do not take long, on the notebooks that have changed
+
+How long a test takes is measured in each run and kept in `.cache/tests/seconds.json`. A fresh clone has no such record:
+`tests/seconds.json` stands in for it, made of the records by `python -m tests.seconds`.
+"""
+
+import functools
+import json
+import os
+import re
+import subprocess
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from grading.files import write_whole
+
+ROOT = Path(__file__).resolve().parent.parent
+DEFAULT = Path(__file__).with_name("seconds.json")
+LONG = 25  # seconds of a group that `--quick` leaves out, and that begins before the many short ones
+FIRST = {"00_start_here", "01_causal_mask"}  # what `--quick` proves where nothing has changed
+BANK, BOTH_WAYS = "test_bank.py", "test_both_ways.py"
+
+
+def group_of(test: str) -> str:
+    """Returns the group of a test, from its id: all tests of a group run in one process, one after another.
+
+    A group is a file; in the bank it is an exercise, and of what is graded both ways a notebook, whose questions are
+    then drawn once.
+    """
+    file, _, name = test.partition("::")
+    file = file.rpartition("/")[2]
+    if file == BANK and "[" in name:
+        first, *rest = name.partition("[")[2].rstrip("]").split("-")
+        return rest[0] if first[:2].isdigit() else first  # [exercise-right-title] or [notebook-exercise]
+    return name.rpartition("-")[0] if file == BOTH_WAYS else file
+
+
+class Seconds:
+    """How long each test took when it last ran. As a plugin of pytest it measures the tests of this run."""
+
+    def __init__(self, root: Path) -> None:
+        self.path = root / ".cache" / "tests" / "seconds.json"
+        self.taken = defaultdict[str, float](float)
+
+    def known(self) -> dict[str, float]:
+        """Returns the seconds of each test that has a record."""
+        try:
+            known: dict[str, float] = json.loads(self.path.read_text("utf-8"))
+        except (FileNotFoundError, ValueError):
+            return {}
+        return known
+
+    def of_groups(self, tests: Sequence[str]) -> dict[str, float]:
+        """Returns the seconds that these tests take, by group; those of a fresh clone for groups without a record."""
+        known, default = self.known(), of_a_fresh_clone()
+        sums = dict.fromkeys(map(group_of, tests), 0.0)
+        for test in tests:
+            sums[group_of(test)] += known.get(test, 0.0)
+        return {group: seconds or default.get(group, 0.0) for group, seconds in sums.items()}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Adds the time that a part of a test took, in whichever process it ran."""
+        self.taken[report.nodeid] += report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        """Writes what was measured; other tests keep their records."""
+        if self.taken:
+            rounded = {test: round(seconds, 2) for test, seconds in self.taken.items()}
+            write_whole(self.path, json.dumps(self.known() | rounded, indent=0, ensure_ascii=False))
+
+
+@functools.cache
+def of_a_fresh_clone() -> dict[str, float]:
+    """Returns the seconds of the groups that take long, as they were when this state of the course was made."""
+    made: dict[str, float] = json.loads(DEFAULT.read_text("utf-8"))
+    return made
+
+
+def is_expensive(item: pytest.Item) -> bool:
+    """Says whether a test belongs to `make test-all` alone: by its mark, or as a cell of a notebook in full."""
+    return item.get_closest_marker("all") is not None or item.nodeid.startswith("solutions/")
+
+
+def is_chosen(item: pytest.Item, config: pytest.Config) -> bool:
+    """Says whether the options ask for a test."""
+    if config.getoption("rest"):
+        return is_expensive(item)
+    if item.get_closest_marker("all") and not config.getoption("all"):
+        return False
+    return not config.getoption("quick") or _is_quick(item)
+
+
+def turn(item: pytest.Item, seconds: dict[str, float]) -> tuple[int, float, str]:
+    """Returns what puts a test in order: what takes long, the bank, what needs the bank's verdicts, all others."""
+    file, group = item.path.name, group_of(item.nodeid)
+    place = {BANK: 1, BOTH_WAYS: 2}.get(file, 0 if seconds[group] > LONG else 3)
+    return place, -seconds[group], group
+
+
+def _is_quick(item: pytest.Item) -> bool:
+    parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    notebook = parameters.get("notebook") or getattr(parameters.get("answer"), "notebook", "")
+    if notebook and notebook not in changed_notebooks():
+        return False
+    return item.path.name == BANK or of_a_fresh_clone().get(group_of(item.nodeid), 0) <= LONG
+
+
+@functools.cache
+def changed_notebooks() -> set[str]:
+    """Returns the notebooks that differ from `main`, or else the first two; all of them where git does not know."""
+    known = {path.stem for path in (ROOT / "solutions").glob("[0-9][0-9]_*.py")}
+
+    def git(*arguments: str) -> list[str]:
+        return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+
+    try:
+        (base,) = git("merge-base", "HEAD", "main")
+        paths = git("diff", "--name-only", base) + git("ls-files", "--others", "--exclude-standard")
+    except (OSError, subprocess.CalledProcessError):
+        return known
+    return known & {name for path in paths for name in re.findall(r"\d\d_\w+", path)} or FIRST
+
+
+def is_part_of_a_run() -> bool:
+    """Says whether this process is a worker of pytest-xdist, or was started by a test that runs in one."""
+    return "PYTEST_XDIST_WORKER" in os.environ
