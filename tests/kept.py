@@ -123,7 +123,7 @@ def _drawn(notebook: str, name: str, seed: str) -> tuple[Examples, dict[str, lis
     """Returns the drawn examples with what each known mistake makes of each question, and its replies."""
 
     def make() -> tuple[Examples, dict[str, list[Reply]]]:
-        examples = exercise.load(notebook)[name].drawn_examples(seed)
+        examples = exercise.load(notebook)[name].variant(seed)
         answers, stages = defaultdict[str, list[Reply]](list), []
         for stage in examples.stages:
             cases = []
@@ -147,15 +147,23 @@ def known_mistake(notebook: str, name: str, seed: str, mistake: str) -> Replayed
     return Replayed(_drawn(notebook, name, seed)[1][mistake])
 
 
+def marked(answer: BankAnswer, seed: str, student: InProcess) -> Verdict:
+    """Returns the verdict on an answer but for its hint: no known mistake is asked, which halves the work."""
+    examples = exercise.load(answer.notebook)[answer.exercise].variant(seed)
+    stages = [replace(one, cases=tuple(replace(case, mistakes={}) for case in one.cases)) for one in examples.stages]
+    return judge(replace(examples, stages=tuple(stages)), student, PATIENCE, hidden=True)
+
+
 def verdict(answer: BankAnswer, seed: str, student: InProcess | None = None) -> Verdict:
-    """Returns the verdict on an answer of the bank in this process, on kept questions.
+    """Returns the verdict on an answer of the bank in this process.
 
     With `student`, the answer to be asked, it is judged now; else what an earlier judgement said is good enough.
     """
 
     def judged() -> Verdict:
         asked = student or InProcess(bank.run(answer), CLOCK)
-        return judge(drawn(answer.notebook, answer.exercise, seed), asked, PATIENCE, hidden=True)
+        examples = exercise.load(answer.notebook)[answer.exercise].variant(seed)
+        return judge(examples, asked, PATIENCE, hidden=True)
 
     deciding = "verdict", definition(answer.notebook), _source(answer.notebook), answer.exercise, answer.source, seed
     return kept(judged, *deciding, anew=student is not None)

@@ -20,6 +20,7 @@ from helpers.check import public_examples
 from helpers.checking.answers import InProcess
 from helpers.checking.judging import judge
 from tests import kept
+from tests.tiers import all_only
 
 ANSWERS = [answer for notebook in exercise.notebooks() for answer in bank.answers(notebook)]
 EXERCISES = list(dict.fromkeys((answer.notebook, answer.exercise) for answer in ANSWERS))
@@ -40,12 +41,10 @@ each_exercise = pytest.mark.parametrize(
     [pytest.param(*one, id="-".join(one)) for one in EXERCISES],
 )
 # The student changes first from test to test, so that an answer is asked the public questions once.
-each_student = pytest.mark.parametrize(
-    "seed", [pytest.param(seed, marks=[pytest.mark.all] if later else []) for later, seed in enumerate(kept.SEEDS)]
-)
+each_student = pytest.mark.parametrize("seed", [kept.SEEDS[0], *all_only(*kept.SEEDS[1:])])
 
 
-@functools.lru_cache(maxsize=1)
+@functools.lru_cache(maxsize=40)  # the answers to one exercise
 def asked(answer: BankAnswer) -> kept.AskedOnce:
     """Returns an answer that is asked each question once, whoever's it is."""
     return kept.AskedOnce(bank.run(answer))
@@ -61,25 +60,41 @@ def test_a_right_answer_gets_full_marks(answer: BankAnswer, seed: str) -> None:
     assert verdict.points == exercise.load(answer.notebook)[answer.exercise].points
 
 
-@each_student
 @each_answer(right=False)
-def test_a_wrong_answer_loses_marks_and_gets_its_hint(answer: BankAnswer, seed: str) -> None:
+def test_a_wrong_answer_loses_marks_and_its_check_gives_the_hint(answer: BankAnswer) -> None:
     defined = exercise.load(answer.notebook)[answer.exercise]
-    hints = {mistake.name: mistake.hint for mistake in defined.mistakes}
-    public = judge(public_examples(answer.exercise)[answer.exercise], asked(answer), kept.PATIENCE)
-    verdict = kept.verdict(answer, seed, asked(answer))
-    assert verdict.outcome != "right", str(verdict)
-    assert verdict.earned < defined.points
-    assert public.earned <= verdict.earned, f"points so far that grading does not give: {public}\n{verdict}"
-    assert verdict.mistake == answer.mistake, str(verdict)
-    assert verdict.hint == hints.get(answer.mistake, "")
-    first = kept.verdict(answer, kept.SEEDS[0])
-    assert verdict.earned == first.earned, f"the mark hangs on what is drawn: {verdict} | {first}"
+    marked = kept.marked(answer, kept.SEEDS[0], asked(answer))
+    assert marked.outcome != "right", str(marked)
+    assert marked.earned < defined.points
     if answer.mistake:
+        public = judge(public_examples(answer.exercise)[answer.exercise], asked(answer), kept.PATIENCE)
         assert public.mistake == answer.mistake, str(public)
-        assert public.hint == hints[answer.mistake]
+        assert public.hint == hint_of(answer)
 
 
+@pytest.mark.all
+@each_answer(right=False)
+def test_a_wrong_answer_gets_its_hint_whatever_is_drawn(answer: BankAnswer) -> None:
+    marks = set[float]()
+    for seed in kept.SEEDS:
+        verdict = kept.verdict(answer, seed, asked(answer))
+        assert verdict.mistake == answer.mistake, str(verdict)
+        assert verdict.hint == hint_of(answer)
+        assert verdict.outcome != "right", str(verdict)
+        marks.add(verdict.earned)
+    assert len(marks) == 1, f"the mark hangs on what is drawn: {marks}"
+    assert max(marks) < verdict.points
+    public = judge(public_examples(answer.exercise)[answer.exercise], asked(answer), kept.PATIENCE)
+    assert public.earned <= min(marks), f"points so far that grading does not give: {public} | {verdict}"
+
+
+def hint_of(answer: BankAnswer) -> str:
+    """Returns the hint that a wrong answer deserves, "" where none does."""
+    mistakes = exercise.load(answer.notebook)[answer.exercise].mistakes
+    return {mistake.name: mistake.hint for mistake in mistakes}.get(answer.mistake, "")
+
+
+@pytest.mark.all
 @each_student
 @each_exercise
 def test_each_known_mistake_differs_from_the_reference_and_from_the_others(notebook: str, name: str, seed: str) -> None:

@@ -31,6 +31,7 @@ from grading.cells import grade_id, kind
 from grading.classroom import demo
 from grading.course import ROOT
 from tests.submissions import ASSIGNMENT, released
+from tests.tiers import all_only
 
 pytestmark = pytest.mark.sandbox
 PROGRAMS = Path(__file__).with_name("programs")
@@ -293,7 +294,7 @@ def _killed_once(driver: Driver, killed: Killed, whom: str, rng: random.Random) 
     return hit
 
 
-@pytest.mark.parametrize("batch", [0, *(pytest.param(number, marks=pytest.mark.all) for number in range(1, BATCHES))])
+@pytest.mark.parametrize("batch", [0, *all_only(*range(1, BATCHES))])
 def test_killed_at_any_moment_and_resumed(driver: Driver, killed: Killed, batch: int) -> None:
     """A hundred kills, half of them of whole runs, give the marks of none; what is left in between is whole."""
     rng = random.Random(batch)
@@ -346,7 +347,7 @@ def test_a_locked_gradebook_is_waited_for(
     assert marks(course) == wanted
 
 
-@pytest.mark.parametrize("kind", ["empty", "tables without a version", "cut off", "not a database"])
+@pytest.mark.parametrize("kind", ["cut off", *all_only("empty", "tables without a version", "not a database")])
 def test_a_half_made_gradebook_is_made_anew_or_refused(
     driver: Driver, undisturbed: tuple[dict[str, tuple[Any, ...]], float], course: Path, kind: str
 ) -> None:
@@ -378,6 +379,7 @@ def test_a_half_made_gradebook_is_made_anew_or_refused(
     assert marks(course) == wanted
 
 
+@pytest.mark.all
 def test_a_submission_that_changes_while_it_is_graded(
     driver: Driver, undisturbed: tuple[dict[str, tuple[Any, ...]], float], course: Path
 ) -> None:
@@ -412,7 +414,7 @@ def test_a_submission_that_vanishes_is_named(driver: Driver, course: Path) -> No
 # --- a full disk ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("room", [20_000, 70_000])
+@pytest.mark.parametrize("room", [70_000, *all_only(20_000)])
 def test_a_full_disk_loses_nothing(
     undisturbed: tuple[dict[str, tuple[Any, ...]], float], template: Path, tmp_path: Path, room: int
 ) -> None:
@@ -453,6 +455,7 @@ def _as_user(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
 
 
+@pytest.mark.all
 @only_root
 def test_an_ordinary_user_grades_the_same(
     undisturbed: tuple[dict[str, tuple[Any, ...]], float], template: Path, home: Path

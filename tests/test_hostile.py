@@ -48,6 +48,7 @@ from tests import kept
 from tests.hostile import replies
 from tests.hostile.case import VARIANTS, Case, World
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect, released
+from tests.tiers import all_only
 
 CLASSES = (
     "attempts",
@@ -70,7 +71,7 @@ SAMPLE = {
     for case in [one for one in importlib.import_module(f"tests.hostile.{name}").CASES if not one.costly][:FEW]
 }
 SAMPLED, OTHERS, COSTLY = "sampled", "others", "costly"
-GRADED = [SAMPLED, pytest.param(OTHERS, marks=pytest.mark.all)]
+GRADED = [SAMPLED, *all_only(OTHERS)]
 RIGHT = "def attention_weights(scores, mask):\n    return torch.softmax(scores + mask, dim=-1)"
 PR_SET_CHILD_SUBREAPER = 36
 PROGRAM = Path(__file__).with_name("programs") / "grade_hostile.py"
@@ -252,7 +253,7 @@ def costly(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     return _ran(tmp_path_factory.mktemp("costly"), cases, limits, budget, workers=6)  # most of them wait
 
 
-@pytest.fixture(params=[*GRADED, pytest.param(COSTLY, marks=pytest.mark.all)])
+@pytest.fixture(params=[*GRADED, *all_only(COSTLY)])
 def ran(request: pytest.FixtureRequest) -> Ran:
     made: Ran = request.getfixturevalue(request.param)
     return made

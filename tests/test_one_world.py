@@ -3,7 +3,8 @@
 import inspect
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,6 +19,7 @@ from grading.autograder.submission import read
 from grading.cells import grade_id, is_experiment
 from grading.classroom import demo
 from grading.course import Course
+from grading.exercise import Exercise
 from grading.names import are_short, bound, needed, trained, used
 from grading.sandbox.student_process import ForkServerClient
 from helpers.check import EXPERIMENTS, check
@@ -57,11 +59,18 @@ def right(notebook: str) -> dict[str, str]:
     return answers
 
 
-def graded(students: ForkServerClient, notebook: str, cells: nbformat.NotebookNode, folder: Path) -> Graded:
+def graded(
+    students: ForkServerClient,
+    notebook: str,
+    cells: nbformat.NotebookNode,
+    folder: Path,
+    asked: Mapping[str, Exercise] | None = None,
+) -> Graded:
+    """Returns the verdicts on a submission: on all exercises of its notebook, or on those that are to be asked."""
     master = load_master(Course(), notebook)
     folder.mkdir()
     (folder / f"{notebook}.ipynb").write_text(nbformat.writes(cells), encoding="utf-8")
-    return grade(students, master, read(folder, master), exercise.load(notebook), kept.IN_SANDBOX)
+    return grade(students, master, read(folder, master), asked or exercise.load(notebook), kept.IN_SANDBOX)
 
 
 def filled(notebook: str, answers: dict[str, str]) -> nbformat.NotebookNode:
@@ -85,7 +94,10 @@ def test_every_name_that_an_experiment_makes_may_be_used(
     answers[name] += WRAPPED.format(names=", ".join(names), name=name)
     cells = filled(notebook, answers)
     cells.cells.append(nbformat.v4.new_code_cell("all_cells_have_run = True"))
-    result = graded(students, notebook, cells, tmp_path / "ada")
+    defined = exercise.load(notebook)[name]
+    asked = {name: replace(defined, stages=defined.stages[:1])}  # one question with all names says it
+    result = graded(students, notebook, cells, tmp_path / "ada", asked)
+    assert result.verdicts.keys() == {name}
     assert not lost(result)
     assert any("what that needs of them was run" in line for line in result.put_right)
 

@@ -443,6 +443,7 @@ def test_what_is_odd_is_told() -> None:
     assert "LOOK AT IT: a reply to causal_mask is odd" in table([one])
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("line", ["x = 1\n", "x = (\n", "# x\n", "x = '''\n"])
 def test_an_example_of_ten_megabytes_costs_as_little_as_a_short_one(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from grading.pages import anonymise as module

@@ -16,6 +16,7 @@ import subprocess
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,6 +82,11 @@ def of_a_fresh_clone() -> dict[str, float]:
     """Returns the seconds of the groups that take long, as they were when this state of the course was made."""
     made: dict[str, float] = json.loads(DEFAULT.read_text("utf-8"))
     return made
+
+
+def all_only(*values: Any) -> list[Any]:
+    """Returns parameters of a test that `make test` leaves out."""
+    return [pytest.param(value, marks=pytest.mark.all) for value in values]
 
 
 def is_expensive(item: pytest.Item) -> bool:
