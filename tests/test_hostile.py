@@ -443,7 +443,8 @@ class _Fixed:
         return 0.0
 
 
-def test_no_reply_makes_judging_fail() -> None:
+@pytest.mark.parametrize("notebook", [ASSIGNMENT, *all_only(*(n for n in exercise.notebooks() if n != ASSIGNMENT))])
+def test_no_reply_makes_judging_fail(notebook: str) -> None:
     rng, good = random.Random(0), list[Reply]()
     for data in replies.odd_replies(rng, 300):
         try:
@@ -451,14 +452,13 @@ def test_no_reply_makes_judging_fail() -> None:
         except plain.NotPlain:
             continue  # refused with a reason, as it should be; any other exception fails the test
     assert len(good) > 100
-    for notebook in exercise.notebooks():
-        for one in exercise.load(notebook).values():
-            examples = one.variant(kept.IN_SANDBOX)
-            for reply in rng.sample(good, 20):
-                verdict = judge(examples, _Fixed(reply), hidden=True)
-                assert verdict.earned < verdict.points
-                assert "<script>" not in verdict._repr_html_()
-                assert str(verdict)
+    for one in exercise.load(notebook).values():
+        examples = one.variant(kept.IN_SANDBOX)
+        for reply in rng.sample(good, 20):
+            verdict = judge(examples, _Fixed(reply), hidden=True)
+            assert verdict.earned < verdict.points
+            assert "<script>" not in verdict._repr_html_()
+            assert str(verdict)
 
 
 def test_what_is_decoded_is_bounded() -> None:
