@@ -176,6 +176,7 @@ def test_a_second_run_says_that_one_is_at_work(course: Path) -> None:
         run(course)
 
 
+@pytest.mark.all
 def test_a_run_killed_at_any_moment_is_finished_by_the_next(tmp_path: Path) -> None:
     demo.make(tmp_path)
     put(tmp_path, "fatou_endless_loop", perfect())
@@ -205,6 +206,7 @@ def test_a_run_killed_at_any_moment_is_finished_by_the_next(tmp_path: Path) -> N
     assert scores["denis_mistaken"] == 1.25
 
 
+@pytest.mark.all
 def test_a_damaged_autograded_file_is_made_again(tmp_path: Path) -> None:
     path = tmp_path / "x.ipynb"
     path.write_text("{ half of a file")
@@ -212,6 +214,7 @@ def test_a_damaged_autograded_file_is_made_again(tmp_path: Path) -> None:
     assert recorded_key(tmp_path / "missing.ipynb") == ""
 
 
+@pytest.mark.all
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited on Linux only")
 def test_a_worker_without_bounds_costs_its_own_submission_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     demo.make(tmp_path)

@@ -29,9 +29,9 @@ from helpers.checking.answers import InProcess
 from helpers.checking.verdict import Verdict
 from tests import kept
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.all]
 SEED, OTHER = kept.IN_SANDBOX, kept.SEEDS[0]  # of every student here, and of the one in `test_bank.py`
-FIRST, TOGETHER = 2, 6  # submissions in the first test of a notebook, and in others, so that a failure names a few
+TOGETHER = 6  # submissions in one test, so that a failure names a few
 
 
 @pytest.fixture(scope="module")
@@ -45,19 +45,15 @@ def submissions(notebook: str) -> list[dict[str, bank.BankAnswer]]:
     by_exercise = defaultdict(list)
     for answer in bank.answers(notebook):
         by_exercise[answer.exercise].append(answer)
-    rows = [{one.exercise: one for one in row if one is not None} for row in zip_longest(*by_exercise.values())]
-    most_wrong = max(rows, key=lambda row: sum(not one.right for one in row.values()))
-    return sorted(rows, key=lambda row: (row is not rows[0], row is not most_wrong))
+    rows = zip_longest(*by_exercise.values())
+    return [{one.exercise: one for one in row if one is not None} for row in rows]
 
 
-def parts(notebook: str) -> Iterator[Any]:
-    """Yields the first and the last submission of each test: a right and a wrong one, then the others."""
-    starts = [0, *range(FIRST, len(submissions(notebook)), TOGETHER)]
-    for start, end in zip(starts, [*starts[1:], None], strict=True):
-        yield pytest.param(notebook, start, end, id=f"{notebook}-{start}", marks=[pytest.mark.all] if start else [])
-
-
-PARTS = [part for notebook in exercise.notebooks() for part in parts(notebook)]
+PARTS = [
+    pytest.param(notebook, start, id=f"{notebook}-{start}")
+    for notebook in exercise.notebooks()
+    for start in range(0, len(submissions(notebook)), TOGETHER)
+]
 
 
 def work_of(notebook: str, answers: dict[str, bank.BankAnswer], folder: Path) -> Work:
@@ -87,14 +83,14 @@ def told(verdict: Verdict) -> tuple[str, float, str]:
     return verdict.outcome, verdict.earned, verdict.mistake
 
 
-@pytest.mark.parametrize(("notebook", "start", "end"), PARTS)
+@pytest.mark.parametrize(("notebook", "start"), PARTS)
 def test_the_whole_bank_gets_the_same_verdicts(
-    notebook: str, start: int, end: int | None, students: ForkServerClient, tmp_path_factory: pytest.TempPathFactory
+    notebook: str, start: int, students: ForkServerClient, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     master, exercises = load_master(Course(), notebook), exercise.load(notebook)
     patience = Budget(cell=60, exercise=60)
     different, lucky = [], []
-    for answers in submissions(notebook)[start:end]:
+    for answers in submissions(notebook)[start : start + TOGETHER]:
         work = work_of(notebook, answers, tmp_path_factory.mktemp("work") / "submitted")
         graded = grade(students, master, work, exercises, SEED, patience)
         verdicts = {name: kept.verdict(answer, OTHER) for name, answer in answers.items()}

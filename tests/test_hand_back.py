@@ -367,6 +367,7 @@ def test_the_exchange_gets_the_pages_of_its_submissions(course: Path, repository
     assert [file.read_text() for file in released] == [page("ada", 9.0)]
 
 
+@pytest.mark.all
 def test_an_exchange_that_is_not_there_is_told(course: Path, repository: Path) -> None:
     shutil.copy(repository / "nbgrader_config.py", course)
     mark(course, {"ada": 9.0})

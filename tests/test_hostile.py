@@ -64,11 +64,13 @@ CLASSES = (
     "writing",
 )
 CASES = [case for name in CLASSES for case in importlib.import_module(f"tests.hostile.{name}").CASES]
-FEW = 3  # cases of each class that `make test` grades
-SAMPLE = {
-    case.name
-    for name in CLASSES
-    for case in [one for one in importlib.import_module(f"tests.hostile.{name}").CASES if not one.costly][:FEW]
+SAMPLE = {  # the first and the middle one of each class: what `make test` grades
+    cheap[number].name
+    for cheap in (
+        [case for case in importlib.import_module(f"tests.hostile.{name}").CASES if not case.costly] for name in CLASSES
+    )
+    for number in {0, len(cheap) // 2}
+    if cheap
 }
 SAMPLED, OTHERS, COSTLY = "sampled", "others", "costly"
 GRADED = [SAMPLED, *all_only(OTHERS)]

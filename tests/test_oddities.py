@@ -19,7 +19,7 @@ from grading.course import ROOT, Course
 from grading.sandbox.student_process import ForkServerClient
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.all]
 
 MASK = "def causal_mask(size):\n    return torch.triu(torch.full((size, size), -torch.inf), 1)\n"
 

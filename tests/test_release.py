@@ -69,6 +69,7 @@ def test_the_zip_is_the_notebooks_and_the_wheel(made: tuple[Path, Path]) -> None
     assert names == [*around, *(f"notebooks/{stem}/{stem}.ipynb" for stem in STEMS)]
 
 
+@pytest.mark.all
 def test_the_readme_of_the_zip_can_be_followed(made: tuple[Path, Path], installed: Path, tmp_path: Path) -> None:
     """Its commands, but for pip's and JupyterLab's: with the wheel alone, and again with a newer release."""
     with zipfile.ZipFile(made[1]) as opened:

@@ -23,6 +23,7 @@ from grading.sandbox.student_process import ForkServerClient, Pace, Patience
 from helpers.checking.answers import Ask
 from helpers.checking.serve import ChannelError
 from tests.sandboxed import inside
+from tests.tiers import all_only
 
 pytestmark = pytest.mark.sandbox
 
@@ -106,6 +107,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.all
 def test_a_clone_in_a_temporary_folder_grades_as_any_other(tmp_path: Path, repository: Path) -> None:
     clone = tmp_path / "a clone"
     for name in ("grading", "helpers", "data"):
@@ -222,6 +224,7 @@ def test_the_models_of_public_questions_are_made_before_the_students_processes()
     assert int(told.removeprefix("RuntimeError: ")) > 5
 
 
+@pytest.mark.all
 def test_the_public_models_of_every_notebook_can_be_made() -> None:
     with ForkServer() as fork_server:
         prepare(fork_server, exercise.notebooks())
@@ -229,6 +232,7 @@ def test_the_public_models_of_every_notebook_can_be_made() -> None:
             assert client.student().run("1 + 1", 20) == ""
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("told", ["", '[{"cut'])
 def test_a_run_that_is_killed_while_it_tells_of_models_costs_no_other(
     monkeypatch: pytest.MonkeyPatch, told: str
@@ -245,7 +249,7 @@ KEEP_LOADED = "import sys\nloaded_before = set(sys.modules)"
 TELL_LOADED = "raise RuntimeError(' '.join(sorted(set(sys.modules) - loaded_before)))"
 
 
-@pytest.mark.parametrize("notebook", exercise.notebooks())
+@pytest.mark.parametrize("notebook", [NOTEBOOK, *all_only(*(n for n in exercise.notebooks() if n != NOTEBOOK))])
 def test_no_students_process_has_to_import_anything(students: ForkServerClient, notebook: str) -> None:
     """A library that is imported, or imports more at its first use, costs each of a thousand submissions its time."""
     student = students.student()
@@ -341,6 +345,7 @@ def test_who_sleeps_is_not_waited_for(students: ForkServerClient, monkeypatch: p
     student.close()
 
 
+@pytest.mark.all
 @pytest.mark.parametrize(
     "body",
     [
@@ -388,6 +393,7 @@ def takes_no_more_questions():
 """
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("name", ["lazy", "drips", "has_lazy_children", "rings"])
 def test_who_hardly_works_is_not_waited_for(
     students: ForkServerClient, name: str, monkeypatch: pytest.MonkeyPatch
@@ -401,6 +407,7 @@ def test_who_hardly_works_is_not_waited_for(
     student.close()
 
 
+@pytest.mark.all
 def test_a_cell_that_hardly_works_is_not_waited_for(
     students: ForkServerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -432,6 +439,7 @@ def test_what_comes_before_it_was_asked_is_no_reply(students: ForkServerClient) 
     assert any("before it was asked" in told for told in patience.odd)
 
 
+@pytest.mark.all
 def test_the_processes_of_a_submission_share_their_patience(
     students: ForkServerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

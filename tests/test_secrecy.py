@@ -34,6 +34,7 @@ from grading.sandbox.student_process import ForkServerClient
 from helpers.checking.answers import Ask, Reply
 from helpers.checking.serve import decode_reply, encode_reply, in_own_words, in_the_words_of_the_course
 from tests.sandboxed import inside
+from tests.tiers import all_only
 
 NOTEBOOK = "01_causal_mask"
 
@@ -406,12 +407,13 @@ def _children(seconds: float, count: int, waited: bool) -> Callable[[], int]:
 
 
 @pytest.mark.sandbox
-@pytest.mark.parametrize("waited", [True, False])
-@pytest.mark.parametrize(("seconds", "count"), [(0.5, 20), (0.1, 100)])
+@pytest.mark.parametrize("waited", [False, *all_only(True)])
+@pytest.mark.parametrize(("seconds", "count"), [(0.1, 100), pytest.param(0.5, 20, marks=pytest.mark.all)])
 def test_children_that_nobody_waits_for_count(seconds: float, count: int, waited: bool) -> None:
     assert inside(_children(seconds, count, waited), cpu=3, wall=300)[1] == 128 + 24
 
 
+@pytest.mark.all
 @pytest.mark.sandbox
 def test_many_short_children_count_for_a_little(students: ForkServerClient) -> None:
     assert inside(_children(0.0, 2000, waited=False), cpu=3, wall=300)[1] == 128 + 24

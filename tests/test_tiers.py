@@ -45,6 +45,7 @@ def folder(pytester: pytest.Pytester, repository: Path, monkeypatch: pytest.Monk
     return pytester
 
 
+@pytest.mark.all
 def test_two_processes_share_groups_and_not_tests(folder: pytest.Pytester) -> None:
     folder.makepyfile(test_one=PROGRAM, test_two=PROGRAM, test_three=PROGRAM, test_four=PROGRAM)
     done = folder.runpytest_subprocess("-n", "2", "--no-loadscope-reorder", "--basetemp", str(folder.path / "temp"))
@@ -92,6 +93,7 @@ def test_nothing_is_in_no_tier_or_in_two(folder: pytest.Pytester) -> None:
     assert collected(folder, f"{file}::test_expensive") == {f"{file}::test_expensive"}  # what is named is run
 
 
+@pytest.mark.all
 def test_what_takes_long_begins_first(folder: pytest.Pytester) -> None:
     folder.makepyfile(test_a="def test_it(): pass", test_b="def test_it(): pass\ndef test_other(): pass")
     seconds = Seconds(folder.path)
