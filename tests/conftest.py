@@ -53,8 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out what the options do not ask for, and puts what takes longest first."""
-    named = any("::" in argument for argument in config.args)
-    left = [] if named else [item for item in items if not tiers.is_chosen(item, config)]
+    left = [item for item in items if not tiers.is_chosen(item, config)]
     config.hook.pytest_deselected(items=left)
     chosen = set(items) - set(left)
     seconds = tiers.Seconds(config.rootpath).of_groups([item.nodeid for item in items if item in chosen])

@@ -95,7 +95,9 @@ def is_expensive(item: pytest.Item) -> bool:
 
 
 def is_chosen(item: pytest.Item, config: pytest.Config) -> bool:
-    """Says whether the options ask for a test."""
+    """Says whether the options ask for a test, or its id on the command line does."""
+    if any("::" in argument and item.nodeid.startswith(argument) for argument in config.args):
+        return True
     if config.getoption("rest"):
         return is_expensive(item)
     if item.get_closest_marker("all") and not config.getoption("all"):
