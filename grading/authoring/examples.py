@@ -53,7 +53,7 @@ def encode(exercise: Exercise) -> dict[str, Any]:
 
 
 def _short(data: Any) -> Any:
-    """Returns encoded data with tensors as lists of numbers of seven digits."""
+    """Returns encoded data with tensors as lists of numbers of nine digits, as single precision has."""
     if isinstance(data, dict) and "tensor" in data:
         tensor: Tensor = plain.decode(data)
         if tensor.is_complex():
@@ -70,7 +70,7 @@ def _short(data: Any) -> Any:
 
 def _digits(value: Any) -> Any:
     if isinstance(value, float):
-        return float(f"{value:.7g}") if math.isfinite(value) else str(value)
+        return float(f"{value:.9g}") if math.isfinite(value) else str(value)
     return int(value)
 
 
