@@ -127,7 +127,7 @@ CASES = [
     Case("schema_of_the_past", change=_each(_set(schema_version=1))),
     Case("schema_of_the_future", change=_each(_set(schema_version=99))),
     Case("checksums_forged", change=_each(_set(checksum="0" * 32))),
-    Case("grade_ids_swapped", change=_swapped, most=0),
+    Case("grade_ids_swapped", change=_swapped, least=3.0),  # its one right answer is found all the same
     Case("all_cells_twice", change=_twice),
     Case("cells_of_its_own_with_points", change=_extra),
     Case("marks_in_metadata", change=_forged),
