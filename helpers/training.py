@@ -7,6 +7,7 @@ evaluate(model, test_batches, "classifier")["accuracy"]
 import math
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +19,7 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from helpers.choices import pick, refuse_unknown
 from helpers.data import Batch, Batches
@@ -315,7 +316,7 @@ def train(  # noqa: C901 - one loop, which is read from top to bottom
         run.load(path)
     rate = learning_rate
     steps = sum(len(batches.plan(epoch)) for epoch in range(epochs))
-    bar = tqdm(total=steps, initial=run.step, disable=not progress, unit="step")
+    bar = tqdm(total=steps, initial=run.step, disable=not progress, unit="step", file=sys.stdout)
     with bar, finish_step_on_interrupt() as interrupted:
         while run.epoch < epochs and not interrupted and run.waited < (patience or math.inf):
             batches.epoch, run.clock = run.epoch, time.perf_counter()
