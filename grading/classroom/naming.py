@@ -72,16 +72,18 @@ class Namer:
             if all(free[start:end]):
                 free[start:end] = [False] * (end - start)
                 matches += [(start, end, whom)] if whom else []
-        told, keys, weak = list[set[str]](), list[str](), True
+        told = list[tuple[bool, set[str], str]]()  # whether weakly, whom, how
         for start, end, whom in matches:
-            students = {one for one in whom if self._counts((start, end), words, free, one)}
-            if students:
-                told.append(students)
-                keys.append(" ".join(word.raw for word in words[start:end]))
-                weak = weak and all(word.text in self._course for word in words[start:end])
+            if students := {one for one in whom if self._counts((start, end), words, free, one)}:
+                weak = all(word.text in self._course for word in words[start:end])
+                told.append((weak, students, " ".join(word.raw for word in words[start:end])))
+        weak = all(one[0] for one in told)
+        told = [one for one in told if weak or not one[0]]  # "final" beside a full name says nothing
         if not told:
             return Named()
-        return Named(frozenset(set.intersection(*told) or set.union(*told)), weak, " ".join(keys))
+        several = [one[1] for one in told]
+        key = " ".join(one[2] for one in told)
+        return Named(frozenset(set.intersection(*several) or set.union(*several)), weak, key)
 
     def _windows(self, words: list[_Word]) -> list[tuple[int, int, dict[str, Phrase]]]:
         """Returns what may name somebody, or is a title, as (start, end, whom), the longest first."""
