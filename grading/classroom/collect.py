@@ -37,7 +37,7 @@ from grading.text import printable
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar")
+ARCHIVES = {"tar", "gz", "tgz", "bz2", "xz", "7z", "rar"}
 
 
 @dataclass
@@ -273,14 +273,13 @@ def _kind(item: Item) -> str:
     ending = item.parts[-1].rpartition(".")[2].casefold()
     if item.why or not re.fullmatch(r"\w{1,8}", ending) or "." not in item.parts[-1]:
         return item.why or "a file that is no notebook"
-    return f"{'an' if ending[0] in 'aefhilmnorsx' else 'a'} .{ending}" + (
-        " without a notebook" if ending == "zip" else ""
-    )
+    told = f"{'an' if ending[0] in 'aefhilmnorsx' else 'a'} .{ending}"
+    return told + (", an archive that is not opened; unpack it by hand" if ending in ARCHIVES else "")
 
 
 def _no_notebook(item: Item) -> str:
-    archive = item.name.casefold().endswith(ARCHIVES)
-    return item.why or ("is an archive without a notebook; unpack it by hand" if archive else "is no notebook")
+    archive = item.name.rpartition(".")[2].casefold() in ARCHIVES
+    return item.why or ("is an archive that is not opened; unpack it by hand" if archive else "is no notebook")
 
 
 def _age(one: Arrived, assignment: str) -> tuple[object, ...]:

@@ -228,7 +228,7 @@ def _unpacked(item: Item, found: Delivery) -> Iterator[Item]:
         yield replace(item, why=str(problem))
         return
     found.skipped += skipped
-    yield from inside or [item]
+    yield from inside or [replace(item, why="is an archive without a notebook; unpack it by hand")]
 
 
 def _inside(item: Item, most: int) -> tuple[list[Item], int]:
@@ -266,11 +266,15 @@ def _read_inside(item: Item, entry: zipfile.ZipInfo, most: int) -> bytes:
 
 
 def _wrapper(path: Path, entries: Sequence[zipfile.ZipInfo]) -> str:
-    """Returns the folder that holds everything and has the zip file's own name, else ""."""
+    """Returns the folder that holds everything and has the zip file's own name, else "".
+
+    Browsers add "(1)" to the name of a file that they save again.
+    """
     names = [_entry_name(entry) for entry in entries]
     tops = {name.split("/")[0] for name in names} - JUNK
     (top,) = tops if len(tops) == 1 else ("",)
-    return top if top == path.stem and all("/" in name for name in names) else ""
+    fits = top in {path.stem, re.sub(r" ?\(\d+\)$| copy$", "", path.stem)}
+    return top if fits and all("/" in name for name in names) else ""
 
 
 def _entry_name(entry: zipfile.ZipInfo) -> str:

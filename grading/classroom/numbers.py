@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 
 from grading.classroom.placing import Arrived
 from grading.course import Course
 from grading.errors import CourseError
 from grading.files import write_whole
 
+DIGITS = re.compile(r"\d+")
+
 
 class Numbers:
     """Remembers under which number of the site each student has handed in an assignment, in a file of the class.
 
-    Everybody may choose the name that a site shows. Without a roster the same goes for a folder of another's name
-    inside one's own: there it is the path that is remembered.
+    Everybody may choose the name that a site shows. The same goes for a name below a folder that names nobody: it may
+    be the folder of somebody whom the course does not know, so it is remembered too.
     """
 
     def __init__(self, course: Course, *, with_roster: bool) -> None:
@@ -33,29 +36,38 @@ class Numbers:
 
     def strange(self, arrived: Arrived) -> str:
         """Returns "" or why a file is not from who has handed in under this name before."""
-        known, now = self._known.get(_of(arrived), []), self._told(arrived)
-        if not now or now in known or arrived.item.owner:
+        if arrived.item.owner:
             return ""
+        known, number = self._known.get(_of(arrived), []), arrived.owner.number
         remedy = "fill in the list of unknown files, or name both in gradebook/students.csv"
         numbers = [one for one in known if not one.startswith("folder ")]
-        if now.startswith("folder ") or not numbers:
-            inside = "/" in arrived.owner.source.strip("/") and not self._with_roster
-            there = inside and self._course.submitted(arrived.student, arrived.assignment).exists()
-            return f"lies in another folder, and {arrived.student} has handed in already: {remedy}" if there else ""
-        return (
-            f"{arrived.student} has handed in {arrived.assignment} as number {', '.join(numbers)} of the site, and "
-            f"this is from number {now}: {remedy}"
-        )
+        if number and numbers and number not in numbers:
+            return (
+                f"{arrived.student} has handed in {arrived.assignment} as number {', '.join(numbers)} of the site, and "
+                f"this is from number {number}: {remedy}"
+            )
+        folder = self._folder(arrived)
+        there = self._course.submitted(arrived.student, arrived.assignment)
+        if not folder or folder in known or (number in numbers and not self._with_roster) or not there.exists():
+            return ""
+        if self._with_roster:
+            remedy = "fill in the list of unknown files, or collect that folder by itself if it is the site's own"
+        return f"lies in another folder, and {arrived.student} has handed in already: {remedy}"
 
-    def _told(self, arrived: Arrived) -> str:
-        """Returns what is remembered of a file: the site's number, or the path of a folder inside another one."""
-        nested = "/" in arrived.owner.source.strip("/") and not self._with_roster
-        return arrived.owner.number or (f"folder {arrived.owner.source}" if nested else "")
+    def _folder(self, arrived: Arrived) -> str:
+        """Returns what is remembered of folders around the name that tells the student, "" without any.
+
+        With a roster these are the folders above that name, which name nobody; sites put dates and numbers into them.
+        """
+        above, _, _ = arrived.owner.source.strip("/").rpartition("/")
+        if not above:
+            return ""
+        return f"folder {DIGITS.sub('0', above) if self._with_roster else arrived.owner.source}"
 
     def remember(self, arrived: Arrived) -> None:
         """Keeps what told the owner of a file that was placed."""
         known = self._known.setdefault(_of(arrived), [])
-        known += {self._told(arrived)} - {*known, ""}
+        known += {arrived.owner.number, self._folder(arrived)} - {*known, ""}
 
     def close(self) -> None:
         """Writes the file, whole or not at all."""
