@@ -121,6 +121,46 @@ def test_times_that_a_site_writes_into_names(course: Path, tmp_path: Path) -> No
     assert "2026-01-12 12:00:00 UTC" in times(course)
 
 
+def test_sakai_writes_times_into_files_and_keeps_what_was_given_back(course: Path, tmp_path: Path) -> None:
+    hers, his = "01 Causal Mask/Zoe, Honest(honest_zoe)", "01 Causal Mask/Mean, Mallory(mallory)"
+    files = {
+        "01 Causal Mask/grades.csv": b"",
+        f"{hers}/timestamp.txt": b"20260111175902123",
+        f"{hers}/Submission attachment(s)/hw.ipynb": content("hers"),
+        f"{hers}/Submission attachment(s)/timestamp.txt": b"20250101000000000",
+        f"{hers}/Feedback Attachment(s)/{A}.ipynb": content("given back"),
+        f"{his}/timestamp.txt": b"yesterday",
+        f"{his}/Submission attachment(s)/hw.ipynb": content("his"),
+        "u9/Müller, Jürgen(u9)/timestamp.txt": b"20250101000000000",
+        "u9/grades.csv": b"",
+        "u9/Müller, Jürgen(u9)/Submission attachment(s)/hw.ipynb": content("dated back"),
+    }
+    found = collected(course, tmp_path, files)
+    assert [(student, time) for student, _, time, _ in found.placed] == [
+        ("honest_zoe", "2026-01-11 17:59:02 UTC"),
+        ("mallory", "2026-01-12 12:00:00 UTC"),
+        ("u9", "2026-01-12 12:00:00 UTC"),
+    ]
+    assert there(course)[f"honest_zoe/{A}"] == content("hers")
+
+
+def test_of_several_notebooks_of_one_time_the_last_by_number_counts_and_is_told(course: Path, tmp_path: Path) -> None:
+    files = {f"Submitted files/Kurt Gödel/01/Version {number}/x.ipynb": content(str(number)) for number in (2, 9, 10)}
+    for run in range(3):
+        found = collected(course, tmp_path, files)
+        assert there(course) == {f"kg06/{A}": content("10")}
+        assert len(found.notes) == 1
+        assert "Version 10/x.ipynb" in found.notes[0]
+        assert len(list((course / "gradebook" / "older").glob("*/*/*"))) == 2, run
+
+
+def test_a_sites_zip_in_a_folder_is_collected_by_itself(course: Path, tmp_path: Path) -> None:
+    path = make_zip(tmp_path / "submissions.zip", {f"kg06/{A}.ipynb": content("kurt")})
+    found = collected(course, tmp_path, {"submissions.zip": path.read_bytes()})
+    ((_, reason),) = found.unknown
+    assert "outside of submissions.zip; a site's zip is collected by itself" in reason
+
+
 @pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
 def test_any_form_of_unicode_any_case_and_any_separator(course: Path, tmp_path: Path, form: str) -> None:
     people = roster.load(course / "gradebook" / "students.csv")

@@ -28,7 +28,7 @@ from grading.classroom.numbers import Numbers
 from grading.classroom.origins import Origins
 from grading.classroom.placing import Arrived, Unknown, finish_interrupted, only_collector, place, read_list, stamp
 from grading.classroom.plain_grading import name_students
-from grading.classroom.recognition import OF_THE_SITE, Class, Owner, numbers_fit
+from grading.classroom.recognition import OF_THE_SITE, Class, Owner, is_sakai_feedback, numbers_fit, sakai_times
 from grading.classroom.roster import Roster
 from grading.course import ROOT, Course
 from grading.errors import CourseError
@@ -126,10 +126,12 @@ class _Run:
         self._others = defaultdict[str, list[Item]](list)  # what is no notebook, by student
         self._damaged = defaultdict[tuple[str, str], list[str]](list)  # what is wrong, by student and assignment
         self._assignments = set[str]()
+        self._sakai = dict[str, datetime.datetime]()  # when a folder came in
 
     def collect(self, items: list[Item], *, mend: bool) -> None:
         """Collects the files of a delivery."""
-        owners = [(item, self._owner(item), item.is_notebook) for item in items]
+        owners = [(item, self._owner(item), item.is_notebook and not is_sakai_feedback(item)) for item in items]
+        self._sakai = sakai_times(items)
         told = (owner for _, owner, is_notebook in owners if is_notebook and isinstance(owner, Owner))
         refuse_mixing(self.course, (student for owner in told for student in owner.students))
         origins = Origins(self.course)
@@ -174,8 +176,8 @@ class _Run:
             except RefusedError as problem:
                 self._unknown.add(item, str(problem))
                 continue
-            if owner.time and not self._timed:
-                item = replace(item, time=owner.time)
+            if (when := owner.time or self._sakai.get(owner.source.strip("/"))) and not self._timed:
+                item = replace(item, time=when)
             for student in owner.students:
                 yield Arrived(student, assignment, item, owner)
 
@@ -190,7 +192,13 @@ class _Run:
                 for arrived in sure:
                     self._unknown.add(arrived.item, reason)
                 continue
-            yield from sorted(sure, key=lambda one: _age(one, name))
+            ordered = sorted(sure, key=lambda one: _age(one, name))
+            if len({(one.item.time, one.owner.version) for one in ordered[-2:]}) < len(ordered[-2:]):
+                self.found.notes.append(
+                    f"{student} has handed in several notebooks for {name} at the same time; the last by name counts: "
+                    f"{printable(ordered[-1].item.name)}"
+                )
+            yield from ordered
 
     def _of_that_number(self, student: str, heap: list[Arrived]) -> Iterator[Arrived]:
         """Yields the files that do not come under another number than the roster has for the student."""
@@ -284,7 +292,9 @@ def _no_notebook(item: Item) -> str:
 
 def _age(one: Arrived, assignment: str) -> tuple[object, ...]:
     """Returns what sorts a student's files for an assignment: the one that counts is last."""
-    return one.item.time, one.owner.version, one.item.parts[-1] == f"{assignment}.ipynb", one.item.name
+    pieces = re.split(r"(\d{1,18})", one.item.name)
+    natural = [int(piece) if at % 2 else piece for at, piece in enumerate(pieces)]  # "Version 10" is after "Version 9"
+    return one.item.time, one.owner.version, one.item.parts[-1] == f"{assignment}.ipynb", natural
 
 
 def _what_is_wrong(data: bytes, name: Path) -> str:

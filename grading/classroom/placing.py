@@ -66,8 +66,10 @@ def place(course: Course, arrived: Arrived, data: bytes) -> str:
     if target.exists():
         if (target / name).is_file() and (target / name).read_bytes() == data:
             return "unchanged"
-        if time < _time_there(target):
-            if not any(path.read_bytes() == data for path in older.glob("*/*.ipynb")):
+        kept = any(path.read_bytes() == data for path in older.glob("*/*.ipynb"))
+        there = _time_there(target)
+        if time < there or (kept and time.replace(microsecond=0) == there.replace(microsecond=0)):
+            if not kept:
                 aside = older / _unique_name(time)
                 _write_submission(aside, aside.with_name(f".{aside.name}.part"), name, data, time)
             return "older than the one there; kept aside"

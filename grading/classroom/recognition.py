@@ -126,6 +126,10 @@ class Class:
                 found.append((Owner(tuple(named.students), source, part, outside[-1]), False, named.weak))
         if not self.people:
             return self._by_layout(outside[-1], outside[:-1])
+        if item.inner and not found:
+            raise RefusedError(
+                f"names nobody of the roster outside of {outside[-1]}; a site's zip is collected by itself"
+            )
         return _decide(found)
 
     def is_test(self, item: Item) -> bool:
@@ -266,6 +270,29 @@ def numbers_fit(people: Roster, items: Sequence[Item]) -> bool:
                 fits = by_name & people.find(number=match["number"])
                 (fitting if fits else other).add(match["number"])
     return bool(fitting) or len(other) < 2
+
+
+def sakai_times(items: Sequence[Item]) -> dict[str, datetime.datetime]:
+    """Returns when each folder of Sakai came in, which stands in a file of the site; its zip has the time of download.
+
+    Such a file counts only beside the table of marks that Sakai puts into each zip, above what a student can write.
+    """
+    tables = {item.parts[:-1] for item in items if item.parts[-1] in ("grades.csv", "grades.xls", "grades.xlsx")}
+    found = dict[str, datetime.datetime]()
+    for item in items:
+        folder = item.parts[:-1]
+        if item.parts[-1] == "timestamp.txt" and not item.inner and folder and SAKAI.fullmatch(folder[-1]):
+            with contextlib.suppress(ValueError):  # a RefusedError is one
+                if folder[:-1] in tables:
+                    told = datetime.datetime.strptime(item.read().decode("ascii").strip(), "%Y%m%d%H%M%S%f")
+                    found["/".join(folder)] = told.replace(tzinfo=UTC)
+    return found
+
+
+def is_sakai_feedback(item: Item) -> bool:
+    """Says whether a file is what somebody has given back in Sakai."""
+    pairs = zip(item.parts, item.parts[1:], strict=False)
+    return any(inner == "Feedback Attachment(s)" and SAKAI.fullmatch(outer) for outer, inner in pairs)
 
 
 def _by_name(people: Roster, name: str) -> set[str]:
