@@ -260,9 +260,10 @@ def test_a_number_that_the_roster_does_not_have_is_not_believed(course: Path, tm
         ("U/Zoe_Honest_honest_zoe_7/x.ipynb", "U/Mean_Eve_eve_8/honest_zoe.ipynb", True),
         ("Honest Zoe_5_assignsubmission_file_/x.ipynb", "repo-eve/Honest Zoe_5_assignsubmission_file_/x.ipynb", True),
         ("Honest Zoe_5_assignsubmission_file_/x.ipynb", "repo-eve/honest_zoe/x.ipynb", True),
-        # the site's own folders, with dates and numbers; and what the instructor has called so
-        ("Hand in-20260112T1759Z-001/Honest Zoe.ipynb", "Hand in-20260113T0801Z-001/Zoe Honest (1).ipynb", False),
-        ("U/Team 5/Zoe_Honest_honest_zoe_7/x.ipynb", "U/Team 12/Zoe_Honest_honest_zoe_7/x.ipynb", False),
+        ("export/submission_555/honest_zoe.ipynb", "export/submission_777/honest_zoe.ipynb", True),
+        # the site's own folders, with the date of the download; and what the instructor has called so
+        ("Hand in-20260112T175900Z-001/Honest Zoe.ipynb", "Hand in-20260113T080100Z-003/Zoe Honest (1).ipynb", False),
+        ("U/Team 5/Zoe_Honest_honest_zoe_7/x.ipynb", "U/Team 5/Zoe_Honest_honest_zoe_7/y.ipynb", False),
         ("U/Zoe_Honest_honest_zoe_7/x.ipynb", f"honest_zoe_{A}.ipynb", False),
         ("Honest Zoe_5_assignsubmission_file_/x.ipynb", "honest_zoe/x.ipynb", False),
     ],

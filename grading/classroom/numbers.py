@@ -10,7 +10,7 @@ from grading.course import Course
 from grading.errors import CourseError
 from grading.files import write_whole
 
-DIGITS = re.compile(r"\d+")
+EXPORTED = re.compile(r"-20\d{6}T\d{6}Z(?:-\d+)*(?=/|$)")  # what Google puts behind the name of a folder
 
 
 class Numbers:
@@ -57,12 +57,12 @@ class Numbers:
     def _folder(self, arrived: Arrived) -> str:
         """Returns what is remembered of folders around the name that tells the student, "" without any.
 
-        With a roster these are the folders above that name, which name nobody; sites put dates and numbers into them.
+        With a roster these are the folders above that name, which name nobody.
         """
         above, _, _ = arrived.owner.source.strip("/").rpartition("/")
         if not above:
             return ""
-        return f"folder {DIGITS.sub('0', above) if self._with_roster else arrived.owner.source}"
+        return f"folder {EXPORTED.sub('', above) if self._with_roster else arrived.owner.source}"
 
     def remember(self, arrived: Arrived) -> None:
         """Keeps what told the owner of a file that was placed."""
