@@ -19,7 +19,7 @@ from difflib import SequenceMatcher
 from typing import Any
 from urllib.parse import quote, unquote
 
-from grading.cells import bare, grade_id, is_experiment, kind, text
+from grading.cells import bare, defines, grade_id, is_experiment, kind, text
 
 Pictures = dict[str, dict[str, str]]  # as nbformat has attachments: base64 by kind, by name
 
@@ -31,6 +31,11 @@ DATA_URI = re.compile(r"data:image/[\w.+-]{1,40}(?:;[\w=-]{1,40}){0,4},([A-Za-z0
 COURSE_ID = re.compile(r"cell-\d{3}")  # the id that the build gives a cell without a name
 # Letters. A longer text elsewhere may be an essay; a short one only behind the last text of the notebook, or by name.
 LONG, SHORT, THIN = 60, 15, 60
+FEW = 2  # texts of the course that a student may have overwritten; with more of them the file is of another release
+REFERENCE = re.compile(r"attachment:([^)\s\"'>]+)")
+NO_PICTURE = re.compile(
+    r"(?:!\[[^\]\n]*\]\(|<img\b[^>\n]{0,200}?\bsrc\s*=\s*[\"']?)(?!attachment:|data:)[^)\s\"']", re.IGNORECASE
+)
 NUMBERS = ("first", "second", "third", "fourth")
 
 
@@ -51,7 +56,8 @@ class Essay:
 class _Piece:
     """A text of the student's. `essay` is set for an essay's own cell; `anchor` for a text added to a released cell.
 
-    `after` is the released cell that it follows. `by_id` says that its cell is known by its id alone.
+    `after` is the released cell that it follows. `by_id` says that its cell is known by its id alone, `overwritten`
+    that it stands in the place of a text of the course.
     """
 
     index: int
@@ -62,6 +68,7 @@ class _Piece:
     anchor: int | None = None
     by_id: bool = False
     is_prose: bool = True
+    overwritten: bool = False
 
 
 def read_picture(encoded: str) -> tuple[str, str] | None:
@@ -97,15 +104,19 @@ def read_essays(student: Sequence[Any], released: Sequence[Any], taken: Iterable
     if not places:
         return {}
     course = _Released(released, {grade_id(cell) for cell in student})
-    pieces = _pieces(student, course, {id(cell) for cell in taken})
     stubs = {bare(text(released[place])) for place in places.values()}
+    pieces = _pieces([part for cell in student for part in course.unmerged(cell)], course, {id(cell) for cell in taken})
+    left = [one for one in pieces if not one.essay and bare(one.text) in stubs]  # merged with another cell
+    pieces = [one for one in pieces if one not in left]
+    stored = {name: held for cell in student for name, held in _attachments(cell).items()}
     own = {name: [one for one in pieces if one.essay == name] for name in places}
     near = {
         name: [one for one in pieces if not one.essay and _is_near(one, place, course)]
         for name, place in places.items()
     }
     written = {
-        name: [one for one in cells if _says(one) and bare(one.text) not in stubs] for name, cells in own.items()
+        name: [one for one in cells if (one.text.strip() or _says(one)) and bare(one.text) not in stubs]
+        for name, cells in own.items()
     }
     last = max(place for place, cell in enumerate(released) if cell.get("cell_type") == "markdown")
     made = {}
@@ -116,13 +127,14 @@ def read_essays(student: Sequence[Any], released: Sequence[Any], taken: Iterable
             free = [one for one in pieces if not one.essay and one not in parts and one not in others]
             far = [one for one in free if _may_answer(one, name, at_end=one.after >= max(last, place))]
             if not parts and not far and len(places) > 1:
-                far = [one for other in places for one in written[other] if other != name and _names(one.text, number)]
+                told = [one for other in places if other != name for one in (*written[other], *near[other])]
+                far = [one for one in told if _has_part(one.text, number)]
             parts += far
             if far:
                 notes.append("has little or nothing in its place; what the student wrote elsewhere stands with it")
         parts.sort(key=lambda one: one.index)
-        made[name] = _joined(parts, notes)
-        made[name].has_cell = bool(own[name])
+        made[name] = _joined(parts, notes, stored)
+        made[name].has_cell = bool(own[name]) or any(_is_near(one, place, course) for one in left)
     return made
 
 
@@ -141,6 +153,8 @@ class _Released:
         for place, cell in enumerate(cells):
             self._by_text.setdefault(bare(text(cell)), []).append(place)
         self._texts = [place for place in range(len(cells)) if self.is_text(place)]
+        self._comments = {line for cell in cells for line in _comments(text(cell))}
+        self._exercises = [grade_id(cell) for cell in cells if kind(cell) == "solution"]
 
     def is_text(self, place: int) -> bool:
         """Says whether there is a text of the course, one that asks for no answer."""
@@ -181,13 +195,47 @@ class _Released:
                 return place, source if more is None else more
         return None
 
+    def unmerged(self, cell: Any) -> list[Any]:
+        """Returns the cells that were merged to an essay's own one: texts of the course, and what is not of these."""
+        source, short = text(cell), bare(text(cell))
+        place = self._by_name.get(grade_id(cell), self._by_id.get(_id(cell)))
+        if place is None or kind(self.cells[place]) != "essay" or len(source) > LOOKED_INTO:
+            return [cell]
+        parts = [source]
+        for told in (text(self.cells[one]) for one in self._texts):
+            if len(bare(told)) >= LONG and bare(told) in short:
+                form = r"\s+".join(map(re.escape, told.split()))
+                parts = [part for one in parts for part in re.split(f"({form})", one, maxsplit=1)]
+        parts = [part.strip("\n") for part in parts if part.strip()]
+        course = [bare(part) in self._by_text and len(bare(part)) >= LONG for part in parts]
+        own = course.index(False) if False in course else None
+        if len(parts) < 2:
+            return [cell]
+        attached = {"attachments": _attachments(cell)}
+        return [
+            {**cell, "source": part} if at == own else {"cell_type": "markdown", "source": part, **attached}
+            for at, part in enumerate(parts)
+        ]
+
+    def comments(self, source: str) -> str:
+        """Returns the comments of a code cell that are the student's."""
+        return "\n".join(line for line in _comments(source) if line not in self._comments)
+
+    def answers(self, source: str) -> bool:
+        """Says whether a code cell defines what an exercise asks for."""
+        return any(defines(source, name) for name in self._exercises)
+
     def is_older(self, cell: Any) -> bool:
-        """Says whether a cell has the id of a text of the course, and another text: it is of another release."""
+        """Says whether a cell has the id of a text of the course, and another text: that of another release perhaps."""
         return COURSE_ID.fullmatch(_id(cell)) is not None
 
 
 def _id(cell: Any) -> str:
     return str(cell.get("id") or "") if isinstance(cell, dict) else ""
+
+
+def _comments(source: str) -> list[str]:
+    return re.findall(r"#.*", source)
 
 
 def _type(cell: Any) -> str:
@@ -207,10 +255,14 @@ def _pieces(student: Sequence[Any], released: _Released, taken: Collection[int])
             if kind(released.cells[place]) == "essay":
                 name = grade_id(released.cells[place])
                 found.append(_Piece(index, cell, text(cell), place, name, by_id=grade_id(cell) != name))
+            elif _type(cell) == "code" and _size(told := released.comments(text(cell))) >= LONG:
+                found += [_Piece(index, cell, told, after)] if re.search(r"\bessay", told, re.IGNORECASE) else []
         elif id(cell) not in taken:
             piece = _further(index, cell, after, released)
             after = after if piece.anchor is None else piece.anchor
             found += [piece] if _says(piece) else []
+    if sum(one.overwritten for one in found) > FEW:
+        return [one for one in found if not one.overwritten]
     return found
 
 
@@ -218,14 +270,18 @@ def _further(index: int, cell: Any, after: int, released: _Released) -> _Piece:
     """Returns a cell that is none of the course, or one of its texts with what the student has added to it."""
     if _type(cell) == "code":
         shown, is_prose = _of_code(text(cell))
-        comments = "".join(re.findall("#.*", text(cell)))
-        is_answer = is_prose or (
-            _size(comments) >= LONG and not is_experiment(cell)
-        )  # else it is code, to try something
-        return _Piece(index, cell, shown if is_answer else "", after, is_prose=is_prose)
+        said = _size(released.comments(text(cell)))
+        answers = released.answers(text(cell))
+        if not answers and not is_experiment(cell):
+            strings = _size("".join(_strings(text(cell))))
+            said += strings if 2 * (said + strings) >= _size(text(cell)) else 0
+        is_answer = is_prose or said >= LONG  # else it is code, to try something
+        return _Piece(
+            index, cell, shown if is_answer else "", after, is_prose=is_prose or (said >= 2 * LONG and not answers)
+        )
     if (added := released.added(cell)) is not None:
         return _Piece(index, cell, added[1], after, anchor=added[0])
-    return _Piece(index, cell, "" if released.is_older(cell) else text(cell), after)
+    return _Piece(index, cell, text(cell), after, overwritten=released.is_older(cell))
 
 
 def _added(given: str, source: str) -> str | None:
@@ -264,6 +320,17 @@ def _of_code(source: str) -> tuple[str, bool]:
     return as_code, all(map(_only_says, body))
 
 
+def _strings(source: str) -> list[str]:
+    """Returns the strings of a code cell; none where it is no Python, or long."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source if len(source) <= LOOKED_INTO else "")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    return [one.value for one in ast.walk(tree) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+
+
 def _only_says(statement: ast.stmt) -> bool:
     """Says whether a statement is a text, shows one, or gives it a name."""
     value = getattr(statement, "value", None)
@@ -285,6 +352,8 @@ def _only_says(statement: ast.stmt) -> bool:
 
 def _is_near(piece: _Piece, place: int, released: _Released) -> bool:
     """Says whether a text stands between an essay's question and the next cell of the course, or was added to these."""
+    if piece.overwritten:
+        return False
     asked = place - 1 if released.is_text(place - 1) else place
     if piece.anchor is None:
         return piece.after in (asked, place)
@@ -300,11 +369,12 @@ def _may_answer(piece: _Piece, name: str, *, at_end: bool) -> bool:
     return _size(piece.text) >= (SHORT if at_end or names_it else LONG)
 
 
-def _names(source: str, number: int) -> bool:
-    """Says whether a text has a part for the essay of this number, from 0."""
+def _has_part(source: str, number: int) -> bool:
+    """Says whether a text names the essay of this number, from 0, or has several headings, of which one may be its."""
     told = rf"\b(?:essay|question|part|answer)\s*{number + 1}\b|^\W*{number + 1}\s*[.):]"
     word = rf"|\b{NUMBERS[number]}\b" if number < len(NUMBERS) else ""
-    return re.search(told + word, source, re.IGNORECASE | re.MULTILINE) is not None
+    headings = re.findall(r"^ {0,3}(?:#{1,6} |\*\*[^*\n]+\*\*:?\s*$)", source, re.MULTILINE)
+    return len(headings) > 1 or re.search(told + word, source, re.IGNORECASE | re.MULTILINE) is not None
 
 
 def _size(source: str) -> int:
@@ -348,12 +418,19 @@ def _attachments(cell: Any) -> Mapping[str, Any]:
     return held if isinstance(held, dict) else {}
 
 
-def _joined(parts: Sequence[_Piece], notes: list[str]) -> Essay:
-    """Returns the texts of an essay as one, with their pictures; what cannot be shown of these is among the notes."""
-    made, texts, dropped = Essay(notes=notes), dict[str, str](), 0
+def _joined(parts: Sequence[_Piece], notes: list[str], stored: Mapping[str, Any]) -> Essay:
+    """Returns the texts of an essay as one, with their pictures; what cannot be shown of these is among the notes.
+
+    `stored` are the pictures of all cells: the text that shows one may have moved to another cell.
+    """
+    made, texts, dropped, missing = Essay(notes=notes), dict[str, str](), 0, 0
     for one in parts:
         source = one.text
-        for name, held in _attachments(one.cell).items():
+        referred = {unquote(name) for name in REFERENCE.findall(source)}
+        attached = {name: held for name, held in stored.items() if name in referred} | dict(_attachments(one.cell))
+        missing += sum(not any(name.startswith(told) for name in attached) for told in referred)
+        missing += len(NO_PICTURE.findall(source))
+        for name, held in attached.items():
             written_as = [f"attachment:{form}" for form in dict.fromkeys((name, quote(name, errors="replace")))]
             refers = any(form in source for form in written_as)
             if not refers and source.strip():
@@ -372,6 +449,8 @@ def _joined(parts: Sequence[_Piece], notes: list[str]) -> Essay:
 
         texts.setdefault(bare(source), DATA_URI.sub(attach, source))
     made.text = "\n\n".join(texts.values())
+    if missing:
+        made.notes.append(f"pictures that its text shows and that are not in the file: {missing}")
     if dropped:
         made.notes.append(f"pictures of it that cannot be shown: {dropped} (they are in the file that was handed in)")
     return made

@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
 from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import Master, Work, read, rebuilt
-from grading.cells import is_experiment
+from grading.cells import grade_id, is_experiment, kind
 from grading.course import Course
 from grading.essay_cells import DROPPED, Essay, read_essays, read_picture
 from tests.submissions import ASSIGNMENT, cell, released
@@ -124,6 +124,28 @@ def _retyped(kind: str) -> Callable[[NotebookNode], None]:
     return change
 
 
+def _as_code(source: str) -> Callable[[NotebookNode], None]:
+    """Puts the text into a code cell below; `{text}` stands for it on one line."""
+    return lambda notebook: below(notebook, new_code_cell(source.replace("{text}", TEXT.replace("\n\n", " "))))
+
+
+def _in_an_answer(notebook: NotebookNode) -> None:
+    cell(notebook, "padding_mask").source += "\n\n# Essay\n# " + TEXT.replace("\n\n", "\n# ")
+
+
+def _over_a_text(step: int) -> Callable[[NotebookNode], None]:
+    def change(notebook: NotebookNode) -> None:
+        notebook.cells[place(notebook) + step].source = TEXT
+
+    return change
+
+
+def _merged(notebook: NotebookNode, text: str) -> None:
+    """Merges the essay's cell with the text below it, as Shift+M does."""
+    after = notebook.cells.pop(place(notebook) + 1)
+    cell(notebook, ESSAY).source = f"{text}\n\n{after.source}"
+
+
 FOUND = {
     "in its own cell": (lambda n: setattr(cell(n, ESSAY), "source", TEXT), ""),
     "in the cell below": (lambda n: below(n, new_markdown_cell(TEXT)), "written in the cell below its own"),
@@ -150,6 +172,16 @@ FOUND = {
     "in its cell, moved": (_moved, ""),
     "behind a pointer": (_pointer, "elsewhere"),
     "in a split cell": (_split, "its cell stands 2 times"),
+    "as a string with a name": (_as_code('answer = ("{text}"\n    "")\nprint(answer)'), "the code cell below"),
+    "as an f-string": (_as_code('loss = 0.31\nprint(f"{text} {loss:.1f}")'), "the code cell below"),
+    "as a sum of strings": (_as_code('print("{text}" +\n      "\\n")'), "the code cell below"),
+    "as a docstring": (_as_code('def essay():\n    """{text}"""'), "the code cell below"),
+    "as Markdown to display": (_as_code('from IPython.display import Markdown\nMarkdown("{text}")'), "code cell below"),
+    "as comments of an answer": (_in_an_answer, "elsewhere"),
+    "over the question": (_over_a_text(-1), "elsewhere"),
+    "over the text below": (_over_a_text(1), "elsewhere"),
+    "merged with the text below": (lambda n: _merged(n, TEXT), ""),
+    "as one character": (lambda n: setattr(cell(n, ESSAY), "source", "?"), ""),
 }  # fmt: skip
 
 
@@ -160,6 +192,8 @@ def test_an_essay_is_found(where: str) -> None:
     change(notebook)
     essay = found(notebook)
     words = "".join(one.source for one in notebook.cells if STUB not in one.source)
+    assert essay.text
+    assert "What to remember" not in essay.text
     for line in (*TEXT.split("\n\n"), MORE, "Because it would copy its input."):
         if line in words:
             assert line in essay.text, where
@@ -207,6 +241,25 @@ def _experiments(notebook: NotebookNode) -> None:
     notebook.cells.insert(12, new_code_cell("my_mask = causal_mask(4)\nmy_mask"))
 
 
+def _commented(notebook: NotebookNode) -> None:
+    """Comments as people write them, on what their code does."""
+    told = "The function above takes lengths and gives back a tensor of bool. I have tried it with several sizes."
+    for one in notebook.cells:
+        if one.cell_type == "code" and not is_experiment(one):
+            one.source += f"\n\n# {told}"
+    notebook.cells.insert(9, new_code_cell(f"# {told}\ncausal_mask(3)"))
+
+
+def _question_merged(notebook: NotebookNode) -> None:
+    notebook.cells[place(notebook) - 1].source += f"\n\n{STUB}"
+    notebook.cells.remove(cell(notebook, ESSAY))
+
+
+def _merged_to_the_question(notebook: NotebookNode) -> None:
+    question = notebook.cells.pop(place(notebook) - 1)
+    cell(notebook, ESSAY).source = f"{question.source}\n\n{STUB}"
+
+
 NOTHING = {
     "as released": lambda n: None,
     "spaces": lambda n: setattr(cell(n, ESSAY), "source", f"  {STUB}\n\n"),
@@ -221,6 +274,10 @@ NOTHING = {
     "copies of the course": _copied_answers,
     "another release": _older_release,
     "code that answers": lambda n: n.cells.append(new_code_cell(f"def causal_mask(size):\n    return {TEXT!r}")),
+    "comments on code": _commented,
+    "merged with the text below": lambda n: _merged(n, STUB),
+    "merged with the question": _question_merged,
+    "merged to the question": _merged_to_the_question,
     "metadata lost": lambda n: [setattr(one, "metadata", {}) for one in n.cells],
 }  # fmt: skip
 
@@ -262,6 +319,21 @@ def test_of_several_essays_each_has_its_own(name: str) -> None:
             number = len(essays)
             one["source"] = f"Essay {number - 1}: {TEXT}\n\nEssay {number}: {MORE}"
     assert MORE in read_essays(both, cells)[second].text  # both answers in the first one's cell
+    both = [*both]
+    at = next(n for n, one in enumerate(both) if grade_id(one) == first)
+    both[at]["source"], told = "", both[at]["source"]
+    both.insert(at + 1, {"cell_type": "markdown", "metadata": {}, "source": told})  # both below it
+    assert MORE in read_essays(both, cells)[second].text
+
+
+def test_cells_of_two_essays_that_were_merged_are_told_apart() -> None:
+    name = "07_bert_contrast"
+    cells = json.loads(Course().released(name).read_text(encoding="utf-8"))["cells"]
+    at = [n for n, one in enumerate(cells) if kind(one) == "essay"]
+    question = "".join(cells[at[1] - 1]["source"])
+    cells[at[0]]["source"] = f"{TEXT}\n\n{question}\n\n{MORE}"
+    del cells[at[0] + 1 : at[1] + 1]
+    assert [one.text for one in read_essays(cells, master(name).notebook.cells).values()] == [TEXT, MORE]
 
 
 # --- pictures ---------------------------------------------------------------------------------------------------------
@@ -293,6 +365,17 @@ def test_pictures_stay_with_their_text() -> None:
         "image.png": ["image/png"], "picture-2": ["image/png"], "picture-3": ["image/jpeg"], "my cat.gif": ["image/gif"]
     }  # fmt: skip
     assert essay.notes == ["goes on in the cell below its own"]  # the old one was taken out of the text
+
+
+def test_a_picture_of_another_cell_is_shown_and_one_that_is_nowhere_is_told() -> None:
+    notebook = with_picture("![](attachment:a%20b.png)")
+    notebook.cells[0].attachments = {"a b.png": {"image/png": PNG}}
+    essay = found(notebook)
+    assert ([*essay.pictures], essay.notes) == (["a b.png"], [])
+    for source in ("![](attachment:c.png)", "see ![my page](photo.jpg)", '<img width="3" src="C:\\me\\page.png">'):
+        essay = found(with_picture(source))
+        assert (essay.text, essay.pictures) == (source, {})
+        assert essay.notes == ["pictures that its text shows and that are not in the file: 1"]
 
 
 def test_a_picture_alone_is_an_answer() -> None:
