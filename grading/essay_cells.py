@@ -34,7 +34,7 @@ LONG, SHORT, THIN = 60, 15, 60
 FEW = 2  # texts of the course that a student may have overwritten; with more of them the file is of another release
 REFERENCE = re.compile(r"attachment:([^)\s\"'>]+)")
 NO_PICTURE = re.compile(
-    r"(?:!\[[^\]\n]*\]\(|<img\b[^>\n]{0,200}?\bsrc\s*=\s*[\"']?)(?!attachment:|data:)[^)\s\"']", re.IGNORECASE
+    r"(?:!\[[^\]\n]{0,500}\]\(|<img\b[^>\n]{0,200}?\bsrc\s*=\s*[\"']?)(?!attachment:|data:)[^)\s\"']", re.IGNORECASE
 )
 NUMBERS = ("first", "second", "third", "fourth")
 

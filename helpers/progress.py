@@ -184,11 +184,11 @@ def table(folder: Path) -> list[str]:
         saved = found[name][2]
         mine = Progress(notebook, saved.said).earned
         earned += mine
-        essays = f"essays {len(saved.written)} of {len(notebook.essays)}" if notebook.essays else ""
-        state = f"{len(saved.said)} of {len(notebook.exercises)} checked"
-        rows.append(
-            (name, bar(mine, whole), f"{mine:g} of {whole:g}", f"{state}, {essays} written" if essays else state)
+        essays = (
+            f"essays {len(saved.written)} of {len(notebook.essays)} written in their cells" if notebook.essays else ""
         )
+        state = f"{len(saved.said)} of {len(notebook.exercises)} checked"
+        rows.append((name, bar(mine, whole), f"{mine:g} of {whole:g}", f"{state}, {essays}" if essays else state))
     rows.append(
         ("all", bar(earned, points), f"{earned:g} of {points:g}", "points of the checks; a person marks essays")
     )

@@ -121,7 +121,7 @@ def test_the_table_over_all_notebooks(repository: Path, tmp_path: Path, capsys: 
     assert [line.split()[0] for line in lines[1:]] == [*notebooks(), "all"]
     told = {line.split()[0]: " ".join(line.split()[1:]) for line in lines[1:]}
     assert told["00_start_here"] == "[--------------------] 0 of 1 1 of 1 checked"
-    assert told[MASK] == "[######--------------] 4.5 of 14 2 of 5 checked, essays 1 of 1 written"
+    assert told[MASK] == "[######--------------] 4.5 of 14 2 of 5 checked, essays 1 of 1 written in their cells"
     assert told["02_positional_encoding"].endswith("no file here")
     whole = sum(sum(one.exercises.values()) for one in notebooks().values())
     assert told["all"].startswith(f"[--------------------] 4.5 of {whole:g}")
