@@ -291,7 +291,7 @@ def in_terminal(hub: Hub, account: str, *words: str) -> str:
 def test_what_was_graded_in_a_terminal_comes_back_too(
     hub: Hub, teacher: Page, formgrader: FrameLocator, ada: Page, bob: Page
 ) -> None:
-    in_terminal(hub, TEACHER, "grading", "autograde", ASSIGNMENT, "--force")
+    in_terminal(hub, TEACHER, "grading", "autograde", ASSIGNMENT, "--student", BOB, "--force")
     click_in(teacher, formgrader, ASSIGNMENT, "generate-feedback")
     log = click_in(teacher, formgrader, ASSIGNMENT, "release-feedback")
     assert f"Released the feedback of {BOB}" in log
@@ -308,7 +308,7 @@ def test_what_was_graded_in_a_terminal_comes_back_too(
     in_terminal(hub, ADA, "nbgrader", "submit", ASSIGNMENT)
     click_in(teacher, formgrader, ASSIGNMENT, "collect")
     for words in (("autograde",), ("feedback",), ("hand-back", "--format", "exchange")):
-        in_terminal(hub, TEACHER, "grading", *words, ASSIGNMENT)
+        in_terminal(hub, TEACHER, "grading", *words, ASSIGNMENT, "--student", ADA)
     in_terminal(hub, ADA, "nbgrader", "fetch_feedback", ASSIGNMENT)
     pages = sorted((hub.homes / ADA / ASSIGNMENT / "feedback").glob("*/*.html"))
     assert len(pages) == 2
