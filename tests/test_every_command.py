@@ -20,7 +20,7 @@ from tests.servers import Server, why_no_server
 from tests.submissions import ASSIGNMENT, AUTOMATIC
 from tests.test_postgresql import ADA, DENIS, MARKS, said, use
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.all]
 RENÉE = "renée"
 WITHOUT_A_CLASS = {"build", "release", "book"}  # they make what everybody gets, and look at nobody's work
 
