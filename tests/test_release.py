@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 import nbformat
 import pytest
 
+from deploy.environment import SHARED
 from grading import exercises
 from grading.authoring import build, release, source
 from grading.course import ROOT
@@ -57,9 +58,10 @@ def test_the_wheel_is_helpers_and_its_corpora(made: tuple[Path, Path]) -> None:
         ("data", "etc", "ipython", "ipython_kernel_config.json"),  # where every kernel of the environment reads it
         ("data", "etc", "jupyter", "nbgrader_config.py"),  # and nbgrader, in whatever folder
     ]
+    shared = {f"{folder}/{file.name}": file for file, folder in SHARED.items()}
     for name, content in files(made[0]):
         if name.endswith(".py"):
-            assert content == (ROOT / name).read_bytes()
+            assert content == shared.get(name.partition(".data/data/")[2], ROOT / name).read_bytes()
 
 
 def test_the_zip_is_the_notebooks_and_the_wheel(made: tuple[Path, Path]) -> None:
