@@ -190,7 +190,8 @@ def is_right(page: str) -> bool | None:
     return ("1 of 1 points" in page) if page else None
 
 
-@pytest.mark.parametrize("way", ["command", *all_only("formgrader")])
+@pytest.mark.all
+@pytest.mark.parametrize("way", ["command", "formgrader"])
 def test_a_page_goes_back_to_the_attempt_that_it_is_about(course: Path, way: str) -> None:
     ada, back = Student(course, "ada"), "hand-back" if way == "command" else way
     ada.hands_in(WRONG)
@@ -219,6 +220,7 @@ def test_a_page_goes_back_to_the_attempt_that_it_is_about(course: Path, way: str
     assert [is_right(page) for page in ada.fetches()] == [False, True]
 
 
+@pytest.mark.all
 def test_one_exercise_of_a_newer_attempt_is_not_put_into_the_page_of_the_older(course: Path) -> None:
     ada = Student(course, "ada")
     ada.hands_in(WRONG)
@@ -232,6 +234,7 @@ def test_one_exercise_of_a_newer_attempt_is_not_put_into_the_page_of_the_older(c
     assert [one.state for one in autograde.run(autograde.Settings(Course(course), progress=False))] == [UNCHANGED]
 
 
+@pytest.mark.all
 def test_the_same_answers_handed_in_again_are_the_newer_attempts(course: Path) -> None:
     ada = Student(course, "ada")
     for _ in range(2):
@@ -243,6 +246,7 @@ def test_the_same_answers_handed_in_again_are_the_newer_attempts(course: Path) -
     assert [is_right(page) for page in ada.fetches()] == [None, True]
 
 
+@pytest.mark.all
 def test_a_newer_attempt_that_came_otherwise_is_not_given_to_the_older(course: Path) -> None:
     ada = Student(course, "ada")
     ada.hands_in(WRONG)
@@ -262,6 +266,7 @@ def test_a_newer_attempt_that_came_otherwise_is_not_given_to_the_older(course: P
 # --- odd submissions --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.all
 def test_a_renamed_notebook_and_one_with_another_beside_it_get_their_page(course: Path) -> None:
     ada, bob = Student(course, "ada"), Student(course, "bob")
     ada.hands_in(RIGHT, "my 00.ipynb")
@@ -276,6 +281,7 @@ def test_a_renamed_notebook_and_one_with_another_beside_it_get_their_page(course
         assert is_right(student.fetches()[-1])
 
 
+@pytest.mark.all
 def test_submissions_without_a_secret_stop_nobody(course: Path) -> None:
     secrets = {"bob": None, "cay": b"", "dan": b"\xff\xfe", "eve": b"x" * 5000}
     students = [Student(course, name) for name in ("ada", *secrets, "zoe")]
@@ -356,6 +362,7 @@ def test_nobody_can_date_work_back(course: Path) -> None:
     assert "No newer submission to collect: touched" in collect(course)
 
 
+@pytest.mark.all
 def test_an_answer_that_was_changed_after_the_due_date_is_late(course: Path) -> None:
     ada = Student(course, "ada")
     ada.hands_in(WRONG)
