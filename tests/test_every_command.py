@@ -85,7 +85,7 @@ def test_every_command(
         "similar": ([ASSIGNMENT], 0, "similar"),
         "solutions": ([ASSIGNMENT, "--early"], 0, "solutions"),
         "hand-back": ([ASSIGNMENT, "--format", "moodle"], 1, "of 3 students"),
-        "export": ([ASSIGNMENT, "--out", "-"], 0, f"{ADA},,,{ASSIGNMENT},{total},"),
+        "export": ([ASSIGNMENT, "--out", "-"], 0, f'"{ADA}","","","{ASSIGNMENT}","{total}",'),
         "doctor": ([str(work), "--no-copy"], 0, "nothing in the file had to be mended"),
         "grade": ([ASSIGNMENT], 0, "3 of 3 submissions have a mark"),
         "demo": (["--folder", str(tmp_path / "demo")], 2, "the demo would write its students into"),
