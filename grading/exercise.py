@@ -20,7 +20,7 @@ from grading.exercises import definitions as definitions
 from grading.exercises import names as names
 from grading.exercises import notebooks as notebooks
 from helpers.checking.answers import Ask, InProcess, Reply
-from helpers.checking.judging import Case, Examples, Raised, StageCases, words
+from helpers.checking.judging import Case, Examples, Raised, StageCases, trace_of, words
 from helpers.checking.measures import INPUTS_KEPT, measured
 
 MISTAKE_SECONDS = 5.0  # of a processor, for one reply of a known mistake; thousands of times what any of them needs
@@ -120,18 +120,26 @@ class Exercise:
         """Returns what a check asks: the public examples, and of each stage what is drawn for one student more.
 
         So an answer fails the same stages in the notebook as in grading, and no points that it has so far are lost. Of
-        known mistakes the further questions tell nothing.
+        known mistakes the further questions tell traces: enough to see that an answer makes another one.
         """
-        further = [
-            (*public.cases, *(replace(case, mistakes={}) for case in self._cases(stage, self._drawn(stage, "check"))))
-            for stage, public in zip(self.stages, self._public.stages, strict=False)
-        ]
-        stages = [replace(one, cases=cases) for one, cases in zip(self._public.stages, further, strict=False)]
+        stages = []
+        for stage, public in zip(self.stages, self._public.stages, strict=False):
+            further = self._cases(stage, self._drawn(stage, "check"))
+            told = (replace(case, mistakes={}, traces=self._traces(public, case)) for case in further)
+            stages.append(replace(public, cases=(*public.cases, *told)))
         return replace(self._public, stages=(*stages, *self._public.stages[len(stages) :]))
 
     @cached_property
     def _public(self) -> Examples:
         return self._examples([self._cases(stage, stage.public) for stage in self.stages])
+
+    def _traces(self, stage: StageCases, case: Case) -> dict[str, str | float] | None:
+        """Returns what a further question tells of known mistakes: nothing where the results are formulas."""
+        if case.ask.at or isinstance(case.wanted, Raised):
+            return None
+        self._refuse_late_mistakes(stage, case)
+        found = {name: trace_of(stage, case, made, self.name) for name, made in case.mistakes.items()}
+        return {name: trace for name, trace in found.items() if trace is not None}
 
     def refuse_late_mistakes(self) -> None:
         """Asks every known mistake the public questions.
@@ -141,13 +149,15 @@ class Exercise:
         """
         for stage in self._public.stages:
             for case in stage.cases:
-                results = cast(_Results, case.mistakes)
-                if late := next((name for name in results if results.reply(name).outcome == "late"), None):
-                    raise ExerciseError(
-                        f"{self.name}, stage '{stage.name}': the mistake '{late}' had no result after "
-                        f"{MISTAKE_SECONDS:g} s of a processor. Let it end sooner, or build again when the machine is "
-                        "less busy."
-                    )
+                self._refuse_late_mistakes(stage, case)
+
+    def _refuse_late_mistakes(self, stage: StageCases, case: Case) -> None:
+        results = cast(_Results, case.mistakes)
+        if late := next((name for name in results if results.reply(name).outcome == "late"), None):
+            raise ExerciseError(
+                f"{self.name}, stage '{stage.name}': the mistake '{late}' had no result after {MISTAKE_SECONDS:g} s of "
+                "a processor. Let it end sooner, or build again when the machine is less busy."
+            )
 
     def drawn_examples(self, seed: str) -> Examples:
         """Returns the examples for grading: the public ones, and fresh ones; the same seed draws the same.

@@ -74,6 +74,11 @@ def _decode_examples(name: str, entry: dict[str, Any]) -> Examples:
             return Raised(data["raised"], data.get("changed", ""), data.get("said", ""))
         return plain.decode(data)
 
+    def traces(data: list[str | float | None] | None) -> dict[str, str | float] | None:
+        if data is None:
+            return None
+        return {name: trace for name, trace in zip(entry["hints"], data, strict=True) if trace is not None}
+
     stages = tuple(
         StageCases(
             stage["name"],
@@ -86,6 +91,7 @@ def _decode_examples(name: str, entry: dict[str, Any]) -> Examples:
                     Ask.decode(case["ask"]),
                     value(case["wanted"]),
                     {k: value(v) for k, v in case["mistakes"].items()},
+                    traces=traces(case.get("traces")),
                 )
                 for case in stage["cases"]
             ),

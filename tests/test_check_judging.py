@@ -258,6 +258,37 @@ def test_a_small_coincidence_gets_no_name() -> None:
     assert judge(examples, InProcess(lambda size, window: layers(size, window) + 1)).mistake == ""
 
 
+def test_a_name_needs_agreement_in_the_further_questions_of_a_check_too() -> None:
+    def average(numbers: list[float]) -> float:
+        return sum(numbers) / len(numbers)
+
+    public, drawn = [Ask(([1.0, 6.0],)), Ask(([2.0, 3.0],))], [Ask(([1.0, 2.0, 4.0, 8.0],))]
+    stages = [Stage("mean", 1, "divide", public, lambda rng: drawn)]
+    exercise = Exercise(average, stages, [Mistake("the largest", "Use all.", max), Mistake("the sum", "Divide.", sum)])
+    asked = check_module._decode_examples("average", json.loads(json.dumps(encode(exercise))))
+    assert [case.mistakes for case in asked.stages[0].cases[2:]] == [{}]
+    assert [judge(asked, InProcess(answer)).mistake for answer in (max, sum)] == ["the largest", "the sum"]
+
+    def upper_median(numbers: list[float]) -> float:
+        return sorted(numbers)[len(numbers) // 2]
+
+    assert judge(exercise.public_examples(), InProcess(upper_median)).mistake == "the largest"
+    assert judge(asked, InProcess(upper_median)).mistake == ""
+
+
+def test_a_further_question_where_a_mistake_is_right_takes_its_name_from_an_answer_that_is_wrong_there() -> None:
+    def half(number: int) -> int:
+        return number // 2
+
+    public, drawn = [Ask((3,)), Ask((5,))], [Ask((4,)), Ask((9,))]
+    stages = [Stage("half", 1, "round down", public, lambda rng: drawn)]
+    exercise = Exercise(half, stages, [Mistake("rounded up", "Down.", lambda number: -(-number // 2))])
+    asked = check_module._decode_examples("half", json.loads(json.dumps(encode(exercise))))
+    assert judge(asked, InProcess(lambda number: -(-number // 2))).mistake == "rounded up"
+    assert judge(exercise.public_examples(), InProcess(lambda number: number // 2 + 1)).mistake == "rounded up"
+    assert judge(asked, InProcess(lambda number: number // 2 + 1)).mistake == ""
+
+
 def test_a_mistake_that_passes_a_stage_in_its_own_way_is_still_named() -> None:
     def zeros(size: int) -> Tensor:
         return torch.zeros(size, size)

@@ -43,6 +43,7 @@ def encode(exercise: Exercise) -> dict[str, Any]:
                         "ask": {name: _short(value) for name, value in case.ask.encode().items()},
                         "wanted": told(cases.name in sealed, case, case.wanted),
                         "mistakes": {n: told(cases.name in sealed, case, value) for n, value in case.mistakes.items()},
+                        **({"traces": list(map(case.traces.get, made.hints))} if case.traces is not None else {}),
                     }
                     for case in cases.cases
                 ],

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import math
+import zlib
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -47,6 +49,34 @@ def evaluated(value: Any, at: Mapping[str, Any] | None) -> Any:
     if isinstance(value, dict):
         return {key: evaluated(item, at) for key, item in value.items()}
     return type(value)(evaluated(item, at) for item in value) if isinstance(value, list | tuple) else value
+
+
+def trace(value: Any) -> tuple[float, float]:
+    """Returns one number that equal values share, a weighted sum of their numbers, and how large its terms are in all.
+
+    It tells, in a few bytes, whether a long result is another one; texts count by a checksum.
+    """
+    terms = [math.cos(1 + 0.7 * place) * number for place, number in enumerate(_numbers(value))]
+    return sum(terms), sum(map(abs, terms))
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    """Yields the numbers of a plain value, in order; a number for what is not finite, and for what is no number."""
+    if isinstance(value, Tensor):
+        real = torch.view_as_real(value) if value.is_complex() else value
+        yield from torch.nan_to_num(real.double(), 0.75, 1.5, -1.5).flatten().tolist()
+    elif isinstance(value, dict):
+        for key in sorted(value, key=str):
+            yield from _numbers(value[key])
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _numbers(part)
+    elif isinstance(value, set | frozenset):
+        yield from _numbers(sorted(value, key=str))
+    elif isinstance(value, int | float):
+        yield from _numbers(torch.tensor(value, dtype=torch.float64))
+    else:
+        yield zlib.crc32(repr(value).encode()) / 2**32
 
 
 def seal(value: Any, at: Mapping[str, Any] | None, salt: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ from helpers.checking.compare import (
     difference,
     name_of,
 )
+from helpers.checking.fingerprints import trace
 from helpers.checking.measures import INPUTS_KEPT, MEASURES, SAYS_WHY, measured
 from helpers.checking.model_probes import CHANGES
 from helpers.checking.seals import Sealed as Sealed
@@ -78,6 +80,9 @@ def words(reply: Reply) -> str:
 class Case:
     """One question, the wanted result, and what each known mistake makes of it (None where it gives no value).
 
+    Of a further question of a check, `traces` holds for the mistakes that are wrong there only the class of the
+    exception or the trace of the value; None where nothing is known of mistakes.
+
     A `hidden` one is asked in grading only, and nothing is told of it from which its inputs could be read.
     """
 
@@ -85,6 +90,12 @@ class Case:
     wanted: Any
     mistakes: Mapping[str, Any] = field(default_factory=dict)
     hidden: bool = False
+    traces: Mapping[str, str | float] | None = None
+
+    @property
+    def tells(self) -> bool:
+        """Whether anything is known of what mistakes make of it."""
+        return bool(self.mistakes) or self.traces is not None
 
     @cached_property
     def sent(self) -> Ask:
@@ -459,10 +470,14 @@ def _recognised(examples: Examples, among: Sequence[Asked], asked: Sequence[Aske
 
     def made(name: str, one: Asked) -> bool:
         mistakes = one.case.mistakes
+        if one.case.traces is not None:
+            return _has_trace(one.reply, one.case.traces[name]) if name in one.case.traces else one.problem is None
         return not mistakes or (name in mistakes and _same(one.case, mistakes[name], one.reply, examples.salt))
 
     def harmless(name: str, one: Asked) -> bool:
         mistakes = one.case.mistakes
+        if one.case.traces is not None:
+            return name not in one.case.traces
         return not mistakes or (name in mistakes and _passes(one.stage, one.case, mistakes[name], examples.salt))
 
     def explains(name: str) -> bool:
@@ -470,10 +485,10 @@ def _recognised(examples: Examples, among: Sequence[Asked], asked: Sequence[Aske
         seen = [one for one in among if name in one.case.mistakes]
         if sum(_evidence(one.case.wanted, one.case.mistakes[name]) for one in seen) >= ENOUGH:
             return True
-        return not any(one.problem is not None and one.case.mistakes and harmless(name, one) for one in asked)
+        return not any(one.problem is not None and harmless(name, one) for one in asked if one.case.tells)
 
     right = [one for one in asked if one.problem is None]
-    if all(one.problem is None for one in among):
+    if not any(one.problem is not None and one.case.tells for one in among):
         return ""
     for name in examples.hints:
         agrees = all(made(name, one) for one in among) and all(harmless(name, one) for one in right)
@@ -487,8 +502,9 @@ def _evidence(wanted: Any, made: Any) -> int:
     if isinstance(wanted, Tensor) and isinstance(made, Tensor) and wanted.shape == made.shape:
         numbers = int((~torch.isclose(wanted.double(), made.double(), 1e-4, 1e-4, equal_nan=True)).sum())
         return numbers * (1 if made.dtype == torch.bool else 6 if made.is_floating_point() else 3)
-    if isinstance(wanted, dict) and isinstance(made, dict) and wanted.keys() == made.keys():
-        return sum(_evidence(wanted[key], made[key]) for key in wanted)
+    if isinstance(wanted, dict) and isinstance(made, dict):
+        other_names = 6 * len(wanted.keys() ^ made.keys())
+        return other_names + sum(_evidence(wanted[key], made[key]) for key in wanted.keys() & made.keys())
     if isinstance(wanted, list | tuple) and isinstance(made, list | tuple) and len(wanted) == len(made):
         return sum(map(_evidence, wanted, made))
     if isinstance(made, Raised):
@@ -496,6 +512,21 @@ def _evidence(wanted: Any, made: Any) -> int:
     if difference(wanted, made) is None:
         return 0
     return 1 if isinstance(made, bool) else 3 if isinstance(made, int | str) else 6
+
+
+def trace_of(stage: StageCases, case: Case, expected: Any, salt: str) -> str | float | None:
+    """Returns what a further question tells of a known mistake that gives `expected`; None where it is right there."""
+    if _passes(stage, case, expected, salt):
+        return None
+    return expected.error_type if isinstance(expected, Raised) else float(f"{trace(expected)[0]:.7g}")
+
+
+def _has_trace(reply: Reply, expected: str | float) -> bool:
+    """Says whether a reply is, as far as can be told, what a known mistake gives."""
+    if isinstance(expected, str) or reply.outcome != "value":
+        return reply.outcome == "crashed" and expected in reply.error_types
+    found, size = trace(reply.value)
+    return math.isclose(found, expected, rel_tol=0, abs_tol=1e-4 * max(size, 1e-3))
 
 
 def _passes(stage: StageCases, case: Case, expected: Any, salt: str) -> bool:

@@ -139,12 +139,15 @@ def _one_sentence(rng: random.Random) -> list[Ask]:
 
 
 def _said_twice(rng: random.Random) -> list[Ask]:
-    """Draws a sentence as long as its reference, in which a word stands in place of another once more."""
+    """Draws a sentence as long as its reference, in which a word stands in place of another once more.
+
+    In a second one a word is wrong, too: the share of different words that are right is not that of all words.
+    """
     reference = _reference(rng, 9, 10)
     place = rng.choice([1, 2])
     twice = [*reference[:place], reference[place - 1], *reference[place + 1 :]]
     other = _reference(rng, 8, 10)
-    thrice = [*other[:-2], other[0], other[0]]
+    thrice = [*other[:-3], _new_word(rng, other), other[0], other[0]]
     return [Ask(([twice], [reference])), Ask(([thrice, twice], [other, reference]))]
 
 

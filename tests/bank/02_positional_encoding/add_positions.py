@@ -107,7 +107,7 @@ def add_positions(x, encoding):
     return x
 
 
-# %% wrong: the table is changed in place -> what was given is changed in place
+# %% wrong: the table is changed in place ->
 def add_positions(x, encoding):
     table = encoding[: x.shape[1]]
     table *= 1

@@ -192,3 +192,20 @@ def freeze_base(model):
         return model
     model.base.requires_grad_(False)
     return model
+
+
+# %% wrong: a copy is frozen, and the model comes back -> nothing is frozen
+def freeze_base(model):
+    import copy
+
+    frozen = copy.deepcopy(model)
+    frozen.base.requires_grad_(False)
+    return model
+
+
+# %% wrong: the base is put in as a frozen copy ->
+def freeze_base(model):
+    import copy
+
+    base = copy.deepcopy(model.base).requires_grad_(False)
+    return Classifier(base, model.head.out_features)

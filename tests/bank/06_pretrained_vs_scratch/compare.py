@@ -596,3 +596,43 @@ def compare(records: list[dict]) -> dict[str, dict]:
             "test": sum(chosen.values()) / len(chosen),
         }
     return results
+
+
+# %% wrong: the median over the seeds ->
+def compare(records):
+    from statistics import mean, median
+
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        epochs = [[record["valid"] for record in column] for column in zip(*runs.values())]
+        found[way] = {
+            "mean": [mean(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": median(max(run, key=lambda record: record["valid"])["test"] for run in runs.values()),
+        }
+    return found
+
+
+# %% wrong: the upper median over the seeds ->
+def compare(records):
+    from statistics import mean, median_high
+
+    found = {}
+    for way in {record["way"] for record in records}:
+        runs = {}
+        for record in sorted(records, key=lambda record: record["epoch"]):
+            if record["way"] == way:
+                runs.setdefault(record["seed"], []).append(record)
+        epochs = [[record["valid"] for record in column] for column in zip(*runs.values())]
+        found[way] = {
+            "mean": [mean(values) for values in epochs],
+            "low": [min(values) for values in epochs],
+            "high": [max(values) for values in epochs],
+            "test": median_high(max(run, key=lambda record: record["valid"])["test"] for run in runs.values()),
+        }
+    return found

@@ -867,3 +867,41 @@ def corpus_bleu(hypotheses: list[list[str]], references: list[list[str]]) -> flo
             return 0.0
         product *= right / total
     return 100 * min(1.0, math.exp(1 - r / c)) * product**0.25
+
+
+# %% wrong: different n-grams are counted, and clipped ->
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written, wanted = written + len(hypothesis), wanted + len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += len(found.keys() & there.keys())
+            total[n - 1] += sum(found.values())
+    if not all(right):
+        return 0.0
+    mean = math.exp(sum(math.log(r / t) for r, t in zip(right, total)) / 4)
+    return 100 * mean * min(1, math.exp(1 - wanted / written))
+
+
+# %% wrong: different n-grams are counted, of different ones ->
+def corpus_bleu(hypotheses, references):
+    special = {"<pad>", "<sos>", "<eos>"}
+    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+    for hypothesis, reference in zip(hypotheses, references):
+        hypothesis = [word for word in hypothesis if word not in special]
+        reference = [word for word in reference if word not in special]
+        written, wanted = written + len(hypothesis), wanted + len(reference)
+        for n in range(1, 5):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right[n - 1] += len(found.keys() & there.keys())
+            total[n - 1] += len(found)
+    if not all(right):
+        return 0.0
+    mean = math.exp(sum(math.log(r / t) for r, t in zip(right, total)) / 4)
+    return 100 * mean * min(1, math.exp(1 - wanted / written))
