@@ -40,7 +40,7 @@ def encode(exercise: Exercise) -> dict[str, Any]:
                 **{name: getattr(cases, name) for name in ("measure", "cost", "decisive") if getattr(cases, name)},
                 "cases": [
                     {
-                        "ask": {name: _short(value) for name, value in case.ask.encode().items()},
+                        "ask": {name: _short(value, ASKED) for name, value in case.ask.encode().items()},
                         "wanted": told(cases.name in sealed, case, case.wanted),
                         "mistakes": {n: told(cases.name in sealed, case, value) for n, value in case.mistakes.items()},
                         **({"traces": list(map(case.traces.get, made.hints))} if case.traces is not None else {}),
@@ -53,8 +53,11 @@ def encode(exercise: Exercise) -> dict[str, Any]:
     } | ({"kept": made.kept} if made.kept else {})
 
 
-def _short(data: Any) -> Any:
-    """Returns encoded data with tensors as lists of numbers of nine digits, as single precision has."""
+ASKED, TOLD = 9, 7  # digits: a question is the same number as in grading; results are compared to five digits
+
+
+def _short(data: Any, digits: int = TOLD) -> Any:
+    """Returns encoded data with tensors as lists of numbers of so many digits; nine are all of single precision."""
     if isinstance(data, dict) and "tensor" in data:
         tensor: Tensor = plain.decode(data)
         if tensor.is_complex():
@@ -62,16 +65,16 @@ def _short(data: Any) -> Any:
         return {
             "tensor": data["tensor"],
             "shape": data["shape"],
-            "values": [_digits(v) for v in tensor.flatten().tolist()],
+            "values": [_rounded(v, digits) for v in tensor.flatten().tolist()],
         }
     if isinstance(data, dict):
-        return {key: _short(value) for key, value in data.items()}
-    return [_short(value) for value in data] if isinstance(data, list) else data
+        return {key: _short(value, digits) for key, value in data.items()}
+    return [_short(value, digits) for value in data] if isinstance(data, list) else data
 
 
-def _digits(value: Any) -> Any:
+def _rounded(value: Any, digits: int) -> Any:
     if isinstance(value, float):
-        return float(f"{value:.9g}") if math.isfinite(value) else str(value)
+        return float(f"{value:.{digits}g}") if math.isfinite(value) else str(value)
     return int(value)
 
 

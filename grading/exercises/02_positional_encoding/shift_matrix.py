@@ -79,8 +79,7 @@ EXERCISE = Exercise(
             "one pair: a rotation by the offset",
             1,
             "sin(p + k) = sin p cos k + cos p sin k: the factors of sin p and cos p are the first row of R. Then do "
-            "the "
-            "same for cos(p + k).",
+            "the same for cos(p + k). A negative offset has a negative angle: the signs of the sines turn round.",
             [_shift(1, 2), _shift(-2, 2), _shift(1000, 2)],
             lambda rng: [*_draw_offsets(2)(rng), _shift(rng.choice([-1, 1]) * rng.randint(600, 2000), 2)],
             tolerance=1e-3,

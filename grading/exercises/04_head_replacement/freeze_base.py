@@ -118,9 +118,10 @@ EXERCISE = Exercise(
     [
         Mistake(
             "nothing is frozen",
-            "Every parameter still learns. A module has no flag of its own: `model.base.requires_grad = False` only "
-            "makes a new attribute, and eval() turns off dropout. Use requires_grad_(False), or set the flag of each "
-            "parameter.",
+            "Every parameter of the model that comes back still learns. A frozen copy freezes only itself, no_grad() "
+            "only what runs inside of it, and eval() turns off dropout. A module has no flag of its own: "
+            "`model.base.requires_grad = False` only makes a new attribute. Use requires_grad_(False), or set the flag "
+            "of each parameter.",
             lambda model: model,
         ),
         Mistake(

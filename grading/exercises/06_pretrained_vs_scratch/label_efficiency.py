@@ -139,7 +139,8 @@ EXERCISE = Exercise(
         Stage(
             "several seeds",
             0.5,
-            "Take the mean over the seeds first, and compare the mean with what is wanted.",
+            "Take the mean over the seeds first, and compare the mean with what is wanted. There are as many seeds as "
+            "records say, not always the same number.",
             fixed(_several_seeds, 2),
             _several_seeds,
             decisive=True,

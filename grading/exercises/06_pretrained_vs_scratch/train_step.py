@@ -232,7 +232,8 @@ EXERCISE = Exercise(
         Stage(
             "it returns the loss of a language model",
             0.25,
-            "cross_entropy takes the logits as they are, (k, V), and k targets: flatten both to k = b * n rows.",
+            "cross_entropy takes the logits as they are, (k, V), and k targets: flatten both to k = b * n rows. The "
+            "loss is that of the weights before the step.",
             [_step_ask(_language_model(1), _batch([[4, 5, 6], [7, 8, 9]]))],
             lambda rng: [_step_ask(_language_model(seed_from(rng)), _batch(_texts(rng, [5, 5, 5])))],
         ),
@@ -280,8 +281,8 @@ EXERCISE = Exercise(
         Stage(
             "a long gradient is scaled down to length 1",
             0.75,
-            "nn.utils.clip_grad_norm_(model.parameters(), 1.0), when the gradients are there and not yet used. What is "
-            "frozen stays frozen, and has no part in the length.",
+            "nn.utils.clip_grad_norm_(model.parameters(), 1.0), when the gradients are there and not yet used. What is"
+            " frozen stays frozen, and has no part in the length. A shorter gradient stays as it is.",
             [_long(1), _long(2, groups=2), _frozen(6), _tied(1)],
             _too_long,
         ),

@@ -226,7 +226,8 @@ EXERCISE = Exercise(
         Stage(
             "all chance comes from the generator",
             0.5,
-            "Give generator=generator to torch.rand and to torch.randint, so that the same seed hides the same words.",
+            "Give generator=generator to torch.rand and to torch.randint, so that the same seed hides the same words. "
+            "Seed nothing yourself: the next call with this generator hides others.",
             [_hide("", SEVERAL, 6, 0.5, take="seeds")],
             lambda rng: [_hide("", SEVERAL, seed_from(rng), rng.choice(SHARES), take="seeds")],
         ),

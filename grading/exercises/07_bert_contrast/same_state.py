@@ -208,8 +208,8 @@ EXERCISE = Exercise(
             "rounding is no difference, a small influence is one",
             1,
             "Two runs may differ by 1e-6 by rounding. A single word far away in 60 may move a state by less than a "
-            "hundredth. Choose a tolerance in between. And a text compared with itself has the same states in any "
-            "model.",
+            "hundredth. Choose a tolerance in between. Compare each number, not only the direction. And a text "
+            "compared with itself has the same states in any model.",
             [
                 _rounded(NEAR_ZERO[0]),
                 _rounded(ROUNDED_APART[0]),

@@ -208,7 +208,8 @@ EXERCISE = Exercise(
         Stage(
             "a threshold from dev, coverage and risk on test",
             1,
-            "Try each confidence of dev as the threshold and take the lowest whose risk on dev is at most max_risk.",
+            "Try each confidence of dev as the threshold and take the lowest whose risk on dev is at most max_risk. "
+            "The risk counts only those who get an answer.",
             both(_drawn_rule(_steady), _draw_ends)(random.Random(1)),
             both(_drawn_rule(_steady), _draw_ends),
             decisive=True,

@@ -277,8 +277,9 @@ EXERCISE = Exercise(
         Stage(
             "short and long sentences",
             1,
-            "A sentence that has ended stays in the list of the finished ones; divide the sum of its log-probabilities "
-            "by the number of words written, <eos> among them, before you compare.",
+            "A sentence that has ended stays in the list of the finished ones; divide the sum of its log-probabilities"
+            " by the number of words written, <eos> among them, before you compare. A width may be larger than the "
+            "number of words there are.",
             [
                 _ask(known)
                 for known in (

@@ -155,8 +155,8 @@ EXERCISE = Exercise(
         _stage(
             "several new tokens at once",
             0.75,
-            "Each of them sees all that was read before, and of the new ones itself and those before it: the last n "
-            "rows of the causal mask of all m tokens.",
+            "Their positions go on from the number of tokens read before. Each of them sees all that was read before, "
+            "and of the new ones itself and those before it: the last n rows of the causal mask of all m tokens.",
             _some_more,
         ),
     ],

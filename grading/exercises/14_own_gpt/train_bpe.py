@@ -199,7 +199,8 @@ EXERCISE = Exercise(
         _stage(
             "it ends when nothing is left to merge",
             0.5,
-            "Go on while there are pairs, even such as occur once; when every word is one piece, return what you have.",
+            "Go on while there are pairs, even such as occur once; when every word is one piece, return what you have."
+            " A pair that overlaps with itself, as in aaa, is merged from the left.",
             "end",
         ),
     ],
