@@ -203,7 +203,7 @@ def freeze_base(model):
     return model
 
 
-# %% wrong: the base is put in as a frozen copy ->
+# %% wrong: the base is put in as a frozen copy -> the head is a new one
 def freeze_base(model):
     import copy
 

@@ -330,15 +330,7 @@ def accuracy(model, loader):
     return float(Fraction(sum(x == y for x, y in both), len(both)))
 
 
-# %% wrong: predict of the course, and targets in the order of the batches ->
-def accuracy(model, loader):
-    from helpers.training import predict
-
-    classes = predict(model, loader).argmax(dim=-1)
-    return (classes == torch.cat([batch.target for batch in loader])).double().mean().item()
-
-
-# %% wrong: a function of one's own that puts the mode back, asked without lengths ->
+# %% wrong: a function of one's own that puts the mode back, asked without lengths -> the last row in place of the last real token
 def accuracy(model, loader):
     def predict(batch):
         was = model.training
