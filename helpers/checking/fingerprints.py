@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import zlib
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -56,15 +55,16 @@ def trace(value: Any) -> tuple[float, float]:
 
     It tells, in a few bytes, whether a long result is another one; texts count by a checksum.
     """
-    terms = [math.cos(1 + 0.7 * place) * number for place, number in enumerate(_numbers(value))]
-    return sum(terms), sum(map(abs, terms))
+    numbers = torch.cat([torch.zeros(0, dtype=torch.float64), *_numbers(value)])
+    terms = torch.cos(1 + 0.7 * torch.arange(len(numbers), dtype=torch.float64)) * numbers
+    return terms.sum().item(), terms.abs().sum().item()
 
 
-def _numbers(value: Any) -> Iterator[float]:
+def _numbers(value: Any) -> Iterator[Tensor]:
     """Yields the numbers of a plain value, in order; a number for what is not finite, and for what is no number."""
     if isinstance(value, Tensor):
         real = torch.view_as_real(value) if value.is_complex() else value
-        yield from torch.nan_to_num(real.double(), 0.75, 1.5, -1.5).flatten().tolist()
+        yield torch.nan_to_num(real.detach().double(), 0.75, 1.5, -1.5).flatten()
     elif isinstance(value, dict):
         for key in sorted(value, key=str):
             yield from _numbers(value[key])
@@ -73,10 +73,10 @@ def _numbers(value: Any) -> Iterator[float]:
             yield from _numbers(part)
     elif isinstance(value, set | frozenset):
         yield from _numbers(sorted(value, key=str))
-    elif isinstance(value, int | float):
-        yield from _numbers(torch.tensor(value, dtype=torch.float64))
+    elif isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**53):
+        yield from _numbers(torch.tensor([value], dtype=torch.float64))
     else:
-        yield zlib.crc32(repr(value).encode()) / 2**32
+        yield torch.tensor([zlib.crc32(repr(value).encode()) / 2**32], dtype=torch.float64)
 
 
 def seal(value: Any, at: Mapping[str, Any] | None, salt: str) -> Any:
