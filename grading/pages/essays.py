@@ -96,7 +96,7 @@ def _read_marks(asked: Question, body: bytes) -> list[Given]:
     """
     try:
         sent = [
-            (*(str(one[part]) for part in ("key", "points", "comment", "seen")), bool(one.get("again")))
+            (str(one["key"]), str(one["points"]), str(one["comment"]), bool(one.get("again")), str(one["seen"]))
             for one in json.loads(body)["marks"]
         ]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
@@ -105,7 +105,7 @@ def _read_marks(asked: Question, body: bytes) -> list[Given]:
         raise web.HTTPError(HTTPStatus.BAD_REQUEST)
     return [
         Given(key, replace(essays.read_mark(asked, points, comment), again=again), seen)
-        for key, points, comment, seen, again in sent
+        for key, points, comment, again, seen in sent
     ]
 
 
