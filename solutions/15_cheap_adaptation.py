@@ -716,7 +716,7 @@ for name, merge in ways.items():
     print(f"{name:30} perplexity {before:5.2f}, after reading 5 % again {after:5.2f}")
 
 # %% [markdown]
-# Half of the keys and values are gone. Without training that costs much: from 3.62 to 5.13 in our run with the first head alone, to 11.21 with the mean, though the mean has something of both. The mean of two matrices that were never trained to fit each other fits neither. Some eighty steps later both stand at 4.08: most of the damage is healed, though not all of it. The unchanged model gains nothing from the same steps
+# Half of the keys and values are gone. Without training that costs much: from 3.62 to 5.13 in our run with the first head alone, to 11.15 with the mean, though the mean has something of both. The mean of two matrices that were never trained to fit each other fits neither. Some eighty steps later both stand at 4.08: most of the damage is healed, though not all of it. The unchanged model gains nothing from the same steps
 # (3.69), so it is not just more training. In the paper the mean does best after training, before a single head; the models there are far larger, and in ours the two end alike. With one layer of two heads, merged into one, ours is also the hardest case: 8 groups of 32 heads leave much more.
 #
 # ## 8. Heads that copy

@@ -243,10 +243,11 @@ def counts(course: Course, assignments: Sequence[str] = ()) -> list[Count]:
     Raises:
         CourseError: when there is no gradebook, or an assignment is not in it.
     """
-    from nbgrader import api
-
     for name in assignments:
         course.refuse_unknown(name)
+
+    from nbgrader import api
+
     made = []
     with _opened(course) as db:
         known = sorted(name for (name,) in db.query(api.Assignment.name))
