@@ -240,6 +240,7 @@ EXERCISE = Exercise(
                 _learned(4, 2, 2, 3, 6),
                 _learned(1, 2, 5, 3, 7),
                 _fixed(2, 3, 4, 3, 8),
+                _learned(2, 3, 8, 4, 12),  # through which most gradients pass, so that a kept table is asked for them
             ],
             _draw_calls,
             decisive=True,
