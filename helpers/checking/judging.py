@@ -151,6 +151,7 @@ class Asked:
     case: Case
     reply: Reply
     problem: str | None
+    apart: bool = False  # it was asked with copies of its inputs, since the answer changes them
 
 
 def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, *, hidden: bool = False) -> Verdict:
@@ -280,11 +281,12 @@ def _with_inputs_apart(
         return list(asked)
     fails, found = set[int](), list[Asked]()
     for one in asked:
-        if one.problem is not None and one.stage.measure != INPUTS_KEPT and id(one.stage) not in fails:
+        of_inputs = one.stage.measure == INPUTS_KEPT or one.case.ask.take == "mode"
+        if one.problem is not None and not of_inputs and id(one.stage) not in fails:
             case = replace(one.case, ask=replace(one.case.ask, apart=True))
             (again,) = _ask(examples, [replace(one.stage, cases=(case,))], answer, end - answer.spent())
             if again.problem is None:
-                one = replace(one, reply=again.reply, problem=None)
+                one = replace(one, reply=again.reply, problem=None, apart=True)
             else:
                 fails.add(id(one.stage))
         found.append(one)
@@ -471,7 +473,9 @@ def _recognised(examples: Examples, among: Sequence[Asked], asked: Sequence[Aske
     def made(name: str, one: Asked) -> bool:
         mistakes = one.case.mistakes
         if one.case.traces is not None:
-            return _has_trace(one.reply, one.case.traces[name]) if name in one.case.traces else one.problem is None
+            if name in one.case.traces:
+                return _has_trace(one.reply, one.case.traces[name])
+            return one.problem is None or one.stage.view != "values"  # what else is in such a result is not known
         return not mistakes or (name in mistakes and _same(one.case, mistakes[name], one.reply, examples.salt))
 
     def harmless(name: str, one: Asked) -> bool:
@@ -482,19 +486,26 @@ def _recognised(examples: Examples, among: Sequence[Asked], asked: Sequence[Aske
 
     def explains(name: str) -> bool:
         """Says whether a mistake is wrong wherever the answer is, or agrees in so much that it is no coincidence."""
-        seen = [one for one in among if name in one.case.mistakes]
-        if sum(_evidence(one.case.wanted, one.case.mistakes[name]) for one in seen) >= ENOUGH:
-            return True
-        return not any(one.problem is not None and harmless(name, one) for one in asked if one.case.tells)
+        strays = any(one.problem is not None and harmless(name, one) for one in asked if one.case.tells)
+        return not strays or _evidence_for(name, known) >= ENOUGH
 
-    right = [one for one in asked if one.problem is None]
-    if not any(one.problem is not None and one.case.tells for one in among):
+    known = [one for one in among if not one.apart]  # with copies of the inputs no mistake was asked
+    right = [one for one in asked if one.problem is None and not one.apart]
+    if not any(one.problem is not None and one.case.tells for one in known):
         return ""
     for name in examples.hints:
-        agrees = all(made(name, one) for one in among) and all(harmless(name, one) for one in right)
+        agrees = all(made(name, one) for one in known) and all(harmless(name, one) for one in right)
         if agrees and (len(among) == len(asked) or explains(name)):
             return name
     return ""
+
+
+def _evidence_for(name: str, among: Sequence[Asked]) -> float:
+    """Returns about how many bits of these results are a known mistake's alone; a trace tells as much as a result."""
+    seen = [one for one in among if name in one.case.mistakes]
+    traced = sum(name in (one.case.traces or ()) for one in among)
+    evidence = sum(_evidence(one.case.wanted, one.case.mistakes[name]) for one in seen)
+    return evidence * (1 + traced / len(seen)) if seen else 0.0
 
 
 def _evidence(wanted: Any, made: Any) -> int:
