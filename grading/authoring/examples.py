@@ -87,8 +87,9 @@ def same(first: Any, second: Any, size: float = 1.0) -> bool:
     The terms of a trace are not known here, so that it counts as a sum of large ones.
     """
     if isinstance(first, dict) and isinstance(second, dict):
-        sizes = {"traces": TERMS}
-        return first.keys() == second.keys() and all(same(first[key], second[key], sizes.get(key, 1.0)) for key in first)
+        if first.keys() != second.keys():
+            return False
+        return all(same(first[key], second[key], TERMS if key == "traces" else 1.0) for key in first)
     if isinstance(first, list) and isinstance(second, list):
         size = max([size, *(abs(one) for one in first if isinstance(one, float) and math.isfinite(one))])
         return len(first) == len(second) and all(same(one, two, size) for one, two in zip(first, second, strict=True))
