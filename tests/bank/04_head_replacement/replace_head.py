@@ -135,7 +135,7 @@ def replace_head(model, n_classes):
     return {name: weight for name, weight in model.state_dict().items() if name.startswith("base.")}
 
 
-# %% wrong: copies the base but freezes the old one -> the old model is changed
+# %% wrong: copies the base but freezes the old one ->
 def replace_head(model, n_classes):
     classifier = Classifier(copy.deepcopy(model.base), n_classes)
     model.requires_grad_(False)

@@ -79,7 +79,7 @@ def same_state(model, first, second, position):
     return float((one - two).abs().max())
 
 
-# %% wrong: always True -> what follows is never read
+# %% wrong: always True ->
 def same_state(model, first, second, position):
     return True
 
