@@ -272,7 +272,7 @@ def said(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, dict[str, dict[str, str]]]:
     """What `check` says in each notebook of this run where its student works, and the errors of its cells."""
-    tests = [item for item in request.session.items if isinstance(item, pytest.Function)]
+    tests = [item for item in request.session.items if isinstance(item, pytest.Function) and item.path == request.path]
     asked = {test.callspec.params["name"] for test in tests if "said" in test.fixturenames}
     names = [name for name in HABITS if name in asked]
     folders = [put(tmp_path_factory.mktemp("work") / name, name) for name in names]
