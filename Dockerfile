@@ -20,6 +20,6 @@ USER $NB_UID
 ENV HOME=/home/$NB_USER USER=$NB_USER
 WORKDIR /home/$NB_USER
 # work/ is the student's own copy; a home that a hub mounts over this one has neither, and fetches.
-RUN cp -r /srv/course/notebooks . && python -m helpers work
+RUN cp -r /srv/course/notebooks . && python -m tutor work
 EXPOSE 8888
 CMD ["jupyter", "lab", "--ip=0.0.0.0", "--no-browser", "work"]

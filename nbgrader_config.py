@@ -6,7 +6,7 @@ from nbconvert.preprocessors import ClearMetadataPreprocessor
 from nbgrader import preprocessors
 
 from grading.autograder.preprocessors import MendCells, SandboxedExecute, SaveMarks, TakeAnswers
-from helpers import validating
+from tutor import validating
 
 c = get_config()  # noqa: F821 - nbgrader defines it when it reads this file
 validating.configure(c)

@@ -29,14 +29,15 @@ from pathlib import Path
 
 import nbformat
 
-from grading import exercise, sandbox
+from grading import sandbox
 from grading.authoring import bank
 from grading.autograder import run as autograde
 from grading.autograder.outcome import Outcome
 from grading.autograder.pool import WORKER_BYTES
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
-from grading.course import ROOT, Course
+from grading.definitions import catalogue
+from grading.folder.course import ROOT, Course
 
 
 @dataclass
@@ -184,7 +185,7 @@ def parts(outcomes: list[Outcome]) -> dict[str, float]:
 def each_notebook(count: int, workers: int) -> None:
     """Prints for each notebook where the time of one submission goes, the safe way."""
     header: tuple[str, ...] = ()
-    for assignment in exercise.notebooks():
+    for assignment in catalogue.notebooks():
         with tempfile.TemporaryDirectory(prefix="benchmark-") as name:
             make_class(Path(name), assignment, count)
             spent, outcomes = safe(Path(name), assignment, workers)

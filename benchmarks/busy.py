@@ -30,7 +30,7 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from deploy.environment import KERNELS
-from grading.course import ROOT, Course
+from grading.folder.course import ROOT, Course
 from helpers.threads import SETTINGS
 
 NOTEBOOK = "01_causal_mask"

@@ -26,7 +26,6 @@ from pathlib import Path
 from distributed import Worker
 
 from benchmarks.autograde import make_class
-from grading import exercise as exercises
 from grading import sandbox
 from grading.autograder import pool
 from grading.autograder import run as autograde
@@ -38,7 +37,8 @@ from grading.autograder.graded_notebook import load_master
 from grading.autograder.penalties import LatePenalties
 from grading.autograder.seeds import seed_of
 from grading.autograder.submission import Master, read
-from grading.course import ROOT, Course
+from grading.definitions import exercise as exercises
+from grading.folder.course import ROOT, Course
 from grading.sandbox.fork_server import ForkServer
 
 MACHINES = (1, 10, 100)

@@ -38,8 +38,8 @@ from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.penalties import LatePenalties
 from grading.autograder.pool import Job
 from grading.autograder.submission import Master
-from grading.course import Course
-from grading.errors import CourseError
+from grading.folder.course import Course
+from grading.folder.errors import CourseError
 from tests.servers import Server, why_no_server
 
 RECORDED = 12  # submissions that are graded once

@@ -22,7 +22,7 @@ import nbformat
 from grading.autograder import run as autograde
 from grading.autograder.outcome import GRADED, Outcome
 from grading.classroom import demo
-from grading.course import ROOT, Course
+from grading.folder.course import ROOT, Course
 from grading.sandbox.fork_server import ForkServer
 from tests.hostile.costs import CASES
 from tests.submissions import ASSIGNMENT, cell, released

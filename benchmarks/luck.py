@@ -12,12 +12,12 @@ import argparse
 import sys
 import time
 
-from grading import exercise
 from grading.authoring import bank
-from grading.exercise import Exercise
-from helpers.checking.judging import Examples, judge
-from helpers.checking.verdict import Verdict
+from grading.definitions import catalogue, exercise
+from grading.definitions.exercise import Exercise
 from tests.kept import PATIENCE, AskedOnce
+from tutor.checking.judging import Examples, judge
+from tutor.checking.verdict import Verdict
 
 
 def unlucky(answer: bank.BankAnswer, public: Verdict, graded: list[Verdict], full: float) -> bool:
@@ -55,8 +55,8 @@ def main() -> None:
     parser.add_argument("--students", type=int, default=20)
     options = parser.parse_args()
     found = 0
-    for notebook in exercise.notebooks():
-        for name in exercise.names(notebook) if notebook.startswith(options.notebook) else ():
+    for notebook in catalogue.notebooks():
+        for name in catalogue.names(notebook) if notebook.startswith(options.notebook) else ():
             if options.exercise in ("", name):
                 found += examine(notebook, exercise.load_one(notebook, name), options.students)
     sys.exit(bool(found))

@@ -21,10 +21,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(Path.cwd()))
 
-from grading import exercise  # noqa: E402 - of the checkout that this process stands in
 from grading.authoring import bank  # noqa: E402
-from helpers.checking.answers import InProcess  # noqa: E402
-from helpers.checking.judging import judge  # noqa: E402
+from grading.definitions import catalogue, exercise  # noqa: E402
+from tutor.checking.answers import InProcess  # noqa: E402
+from tutor.checking.judging import judge  # noqa: E402
 
 
 def spent(act: Callable[[], Any]) -> tuple[float, Any]:
@@ -66,7 +66,8 @@ def main() -> None:
     parser.add_argument("--against", type=Path, help="another checkout of the course, to compare with")
     parser.add_argument("--json", action="store_true", help="only the two numbers, of one notebook, in this process")
     options = parser.parse_args()
-    chosen = [name for name in exercise.notebooks() if not options.notebook or name.startswith(tuple(options.notebook))]
+    wanted = tuple(options.notebook) or ""
+    chosen = [name for name in catalogue.notebooks() if name.startswith(wanted)]
     if options.json:
         print(json.dumps(measure(chosen[0], options.students)))
         return

@@ -17,13 +17,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
-from grading import exercise
 from grading.authoring import bank
-from grading.exercise import Exercise
-from helpers.checking.answers import InProcess
-from helpers.checking.clock import TooSlow, time_limit
-from helpers.checking.judging import judge
-from helpers.checking.verdict import Verdict
+from grading.definitions import catalogue, exercise
+from grading.definitions.exercise import Exercise
+from tutor.checking.answers import InProcess
+from tutor.checking.clock import TooSlow, time_limit
+from tutor.checking.judging import judge
+from tutor.checking.verdict import Verdict
 
 SECONDS = 10.0  # for one answer, which may never end
 STUDENTS = ("ada", "blaise")
@@ -158,8 +158,8 @@ def main() -> None:
     parser.add_argument("--answers", type=int, default=1, help="how many right answers get slips")
     options = parser.parse_args()
     lossy = False
-    for notebook in exercise.notebooks():
-        for name in exercise.names(notebook) if notebook.startswith(options.notebook) else ():
+    for notebook in catalogue.notebooks():
+        for name in catalogue.names(notebook) if notebook.startswith(options.notebook) else ():
             if options.exercise in ("", name):
                 lossy |= examine(notebook, exercise.load_one(notebook, name), options.answers)
     sys.exit(lossy)

@@ -287,7 +287,7 @@ def start(module: Sequence[str], variables: Mapping[str, str], folder: Path) -> 
 def open_lab(course: Path, rest: Sequence[str], variables: dict[str, str], *, student: bool) -> int:
     """Opens JupyterLab, for a student on work/, else on a course folder; returns its exit status."""
     # The copy in which students work; it is made here, or brought up to what notebooks/ holds now.
-    if student and subprocess.call([PYTHON, "-m", "helpers", "work"], cwd=ROOT, env=variables):
+    if student and subprocess.call([PYTHON, "-m", "tutor", "work"], cwd=ROOT, env=variables):
         return 1
     folder = ROOT / "work" if student else course
     if not student:

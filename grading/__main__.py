@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from grading.command_line import parse
-from grading.errors import CourseError
+from grading.folder.errors import CourseError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,14 +1,13 @@
-"""What the notebooks of the Transformers course import.
+"""What the notebooks of the Transformers course compute with: small modules, meant to be read.
 
-Each module is small and meant to be read: `device` (where tensors live), `models`, `check`
-(what says whether an answer is right) and the others that the notebooks name.
-`python -m helpers` prints what is installed and what is missing.
+`device` (where tensors live), `data`, `models`, `training` and `plots`. What checks answers and gives hints is
+in `tutor`.
 """
 
 from helpers.memory import keep_freed_memory
 from helpers.threads import use_one_thread
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 keep_freed_memory()
 use_one_thread()

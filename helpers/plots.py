@@ -21,7 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from helpers.checking.theme import FIGURES
+from helpers.theme import FIGURES
 
 # Okabe and Ito (2008), "Color Universal Design"; black and yellow left out: one is text, the other too light.
 COLOURS = ("#0072B2", "#D55E00", "#56B4E9", "#009E73", "#E69F00", "#CC79A7")

@@ -47,15 +47,14 @@
 import torch
 
 from helpers import device, plots
-from helpers.check import check
-from helpers.hints import hint
+from tutor import check, hint
 
 # %% [markdown]
 # ## 2. Your computer
 #
 # Everything in this course runs on a laptop without a graphics card. If you have one that torch can use, the long
 # experiments (notebooks 06 and 12 at full size) use it; the others run on the processor, since models so small gain nothing from a graphics card.
-# The next cell says what you have. (In a terminal, `python -m helpers` says the same in more detail, with a remedy for each thing that is
+# The next cell says what you have. (In a terminal, `python -m tutor` says the same in more detail, with a remedy for each thing that is
 # missing.)
 
 # %% measured
@@ -172,6 +171,6 @@ print("your function says:           ", tuple(batch_shape(2, 3, 4)))
 # name and run the cell for the same: `plots.matrix?`. Then open notebook 01: it asks what a word may look at.
 
 # %% experiment
-from helpers.progress import progress
+from tutor import progress
 
 progress()

@@ -49,8 +49,7 @@ import torch
 from torch import Tensor
 
 from helpers import plots
-from helpers.check import check
-from helpers.hints import hint
+from tutor import check, hint
 from helpers.models import LanguageModel, TransformerBase
 
 # %% [markdown]
@@ -590,6 +589,6 @@ print("any NaN:", bool(weights.isnan().any()))
 # influence the tenth? `future_influence` can tell you. Notebook 02 asks the next question: how does a model know the *order* of what it sees?
 
 # %% experiment
-from helpers.progress import progress
+from tutor import progress
 
 progress()

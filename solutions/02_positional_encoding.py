@@ -53,8 +53,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers import plots
-from helpers.check import check
-from helpers.hints import hint
+from tutor import check, hint
 from helpers.models import Classifier, TransformerBase
 
 # %% [markdown]
@@ -933,6 +932,6 @@ for kind in kinds:
 # lose for animals that stand close together? Notebook 03 builds the heads in which all this happens.
 
 # %% experiment
-from helpers.progress import progress
+from tutor import progress
 
 progress()

@@ -56,8 +56,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers import plots
-from helpers.check import check
-from helpers.hints import hint
+from tutor import check, hint
 from helpers.models import Attention, Context, EncoderDecoder, Layer, sinusoids
 
 # %% [markdown]
@@ -1258,6 +1257,6 @@ plots.show(axes.figure, plots.describe_curves(times, lengths, "length", digits=2
 # parameters; in 08 you set queries and keys by hand; in 11 you translate.
 
 # %% experiment
-from helpers.progress import progress
+from tutor import progress
 
 progress()

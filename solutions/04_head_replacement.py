@@ -54,9 +54,8 @@ import torch
 from torch import Tensor, nn
 
 from helpers import plots
-from helpers.check import check
+from tutor import check, hint
 from helpers.data import EOS, PAD, SOS, Batches, Example, Split, Vocabulary, for_classifier, load
-from helpers.hints import hint
 from helpers.models import Classifier, LanguageModel, TransformerBase
 from helpers.training import evaluate, train
 
@@ -752,6 +751,6 @@ for name, found in runs.items():
 # section 3.3). Write `thaw(model, n_layers)` and find out with the experiment of section 7 whether it helps with 50 labels. Notebook 05 counts every parameter of these models; notebook 06 runs the large comparison: scratch, pretrained, frozen.
 
 # %% experiment
-from helpers.progress import progress
+from tutor import progress
 
 progress()

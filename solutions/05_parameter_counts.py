@@ -56,8 +56,7 @@ import torch
 from torch import nn
 
 from helpers import plots
-from helpers.check import check
-from helpers.hints import hint
+from tutor import check, hint
 from helpers.models import Classifier, LanguageModel, TransformerBase
 
 V, D, F, M, A, C, L = sympy.symbols("V D F M A C L", positive=True, integer=True)
@@ -929,6 +928,6 @@ print("largest difference below 1e-6:", bool((gradient(1) - gradient(4)).abs().m
 # 124,439,808. In notebook 06 you find out what the pretrained ones among all these parameters are worth.
 
 # %% experiment
-from helpers.progress import progress
+from tutor import progress
 
 progress()

@@ -59,11 +59,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers import plots
-from helpers.check import check
+from tutor import check, hint
 from helpers.data import EOS, IGNORE, OOV, PAD, SOS, Batch, Batches, Split, Vocabulary
 from helpers.data import for_classifier, for_language_model, load
 from helpers.device import choose_device
-from helpers.hints import hint
 from helpers.models import Classifier, LanguageModel, TransformerBase
 from helpers.training import predict, schedule
 
@@ -1109,6 +1108,6 @@ plots.show(axes.figure, alt)
 # [Radford et al. 2018](https://cdn.openai.com/research-covers/language-unsupervised/language_understanding_paper.pdf) (table 5 compares with and without pretraining) and, for another network, in [Howard and Ruder 2018](https://arxiv.org/abs/1801.06146) (figure 3: errors by number of labels). Notebook 07 asks what changes when a model may read both sides.
 
 # %% experiment
-from helpers.progress import progress
+from tutor import progress
 
 progress()

@@ -56,10 +56,9 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from helpers import plots
-from helpers.check import check
+from tutor import check, hint
 from helpers.data import EOS, IGNORE, MASK, OOV, PAD, SOS, Batch, Batches, Example, Split, Vocabulary
 from helpers.data import for_classifier, for_language_model, load
-from helpers.hints import hint
 from helpers.models import Classifier, LanguageModel, MaskedLanguageModel, TransformerBase
 from helpers.training import evaluate, predict, train
 
@@ -948,6 +947,6 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 # **Go further.** First, in section 6, take rotary positions (notebook 02) for the model that reads both sides, `TransformerBase(..., positions="rotary", causal=False)`. Are hidden words found as often? And are the blanks filled as well, or does it need more passes for them? Then hide whole spans in place of single words (as T5 and SpanBERT do): write `mask_spans` with a mean length of 3 and the same 15 %, and compare `choose_right` after the same training. Are the blanks easier or harder? Notebook 08 looks at attention itself: how one head copies, and why two are better than one.
 
 # %% experiment
-from helpers.progress import progress
+from tutor import progress
 
 progress()

@@ -58,8 +58,7 @@ import torch
 from torch import Tensor
 
 from helpers import plots
-from helpers.check import check
-from helpers.hints import hint
+from tutor import check, hint
 
 # %% [markdown]
 # ## 1. A dictionary with soft edges
@@ -855,6 +854,6 @@ plots.show(figure, plots.describe_matrix(weights, "Weights")
 # that are the tokens themselves* ($V = I$)? Think of the triangle. Notebook 09 takes the opposite road: an attention without any keys and queries at all.
 
 # %% experiment
-from helpers.progress import progress
+from tutor import progress
 
 progress()

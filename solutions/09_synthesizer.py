@@ -55,9 +55,8 @@ import torch
 from torch import Tensor, nn
 
 from helpers import plots
-from helpers.check import check
+from tutor import check, hint
 from helpers.data import Batches, Split, Vocabulary, for_language_model, load
-from helpers.hints import hint
 from helpers.models import Attention, Context, LanguageModel, TransformerBase
 from helpers.training import train
 
@@ -1009,6 +1008,6 @@ plots.show(figure, "Perplexity on reviews not read, mean of three seeds: " + ", 
 # with pairs that did not occur in training: leave ten of the 192 words out of the training sentences, and ask for them. Notebook 10 asks where facts live when nothing can be looked up at all.
 
 # %% experiment
-from helpers.progress import progress
+from tutor import progress
 
 progress()

@@ -58,10 +58,9 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from helpers import plots
-from helpers.check import check
+from tutor import check, hint
 from helpers.data import (EOS, IGNORE, MASK, PAD, SOS, Batch, Batches, Example, Split, Vocabulary,
                           for_answers, for_language_model, load)
-from helpers.hints import hint
 from helpers.models import LanguageModel, TransformerBase
 from helpers.training import schedule, train
 
@@ -828,6 +827,6 @@ show_rule(0.9)
 # Notebook 11 lets a model write whole sentences, and asks how to measure what it has written.
 
 # %% experiment
-from helpers.progress import progress
+from tutor import progress
 
 progress()

@@ -56,9 +56,8 @@ import torch
 from torch import Tensor, nn
 
 from helpers import plots
-from helpers.check import check
+from tutor import check, hint
 from helpers.data import EOS, IGNORE, PAD, SOS, Batches, Split, Vocabulary, for_translation, load
-from helpers.hints import hint
 from helpers.models import Context, EncoderDecoder, TransformerBase
 from helpers.training import schedule, train
 
@@ -917,6 +916,6 @@ for name, share in zip(("surest 40", "middle 40", "least sure 40"), thirds):
 # settings, one sweep, and a published sentence about it that is not true.
 
 # %% experiment
-from helpers.progress import progress
+from tutor import progress
 
 progress()

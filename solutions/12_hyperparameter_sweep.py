@@ -61,10 +61,9 @@ import torch
 from tqdm.auto import tqdm
 
 from helpers import plots
-from helpers.check import check
+from tutor import check, hint
 from helpers.data import EOS, SOS, Batches, Split, Vocabulary, for_translation, load
 from helpers.device import choose_device
-from helpers.hints import hint
 from helpers.models import EncoderDecoder
 from helpers.training import train
 
@@ -909,6 +908,6 @@ pd.DataFrame({"parameters": runs.groupby("changed", sort=False)["parameters"].fi
 # what was compared with what, over how many seeds, and chosen on which part?
 
 # %% experiment
-from helpers.progress import progress
+from tutor import progress
 
 progress()

@@ -60,8 +60,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers import plots
-from helpers.check import check
-from helpers.hints import hint
+from tutor import check, hint
 from helpers.models import Attention, Context
 
 # %% [markdown]
@@ -752,6 +751,6 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 # **Go further.** Count right answers at the last question alone, when six pairs have been heard at any distance: how much of the fall is left? Start the update gates of section 3's GRU with a bias of 1 or 2, and train again: does the far end of the curve rise? Then give it 3,000 steps. And take two layers of a window of 6 with a residual between them: do they learn distance 7?
 
 # %% experiment
-from helpers.progress import progress
+from tutor import progress
 
 progress()

@@ -65,9 +65,8 @@ from torch.nn import functional as F
 from tqdm.auto import tqdm
 
 from helpers import plots
-from helpers.check import check
+from tutor import check, hint
 from helpers.data import load
-from helpers.hints import hint
 
 # %% [markdown]
 # ## 1. The text, and the program to beat
@@ -976,6 +975,6 @@ for times_n, times_d in ((1, 1), (10, 1), (1, 10), (10**0.5, 10**0.5), (10, 10))
 # You have now written, line by line, what the large models are made of. What is left is more text, more time, and the question of notebook 12: compared with what, over how many seeds, chosen on which part?
 
 # %% experiment
-from helpers.progress import progress
+from tutor import progress
 
 progress()

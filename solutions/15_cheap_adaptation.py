@@ -61,9 +61,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers import plots
-from helpers.check import check
+from tutor import check, hint
 from helpers.data import Batch, Batches, Split, Vocabulary, for_classifier, for_language_model, load
-from helpers.hints import hint
 from helpers.models import Classifier, LanguageModel, TransformerBase
 from helpers.training import evaluate, schedule, train
 
@@ -999,6 +998,6 @@ print("the reviewer's two heads:", ", ".join(f"{score:.3f}" for score in review_
 # for a task needs few directions was measured before LoRA by [Aghajanyan et al. 2020](https://arxiv.org/abs/2012.13255); how two heads of two layers work together is taken apart in [Elhage et al. 2021](https://transformer-circuits.pub/2021/framework/index.html).
 
 # %% experiment
-from helpers.progress import progress
+from tutor import progress
 
 progress()

@@ -7,14 +7,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from grading.exercise import Exercise, Stage
-from helpers.check import public_examples
-from helpers.checking import plain
-from helpers.checking.answers import Ask, InProcess
-from helpers.checking.judging import judge
-from helpers.checking.plain import Model
-from helpers.checking.verdict import Verdict
+from grading.definitions.exercise import Exercise, Stage
 from helpers.models import Classifier
+from tutor.checking import plain
+from tutor.checking.answers import Ask, InProcess
+from tutor.checking.judging import judge
+from tutor.checking.plain import Model
+from tutor.checking.verdict import Verdict
+from tutor.checks import public_examples
 
 
 def verdict(answer: Any, name: str = "causal_mask") -> Verdict:

@@ -26,15 +26,15 @@ import numpy as np
 import sympy
 import torch
 
-from grading import exercise
 from grading.authoring import bank
 from grading.authoring.bank import BankAnswer
-from grading.course import ROOT
-from grading.exercises import FOLDER as DEFINITIONS
-from grading.files import write_whole
-from helpers.checking.answers import Ask, InProcess, Reply
-from helpers.checking.judging import Examples, judge
-from helpers.checking.verdict import Verdict
+from grading.definitions import exercise
+from grading.definitions.catalogue import FOLDER as DEFINITIONS
+from grading.folder.course import ROOT
+from grading.folder.files import write_whole
+from tutor.checking.answers import Ask, InProcess, Reply
+from tutor.checking.judging import Examples, judge
+from tutor.checking.verdict import Verdict
 
 FOLDER = ROOT / ".cache" / "tests"
 DAYS = 14  # what has not been used for so long belongs to a state of the course that is gone
@@ -68,6 +68,10 @@ def _digest(texts: Iterable[str]) -> str:
     return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
+# Packages that decide the results of every exercise.
+SHARED = ("helpers", "tutor", "grading/definitions", "grading/folder", "grading/notebooks")
+
+
 def _content(paths: Iterable[Path]) -> str:
     return _digest(f"{path.parent.name}/{path.name}\0{path.read_text('utf-8')}" for path in sorted(paths))
 
@@ -76,7 +80,7 @@ def _content(paths: Iterable[Path]) -> str:
 def _shared() -> str:
     """Returns a hash of what decides the results of every exercise."""
     numbers = (torch.__version__, np.__version__, sympy.__version__, mpmath.__version__, str(torch.get_num_threads()))
-    code = _content([*(ROOT / "helpers").rglob("*.py"), *(ROOT / "grading").glob("*.py"), Path(__file__)])
+    code = _content([Path(__file__), *(path for name in SHARED for path in (ROOT / name).rglob("*.py"))])
     return _digest([sys.version, platform.machine(), *numbers, code])
 
 

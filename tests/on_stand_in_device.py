@@ -21,7 +21,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers import plots
-from helpers.checking import plain
 from helpers.data import (
     Batch,
     Batches,
@@ -46,6 +45,7 @@ from helpers.models import (
 from helpers.training import evaluate, predict, schedule, train
 from tests import stand_in_device
 from tests.notebooks_on_device import ROOT, run_notebook
+from tutor.checking import plain
 
 if os.environ.get(SETTING) != stand_in_device.NAME:
     pytest.skip(f"runs where {SETTING} is {stand_in_device.NAME}", allow_module_level=True)

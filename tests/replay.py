@@ -7,8 +7,8 @@ the notebooks so, and `make test-all` in full.
 import json
 from pathlib import Path
 
-from grading.cells import is_experiment
-from grading.files import write_whole
+from grading.folder.files import write_whole
+from grading.notebooks.cells import is_experiment
 from tests.tiers import ROOT
 
 FOLDER = ROOT / ".cache" / "replay"

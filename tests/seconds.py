@@ -5,7 +5,7 @@ After `make test-all`: `.venv/bin/python -m tests.seconds`.
 
 import json
 
-from grading.files import write_whole
+from grading.folder.files import write_whole
 from tests.tiers import DEFAULT, ROOT, Seconds
 
 SHORT = 5  # what takes less need not be known

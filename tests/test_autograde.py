@@ -26,8 +26,8 @@ from grading.autograder.seeds import secret_of, seed_of
 from grading.autograder.submission import Master, Work
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
-from grading.course import ROOT, Course
-from grading.errors import CourseError
+from grading.folder.course import ROOT, Course
+from grading.folder.errors import CourseError
 from grading.sandbox.student_process import ForkServerClient
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, oddities, perfect, released
 
@@ -182,7 +182,7 @@ def test_a_run_killed_at_any_moment_is_finished_by_the_next(tmp_path: Path) -> N
     put(tmp_path, "fatou_endless_loop", perfect())
     program = (
         "from pathlib import Path\nfrom grading.autograder.run import Settings, run\n"
-        "from grading.course import Course\n"
+        "from grading.folder.course import Course\n"
         f"if __name__ == '__main__':\n    run(Settings(Course(Path({str(tmp_path)!r})), workers=1, progress=False))\n"
     )
     script = tmp_path / "run.py"
@@ -259,7 +259,12 @@ def test_the_command_line_prints_json(
 def test_the_fingerprint_holds_what_decides_marks_and_nothing_else() -> None:
     found = {path.relative_to(ROOT).as_posix() for path in fingerprint.sources(ASSIGNMENT)}
     assert {"grading/autograder/submission.py", "grading/autograder/grade_submission.py"} <= found
-    assert {"grading/examiner.py", "grading/exercise.py", "helpers/models.py", "helpers/checking/verdict.py"} <= found
+    assert {
+        "grading/definitions/examiner.py",
+        "grading/definitions/exercise.py",
+        "helpers/models.py",
+        "tutor/checking/verdict.py",
+    } <= found
     assert not {*fingerprint.WITHOUT_MARKS} & found
     exercises = {name for name in found if name.startswith("grading/exercises/")}
     assert any("causal_mask" in name for name in exercises)

@@ -12,17 +12,17 @@ from collections import Counter
 import pytest
 import sacrebleu
 
-from grading import exercise
 from grading.authoring import bank
 from grading.authoring.bank import BankAnswer
-from grading.examiner import examine
-from helpers.check import public_examples
-from helpers.checking.answers import InProcess
-from helpers.checking.judging import judge
+from grading.definitions import catalogue, exercise
+from grading.definitions.examiner import examine
 from tests import kept
 from tests.tiers import all_only
+from tutor.checking.answers import InProcess
+from tutor.checking.judging import judge
+from tutor.checks import public_examples
 
-ANSWERS = [answer for notebook in exercise.notebooks() for answer in bank.answers(notebook)]
+ANSWERS = [answer for notebook in catalogue.notebooks() for answer in bank.answers(notebook)]
 EXERCISES = list(dict.fromkeys((answer.notebook, answer.exercise) for answer in ANSWERS))
 
 # What grading alone asks takes a tenth more from it: the one answer of the bank whose points so far shrink.
@@ -122,7 +122,9 @@ def test_the_bank_is_rich_enough(notebook: str, name: str) -> None:
 
 
 def test_the_bank_has_answers_to_every_exercise_and_to_no_others() -> None:
-    assert set(EXERCISES) == {(notebook, name) for notebook in exercise.notebooks() for name in exercise.load(notebook)}
+    assert set(EXERCISES) == {
+        (notebook, name) for notebook in catalogue.notebooks() for name in exercise.load(notebook)
+    }
 
 
 def test_the_examiner_asks_what_is_drawn_here() -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grading import cells
 from grading.authoring import build, source
-from grading.course import ROOT, Course
+from grading.folder.course import ROOT, Course
+from grading.notebooks import cells
 from grading.pages import book
 from tests.test_build import STEMS, regions
 
@@ -33,7 +33,7 @@ def test_a_page_has_all_texts_and_pictures_and_no_answer(stem: str) -> None:
     for region in regions(sources.read_text(encoding="utf-8"), source.BEGIN, source.END):
         lines = [line.strip() for line in region.splitlines() if len(line.strip()) > 25]
         assert not [line for line in lines if line in told]
-    for word in ("check(", "MARK SCHEME", "grading.examiner"):
+    for word in ("check(", "MARK SCHEME", "grading.definitions.examiner"):
         assert not [cell.source for cell in made.cells if cell.cell_type == "code" and word in cell.source], word
 
 

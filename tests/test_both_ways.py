@@ -15,19 +15,19 @@ from typing import Any
 import nbformat
 import pytest
 
-from grading import exercise
 from grading.authoring import bank, build
 from grading.autograder.grade_submission import Budget, grade
 from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import Work, plan, read
 from grading.classroom import demo
-from grading.course import Course
-from grading.examiner import examine
-from grading.exercise import Exercise
+from grading.definitions import catalogue, exercise
+from grading.definitions.examiner import examine
+from grading.definitions.exercise import Exercise
+from grading.folder.course import Course
 from grading.sandbox.student_process import ForkServerClient
-from helpers.checking.answers import InProcess
-from helpers.checking.verdict import Verdict
 from tests import kept
+from tutor.checking.answers import InProcess
+from tutor.checking.verdict import Verdict
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.all]
 SEED, OTHER = kept.IN_SANDBOX, kept.SEEDS[0]  # of every student here, and of the one in `test_bank.py`
@@ -51,7 +51,7 @@ def submissions(notebook: str) -> list[dict[str, bank.BankAnswer]]:
 
 PARTS = [
     pytest.param(notebook, start, id=f"{notebook}-{start}")
-    for notebook in exercise.notebooks()
+    for notebook in catalogue.notebooks()
     for start in range(0, len(submissions(notebook)), TOGETHER)
 ]
 

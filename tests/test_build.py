@@ -12,13 +12,14 @@ import nbformat
 import pytest
 import torch
 
-from grading import examiner, exercise, files
 from grading.__main__ import main
 from grading.authoring import build, examples, source, syllabus
 from grading.authoring.source import BuildError
-from grading.cells import is_experiment
-from helpers import progress
-from helpers.checking.verdict import Verdict
+from grading.definitions import examiner, exercise
+from grading.folder import files
+from grading.notebooks.cells import is_experiment
+from tutor import overview
+from tutor.checking.verdict import Verdict
 
 STEMS = [path.stem for path in build.sources()]
 
@@ -168,9 +169,9 @@ def test_points_must_be_a_number_above_zero(tmp_path: Path, points: str) -> None
 def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the course's sources, and of what is made of notebook 01 and of all heads."""
     made = [build.ROOT / name for name in ("README.md", "docs/syllabus.md", "docs/images/path.svg", "pyproject.toml")]
-    made += [build.ROOT / f"helpers/check_examples/{name}.json" for name in ("experiments", "hints", "notebooks")]
+    made += [build.ROOT / f"tutor/check_examples/{name}.json" for name in ("experiments", "hints", "notebooks")]
     made += [build.ROOT / "nbgrader_config.py", *build.sources(), *build.ROOT.glob("*/01_causal_mask/*.ipynb")]
-    for path in [*made, *build.ROOT.glob("helpers/check_examples/01_causal_mask/*")]:
+    for path in [*made, *build.ROOT.glob("tutor/check_examples/01_causal_mask/*")]:
         copied = tmp_path / path.relative_to(build.ROOT)
         copied.parent.mkdir(parents=True, exist_ok=True)
         copied.write_bytes(path.read_bytes())
@@ -183,7 +184,7 @@ def test_a_drift_is_named(copy: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
     released = copy / "notebooks/01_causal_mask/01_causal_mask.ipynb"
     released.write_text(released.read_text().replace("The causal mask", "A causal mask", 1))
-    examples = copy / "helpers/check_examples/01_causal_mask/causal_mask.json"
+    examples = copy / "tutor/check_examples/01_causal_mask/causal_mask.json"
     kept = json.loads(examples.read_text())
     kept["hints"]["the diagonal is blocked too"] = "changed by hand"
     examples.write_text(json.dumps(kept))
@@ -191,7 +192,7 @@ def test_a_drift_is_named(copy: Path, capsys: pytest.CaptureFixture[str]) -> Non
     examples.with_name("causal_task.json").write_text("{}")
     (copy / "README.md").write_text((copy / "README.md").read_text().replace("| 1 h 45 | 16 |", "| 1 h 45 | 17 |"))
     assert main(["build", "01", "--check"]) == 1
-    folder, defined = "helpers/check_examples/01_causal_mask", "grading/exercises/01_causal_mask"
+    folder, defined = "tutor/check_examples/01_causal_mask", "grading/exercises/01_causal_mask"
     assert capsys.readouterr().out.splitlines() == [
         f"{folder}/causal_mask.json: stale, {defined}/causal_mask.py says something else",
         f"{folder}/padding_mask.json: stale, {defined}/padding_mask.py says something else",
@@ -213,14 +214,14 @@ def test_a_check_that_shows_the_stages_of_before_is_named(copy: Path, sign: str)
 def test_the_build_writes_what_differs_and_nothing_else(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "execute", lambda draft, folder, experiments=True: draft)  # a kernel takes a minute
     monkeypatch.setattr(build, "refuse_lost_marks", lambda name, notebook, how: None)
-    changed = copy / "helpers/check_examples/01_causal_mask/causal_mask.json"
+    changed = copy / "tutor/check_examples/01_causal_mask/causal_mask.json"
     changed.write_text("{}")
     before = {path: path.stat().st_mtime_ns for path in copy.rglob("*.json")}
     told: list[str] = []
     build.build(["01"], say=told.append)
     assert [path for path, time in before.items() if path.stat().st_mtime_ns != time] == [changed]
     assert told == [
-        "helpers/check_examples/01_causal_mask/causal_mask.json: made",
+        "tutor/check_examples/01_causal_mask/causal_mask.json: made",
         "solutions/01_causal_mask/01_causal_mask.ipynb: made",  # without outputs, as no kernel ran here
         "notebooks/01_causal_mask/01_causal_mask.ipynb: unchanged",
     ]
@@ -326,7 +327,14 @@ def test_no_released_byte_holds_a_solution(stem: str) -> None:
     told = nbformat.read(build.ROOT / "notebooks" / stem / f"{stem}.ipynb", as_version=4)
     released = "\n".join(cell.source for cell in told.cells)
     raw = (build.ROOT / "notebooks" / stem / f"{stem}.ipynb").read_text(encoding="utf-8")
-    for word in ("BEGIN SOLUTION", "BEGIN HIDDEN", "from grading", "grading.examiner", "MARK SCHEME", "Rubric"):
+    for word in (
+        "BEGIN SOLUTION",
+        "BEGIN HIDDEN",
+        "from grading",
+        "grading.definitions.examiner",
+        "MARK SCHEME",
+        "Rubric",
+    ):
         assert word not in raw, word
     text = (build.ROOT / "solutions" / f"{stem}.py").read_text(encoding="utf-8")
     for region in regions(text, source.BEGIN, source.END):
@@ -357,7 +365,7 @@ def test_canaries_planted_in_the_solution_do_not_come_out(stem: str) -> None:
 
 def test_the_public_examples_do_not_tell_a_sealed_answer() -> None:
     for stem in STEMS:
-        folder = build.ROOT / "helpers" / "check_examples" / stem
+        folder = build.ROOT / "tutor" / "check_examples" / stem
         assert {file.stem for file in folder.iterdir()} == exercise.load(stem).keys()
         for name, defined in exercise.load(stem).items():
             told = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
@@ -378,8 +386,8 @@ def test_every_check_passes_without_the_experiments(stem: str, monkeypatch: pyte
     run = [cell.source for cell in cells if cell.cell_type == "code" and not is_experiment(cell)]
     assert len(run) < len([cell for cell in cells if cell.cell_type == "code"]) or stem == "00_start_here"
     verdicts: list[Verdict] = []
-    monkeypatch.setattr(progress, "note", verdicts.append)
-    monkeypatch.setattr(progress, "show", lambda verdict: None)
+    monkeypatch.setattr(overview, "note", verdicts.append)
+    monkeypatch.setattr(overview, "show", lambda verdict: None)
     marks: list[float] = []
     monkeypatch.setattr(examiner, "mark", lambda *asked, mark=examiner.mark: marks.append(mark(*asked)))
     world: dict[str, object] = {"__name__": "__main__"}

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 import torch
 
-from helpers import check as check_module
-from helpers.check import EXAMPLES, check, given, public_examples
-from helpers.checking.answers import Ask
-from helpers.checking.building import build, build_inputs
-from helpers.checking.calls import as_code
-from helpers.checking.model_probes import state_of
-from helpers.course import notebooks
 from tests.checking import right_mask
+from tutor import checks
+from tutor.checking.answers import Ask
+from tutor.checking.building import build, build_inputs
+from tutor.checking.calls import as_code
+from tutor.checking.model_probes import state_of
+from tutor.checks import EXAMPLES, check, given, public_examples
+from tutor.notebooks import notebooks
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_check_is_silent_while_marks_are_given(mode: Callable[[str], None], caps
 
 
 def test_missing_examples_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, mode: object) -> None:
-    monkeypatch.setattr(check_module, "EXAMPLES", tmp_path / "check_examples")
+    monkeypatch.setattr(checks, "EXAMPLES", tmp_path / "check_examples")
     public_examples.cache_clear()
     try:
         with pytest.raises(FileNotFoundError, match="install the course again, or run `make build`"):
@@ -92,7 +92,7 @@ def test_what_was_asked_can_be_pasted_into_a_cell(notebook: str, monkeypatch: py
             def answer(*inputs: Any, **keywords: Any) -> None:
                 got.extend([*inputs, *keywords.values()])  # noqa: B023 - called within the loop
 
-            monkeypatch.setattr(check_module, "_asked", [(answer, question)])
+            monkeypatch.setattr(checks, "_asked", [(answer, question)])
             eval(as_code(name, question), {"torch": torch, "check": check, name: answer})
             wanted = [*build_inputs(question.inputs), *map(build, question.keywords.values())]
             assert [str(state_of(value)) for value in got] == [str(state_of(value)) for value in wanted]
@@ -106,11 +106,11 @@ def test_a_module_is_asked_with_the_weights_of_the_check(monkeypatch: pytest.Mon
         "check.given(0)(torch.tensor([[1.0, 1.0, 1.0]]))  # check.given(0) is Linear(in_features=3, out_features=2) "
         "with the weights of this check"
     )
-    monkeypatch.setattr(check_module, "_asked", [(torch.nn.Linear, question)])
+    monkeypatch.setattr(checks, "_asked", [(torch.nn.Linear, question)])
     assert eval(call, {"check": check, "torch": torch}).tolist() == [[7.0, 7.0]]
     with pytest.raises(LookupError, match="there is no number 7"):
         given(7)
-    monkeypatch.setattr(check_module, "_asked", [])
+    monkeypatch.setattr(checks, "_asked", [])
     with pytest.raises(LookupError, match="no check has shown a question yet"):
         given(1)
 

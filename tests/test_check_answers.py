@@ -17,16 +17,16 @@ import sympy
 import torch
 from torch import Tensor, nn
 
-from grading.exercise import Exercise, Stage
-from helpers.check import public_examples
-from helpers.checking import building, clock, plain
-from helpers.checking.answers import Ask, InProcess
-from helpers.checking.clock import BUSY, KeptWaiting, Timer, TooSlow, time_limit
-from helpers.checking.judging import judge
-from helpers.checking.model_probes import state_of
-from helpers.checking.plain import Model
+from grading.definitions.exercise import Exercise, Stage
 from helpers.data import IGNORE, Batch, Vocabulary
 from tests.checking import LANGUAGE_MODEL, asked, classifier_of, right_mask, verdict
+from tutor.checking import building, clock, plain
+from tutor.checking.answers import Ask, InProcess
+from tutor.checking.clock import BUSY, KeptWaiting, Timer, TooSlow, time_limit
+from tutor.checking.judging import judge
+from tutor.checking.model_probes import state_of
+from tutor.checking.plain import Model
+from tutor.checks import public_examples
 
 
 def test_a_value_nested_too_deeply_is_wrong_and_not_an_error() -> None:
@@ -112,8 +112,8 @@ def test_what_other_threads_do_is_not_the_answers_time() -> None:
 
 STOPPED = """
 import os, sys, torch
-from grading.examiner import mark
-from helpers.check import check
+from grading.definitions.examiner import mark
+from tutor.checks import check
 
 def causal_mask(size):
     os.write(1, b"asked")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import torch
 
-from helpers.checking.compare import difference
+from tutor.checking.compare import difference
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ import torch
 from torch import Tensor, nn
 
 from grading.authoring.examples import encode
-from grading.exercise import Exercise, ExerciseError, Mistake, Stage
-from helpers import check as check_module
-from helpers.checking.answers import STUB, Ask, InProcess
-from helpers.checking.judging import judge
+from grading.definitions.exercise import Exercise, ExerciseError, Mistake, Stage
 from tests.checking import LANGUAGE_MODEL, number_exercise, right_mask, verdict
+from tutor import checks
+from tutor.checking.answers import STUB, Ask, InProcess
+from tutor.checking.judging import judge
 
 
 def test_right() -> None:
@@ -83,8 +83,8 @@ def test_an_answer_that_prints_and_then_crashes_is_not_said_to_print_its_result(
 
 
 def test_hidden_questions_are_not_told() -> None:
-    from grading import exercise
-    from grading.examiner import examine
+    from grading.definitions import exercise
+    from grading.definitions.examiner import examine
 
     defined = exercise.load("01_causal_mask")["padding_mask"]
     asked: list[str] = []
@@ -160,7 +160,7 @@ def test_a_wrong_formula_gets_one_sentence(given: Any, sentence: str) -> None:
 
 def test_a_text_in_place_of_a_sealed_formula_is_told() -> None:
     stored = json.loads(json.dumps(encode(formula_exercise(True))))
-    said = str(judge(check_module._decode_examples("formula", stored), InProcess(lambda: "n**2")))
+    said = str(judge(checks._decode_examples("formula", stored), InProcess(lambda: "n**2")))
     assert "expected a formula or a number, got the text 'n**2'" in said
 
 
@@ -226,7 +226,7 @@ def test_a_known_mistake_that_was_stopped_by_the_clock_is_in_no_check(monkeypatc
     made = Exercise(
         double, [Stage("value", 1, "add", asks, lambda rng: asks)], [Mistake("counts on", "Stop.", endless)]
     )
-    monkeypatch.setattr("grading.exercise.MISTAKE_SECONDS", 0.05)
+    monkeypatch.setattr("grading.definitions.exercise.MISTAKE_SECONDS", 0.05)
     with pytest.raises(ExerciseError, match="double, stage 'value': the mistake 'counts on' had no result"):
         encode(made)
 
@@ -265,7 +265,7 @@ def test_a_name_needs_agreement_in_the_further_questions_of_a_check_too() -> Non
     public, drawn = [Ask(([1.0, 6.0],)), Ask(([2.0, 3.0],))], [Ask(([1.0, 2.0, 4.0, 8.0],))]
     stages = [Stage("mean", 1, "divide", public, lambda rng: drawn)]
     exercise = Exercise(average, stages, [Mistake("the largest", "Use all.", max), Mistake("the sum", "Divide.", sum)])
-    asked = check_module._decode_examples("average", json.loads(json.dumps(encode(exercise))))
+    asked = checks._decode_examples("average", json.loads(json.dumps(encode(exercise))))
     assert [case.mistakes for case in asked.stages[0].cases[2:]] == [{}]
     assert [judge(asked, InProcess(answer)).mistake for answer in (max, sum)] == ["the largest", "the sum"]
 
@@ -288,7 +288,7 @@ def test_a_further_question_where_a_mistake_is_right_takes_its_name_from_an_answ
     public, drawn = [Ask((3,)), Ask((5,))], [Ask((4,)), Ask((9,))]
     stages = [Stage("half", 1, "round down", public, lambda rng: drawn)]
     exercise = Exercise(half, stages, [Mistake("rounded up", "Down.", lambda number: -(-number // 2))])
-    asked = check_module._decode_examples("half", json.loads(json.dumps(encode(exercise))))
+    asked = checks._decode_examples("half", json.loads(json.dumps(encode(exercise))))
     assert judge(asked, InProcess(lambda number: -(-number // 2))).mistake == "rounded up"
     assert judge(exercise.public_examples(), InProcess(lambda number: number // 2 + 1)).mistake == "rounded up"
     assert judge(asked, InProcess(lambda number: number // 2 + 1)).mistake == ""

@@ -11,14 +11,14 @@ import torch
 from torch import Tensor
 
 from grading.authoring.examples import encode
-from grading.exercise import Exercise, Mistake, Stage
-from helpers import check as check_module
-from helpers.checking import measures, plain
-from helpers.checking.answers import Ask, InProcess, Reply
-from helpers.checking.judging import judge
-from helpers.checking.measures import ONE_BY_ONE, measured
-from helpers.checking.plain import Generator
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from tests.checking import LANGUAGE_MODEL, classifier_of, number_exercise
+from tutor import checks
+from tutor.checking import measures, plain
+from tutor.checking.answers import Ask, InProcess, Reply
+from tutor.checking.judging import judge
+from tutor.checking.measures import ONE_BY_ONE, measured
+from tutor.checking.plain import Generator
 
 
 def test_rows_may_be_asked_to_be_alike() -> None:
@@ -114,7 +114,7 @@ def test_a_measure_survives_the_file_of_examples() -> None:
     own = [stage for stage in stored["stages"] if stage["points"]]  # the others cost what they find
     assert [stage["measure"] for stage in own] == ["attention", "attention"]
     assert all("measure" not in stage for stage in stored["stages"] if stage not in own)
-    examples = check_module._decode_examples("query", stored)
+    examples = checks._decode_examples("query", stored)
     assert judge(examples, InProcess(lambda keys, scale: -scale * keys[1])).outcome == "right"
     assert judge(examples, InProcess(lambda keys, scale: keys[0])).mistake == "the scale is missing"
     assert "measure" not in json.dumps(encode(number_exercise()))

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from helpers.checking import plain
-from helpers.checking.answers import Ask, InProcess, Reply
+from tutor.checking import plain
+from tutor.checking.answers import Ask, InProcess, Reply
 
 DOUBLE = plain.Recorded("double", [([1], 2), ([{"x": 2}], [4])])
 ANYTHING = plain.Recorded("note")

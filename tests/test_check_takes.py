@@ -8,15 +8,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from helpers import models
-from helpers.checking import plain
-from helpers.checking.answers import Ask, InProcess
-from helpers.checking.judging import judge
-from helpers.checking.plain import Generator, Model
-from helpers.checking.takes import DRAWS
 from helpers.models import Classifier
 from tests.checking import LANGUAGE_MODEL, TOKENS, asked, classifier_of
+from tutor.checking import plain
+from tutor.checking.answers import Ask, InProcess
+from tutor.checking.judging import judge
+from tutor.checking.plain import Generator, Model
+from tutor.checking.takes import DRAWS
 
 
 class Scale(nn.Module):

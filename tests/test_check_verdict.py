@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from helpers.checking.answers import InProcess
-from helpers.checking.verdict import MIME, Verdict
 from tests.checking import right_mask, verdict
+from tutor.checking.answers import InProcess
+from tutor.checking.verdict import MIME, Verdict
 
 
 def test_the_picture_shows_wanted_and_yours() -> None:
@@ -58,8 +58,8 @@ def test_a_student_s_notebook_holds_text_and_html_of_a_check_and_nothing_else() 
 
 
 def test_a_graded_notebook_holds_the_verdict_as_data_too() -> None:
-    from grading import exercise
-    from grading.examiner import examine
+    from grading.definitions import exercise
+    from grading.definitions.examiner import examine
 
     defined = exercise.load("01_causal_mask")["causal_mask"]
     said = examine(defined, InProcess(lambda size: torch.triu(torch.full((size, size), -torch.inf))), "ada")
@@ -79,7 +79,7 @@ def test_a_graded_notebook_holds_the_verdict_as_data_too() -> None:
 
 @pytest.mark.parametrize(("mode", "held"), [("autograde", True), ("", False)])
 def test_a_solution_notebook_holds_no_data(monkeypatch: pytest.MonkeyPatch, mode: str, held: bool) -> None:
-    from grading.examiner import mark
+    from grading.definitions.examiner import mark
 
     outputs: list[dict[str, Any]] = []
     monkeypatch.setenv("NBGRADER_EXECUTION", mode)

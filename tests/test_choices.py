@@ -13,14 +13,14 @@ import pandas as pd
 import pytest
 
 import helpers
-from helpers import __main__ as command
-from helpers.check import check
-from helpers.checking import verdict
 from helpers.data import Batches, Corpus, Split, Vocabulary, for_classifier, for_language_model, for_translation, load
 from helpers.device import choose_device
-from helpers.hints import hint
 from helpers.models import Classifier, EncoderDecoder, TransformerBase
 from helpers.training import evaluate, schedule, train
+from tutor import __main__ as command
+from tutor.checking import verdict
+from tutor.checks import check
+from tutor.hints import hint
 
 WRONG = "cosin"
 VOCABULARY = Vocabulary(["a"])
@@ -67,7 +67,7 @@ def words(kind: Any) -> list[str]:
 def choices() -> Iterator[tuple[str, str, list[str]]]:
     """Yields each public function or class of `helpers`, a parameter that is a choice, and its names."""
     for module in pkgutil.iter_modules(helpers.__path__):
-        found = vars(importlib.import_module(f"helpers.{module.name}")) if module.name != "checking" else {}
+        found = vars(importlib.import_module(f"helpers.{module.name}"))
         for name, value in found.items():
             if name.startswith("_") or getattr(value, "__module__", "") != f"helpers.{module.name}":
                 continue
@@ -109,6 +109,5 @@ def test_a_name_that_is_not_there_is_refused_with_the_list(name: str) -> None:
 def test_the_command_line_names_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main([WRONG]) == 2
     assert (
-        capsys.readouterr().out
-        == f"There is no {WRONG!r}: say `python -m helpers`, or behind it `work` or `progress`.\n"
+        capsys.readouterr().out == f"There is no {WRONG!r}: say `python -m tutor`, or behind it `work` or `progress`.\n"
     )

@@ -23,10 +23,10 @@ from grading.autograder.outcome import GRADED, UNCHANGED, Outcome
 from grading.autograder.preparation import lock_in
 from grading.autograder.seeds import VARIABLE, VARIANTS
 from grading.autograder.submission import Work, read
-from grading.cells import kind
 from grading.classroom import demo
-from grading.course import ROOT, Course
-from grading.errors import CourseError
+from grading.folder.course import ROOT, Course
+from grading.folder.errors import CourseError
+from grading.notebooks.cells import kind
 from tests.submissions import ASSIGNMENT
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed: pip install -e '.[test]'")

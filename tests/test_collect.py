@@ -15,8 +15,8 @@ import pytest
 from grading.__main__ import main
 from grading.classroom import collect, deliveries, demo, placing, roster
 from grading.classroom.collect import Collected
-from grading.course import Course
-from grading.errors import CourseError
+from grading.folder.course import Course
+from grading.folder.errors import CourseError
 from tests.delivered import NOON, UTC, A, B, content, make_folder, make_zip, there, times, write_roster
 
 

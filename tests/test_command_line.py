@@ -9,7 +9,7 @@ import pytest
 from grading.__main__ import main
 from grading.autograder.preparation import start_fork_server
 from grading.command_line import parse
-from grading.errors import CourseError
+from grading.folder.errors import CourseError
 
 A, B = "01_causal_mask", "02_positional_encoding"
 

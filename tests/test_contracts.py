@@ -10,12 +10,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from grading import contracts, exercise
-from grading.exercise import Exercise, Stage
-from helpers.checking.answers import Ask, InProcess
-from helpers.checking.judging import INPUTS_STAY, KEEPS, judge
-from helpers.checking.plain import Model
-from helpers.checking.verdict import Verdict
+from grading.definitions import catalogue, contracts, exercise
+from grading.definitions.exercise import Exercise, Stage
+from tutor.checking.answers import Ask, InProcess
+from tutor.checking.judging import INPUTS_STAY, KEEPS, judge
+from tutor.checking.plain import Model
+from tutor.checking.verdict import Verdict
 
 AGAIN, MODE, GRADIENT, TRAINING, DOUBLE, DEFAULT, LARGE, RANDOM = (one.name for one in contracts.CIRCUMSTANCES)
 X = torch.arange(6.0).reshape(2, 3)
@@ -433,19 +433,19 @@ def test_no_gradient_is_asked_for_at_the_corner_of_a_relu(name: str, monkeypatch
         assert verdict.outcome == "right", str(verdict)
 
 
-@pytest.mark.parametrize("notebook", exercise.notebooks())
+@pytest.mark.parametrize("notebook", catalogue.notebooks())
 def test_exceptions_name_circumstances(notebook: str) -> None:
     for name, defined in exercise.load(notebook).items():
         assert set(defined.exceptions) <= set(contracts.NAMES), name
 
 
-@pytest.mark.parametrize("notebook", exercise.notebooks())
+@pytest.mark.parametrize("notebook", catalogue.notebooks())
 def test_the_reference_answers_every_large_question(notebook: str) -> None:
     for name, defined in exercise.load(notebook).items():
         assert all(defined.reply(ask).outcome == "value" for ask in defined.large), name
 
 
-@pytest.mark.parametrize("notebook", exercise.notebooks())
+@pytest.mark.parametrize("notebook", catalogue.notebooks())
 def test_every_exercise_has_a_stage_that_decides(notebook: str) -> None:
     undecided = [n for n, one in exercise.load(notebook).items() if not any(stage.decisive for stage in one.stages)]
     assert not undecided

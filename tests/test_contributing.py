@@ -64,7 +64,7 @@ def test_make_starts_what_it_is_said_to(repository: Path, command: str, started:
 
 def test_every_file_that_is_named_exists(repository: Path) -> None:
     text = (repository / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    for path in re.findall(r"`((?:grading|helpers|solutions|tests|notebooks|docs)/[^` ]*)`", text):
+    for path in re.findall(r"`((?:grading|helpers|tutor|solutions|tests|notebooks|docs)/[^` ]*)`", text):
         real = path.replace("NN_name", "00_start_here").replace("EXERCISE", "batch_shape")
         assert (repository / real).exists(), path
 
@@ -85,7 +85,7 @@ def test_the_five_steps(repository: Path, tmp_path: Path) -> None:
     start = text.index("        Mistake(")
     definition.write_text(text[:start] + MISTAKE + text[start:], encoding="utf-8")
     # 4: the build changes what is made of this exercise, and nothing else
-    examples = {path: path.read_bytes() for path in course.rglob("helpers/check_examples/*/*.json")}
+    examples = {path: path.read_bytes() for path in course.rglob("tutor/check_examples/*/*.json")}
     built = run(course, BUILD)
     assert built.returncode == 0, built.stderr
     assert "WARNING" not in built.stderr  # nothing that a maintainer has to know to be nothing

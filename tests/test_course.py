@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from nbgrader.utils import parse_utc
 
-from grading.course import Course, read_timestamp
+from grading.folder.course import Course, read_timestamp
 
 UTC = datetime.timezone.utc
 

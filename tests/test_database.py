@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from grading.course import COURSE_ID, Course
-from grading.database import Address, nbgrader_settings, without_passwords
-from grading.errors import CourseError
+from grading.folder.course import COURSE_ID, Course
+from grading.folder.database import Address, nbgrader_settings, without_passwords
+from grading.folder.errors import CourseError
 
 SECRET = "se:cret@word"
 

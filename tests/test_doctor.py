@@ -11,13 +11,13 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from grading import cells
 from grading.__main__ import main
 from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import Master, Work, read
 from grading.classroom import doctor, rescue
 from grading.classroom.rescue import BeyondMendingError
-from grading.course import Course
+from grading.folder.course import Course
+from grading.notebooks import cells
 from tests.submissions import ASSIGNMENT, cell, perfect
 from tests.submissions import released as released_notebook
 

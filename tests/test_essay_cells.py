@@ -16,9 +16,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
 from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import Master, Work, read, rebuilt
-from grading.cells import grade_id, is_experiment, kind
-from grading.course import Course
-from grading.essay_cells import DROPPED, Essay, read_essays, read_picture
+from grading.folder.course import Course
+from grading.notebooks.cells import grade_id, is_experiment, kind
+from grading.notebooks.essay_cells import DROPPED, Essay, read_essays, read_picture
 from tests.submissions import ASSIGNMENT, cell, released
 from tests.test_feedback import EVIL, PNG
 

@@ -23,8 +23,8 @@ from grading.__main__ import main
 from grading.authoring import bank
 from grading.classroom import demo, essays, export
 from grading.classroom.essays import ChangedError, Given, Mark
-from grading.course import ROOT, Course
-from grading.errors import CourseError
+from grading.folder.course import ROOT, Course
+from grading.folder.errors import CourseError
 from grading.pages import essays as pages
 from tests.submissions import ASSIGNMENT, released
 from tests.test_feedback import EVIL, PNG, Page

@@ -67,7 +67,12 @@ def test_nothing_of_a_rubric_is_released(path: Path) -> None:
 
 
 def test_nothing_of_a_rubric_is_in_what_students_install_or_read() -> None:
-    places = [*build.ROOT.glob("helpers/**/*"), *build.ROOT.glob("docs/**/*.md"), build.ROOT / "README.md"]
+    places = [
+        *build.ROOT.glob("helpers/**/*"),
+        *build.ROOT.glob("tutor/**/*"),
+        *build.ROOT.glob("docs/**/*.md"),
+        build.ROOT / "README.md",
+    ]
     told = [
         (place, place.read_text(encoding="utf-8"))
         for place in places

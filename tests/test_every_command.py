@@ -14,7 +14,7 @@ from grading.authoring.build import ROOT
 from grading.classroom import demo, essays
 from grading.classroom.demo_class import MARKER
 from grading.classroom.essays import Given, Mark
-from grading.course import Course
+from grading.folder.course import Course
 from grading.pages import essays as pages
 from tests.servers import Server, why_no_server
 from tests.submissions import ASSIGNMENT, AUTOMATIC

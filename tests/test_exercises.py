@@ -8,24 +8,25 @@ from pathlib import Path
 import pytest
 import torch
 
-from grading import exercise, exercises
+from grading import exercises
 from grading.authoring import build, source
-from grading.exercise import ExerciseError
-from helpers import check
+from grading.definitions import catalogue, exercise
+from grading.definitions.exercise import ExerciseError
 from tests.clones import clone, python
+from tutor import checks as check
 
-ALL = [(notebook, name) for notebook in exercises.notebooks() for name in exercises.names(notebook)]
+ALL = [(notebook, name) for notebook in catalogue.notebooks() for name in catalogue.names(notebook)]
 
 EACH_ALONE = """
 import importlib, sys
-from grading import exercises
+from grading.definitions import catalogue
 assert "torch" not in sys.modules, "naming the exercises has imported PyTorch"
-import grading.exercise
-for notebook in exercises.notebooks():
-    for name in exercises.names(notebook):
+import grading.definitions.exercise
+for notebook in catalogue.notebooks():
+    for name in catalogue.names(notebook):
         for module in [m for m in sys.modules if m.startswith("grading.exercises.")]:
             del sys.modules[module]
-        grading.exercise.load_one(notebook, name)
+        grading.definitions.exercise.load_one(notebook, name)
         folder = f"grading.exercises.{notebook}"
         allowed = {"grading.exercises.draws", folder, f"{folder}.{name}"}
         loaded = {m for m in sys.modules if m.startswith("grading.exercises.") and not m.startswith(f"{folder}._")}
@@ -41,11 +42,11 @@ def test_an_import_of_one_exercise_imports_no_other(repository: Path) -> None:
     assert ended.stdout.splitlines() == [f"{notebook} {name}" for notebook, name in ALL]
 
 
-@pytest.mark.parametrize("notebook", exercises.notebooks())
+@pytest.mark.parametrize("notebook", catalogue.notebooks())
 def test_the_order_is_that_of_the_notebook(notebook: str) -> None:
     cells = source.read(build.ROOT / "solutions" / f"{notebook}.py")
     asked = [cell.name for cell in cells if cell.kind == "exercise"]
-    assert exercises.names(notebook) == list(exercise.load(notebook)) == asked
+    assert catalogue.names(notebook) == list(exercise.load(notebook)) == asked
 
 
 def test_every_exercise_has_its_file_of_the_bank(repository: Path) -> None:
@@ -54,7 +55,7 @@ def test_every_exercise_has_its_file_of_the_bank(repository: Path) -> None:
 
 
 def test_the_files_that_define_a_notebook_are_told() -> None:
-    told = {path.relative_to(exercises.FOLDER).as_posix() for path in exercises.definitions("01_causal_mask")}
+    told = {path.relative_to(catalogue.FOLDER).as_posix() for path in catalogue.definitions("01_causal_mask")}
     assert {"01_causal_mask/causal_mask.py", "01_causal_mask/_common.py", "__init__.py"} <= told
     assert not any(path.startswith("02") for path in told)
 
@@ -94,8 +95,8 @@ DEFINITION = '''"""Exercise token_count of notebook 00."""
 
 import random
 
-from grading.exercise import Exercise, Mistake, Stage
-from helpers.checking.answers import Ask
+from grading.definitions.exercise import Exercise, Mistake, Stage
+from tutor.checking.answers import Ask
 
 
 def token_count(b: int, n: int) -> int:
@@ -132,7 +133,7 @@ def test_a_definition_that_contradicts_itself_is_named(
     folder = tmp_path / "20_trial"
     folder.mkdir()
     (folder / "token_count.py").write_text(DEFINITION.replace(old, new), encoding="utf-8")
-    monkeypatch.setattr(exercises, "FOLDER", tmp_path)
+    monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
     monkeypatch.setattr(exercises, "__path__", [str(tmp_path)])
     try:
         with pytest.raises(ExerciseError, match=re.escape(said)):
@@ -167,9 +168,10 @@ check(token_count)
 '''
 PROVE = """
 import json
-from grading import exercise, examiner
+from grading.definitions import exercise
+from grading.definitions import examiner
 from grading.authoring import bank, build, source
-from helpers.checking.answers import InProcess
+from tutor.checking.answers import InProcess
 
 (path,) = build.sources(["00"])
 made = {file.name: content for file, content in build.products(path).items()}

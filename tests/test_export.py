@@ -15,8 +15,8 @@ from grading.classroom.export import harmless
 from grading.classroom.roster import Person, Roster, load
 from grading.classroom.worksheet import Worksheet
 from grading.command_line import parse
-from grading.course import Course
-from grading.errors import CourseError
+from grading.folder.course import Course
+from grading.folder.errors import CourseError
 
 A = "01_causal_mask"
 

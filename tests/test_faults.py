@@ -27,9 +27,9 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from grading.cells import grade_id, kind
 from grading.classroom import demo
-from grading.course import ROOT
+from grading.folder.course import ROOT
+from grading.notebooks.cells import grade_id, kind
 from tests.submissions import ASSIGNMENT, released
 from tests.tiers import all_only
 

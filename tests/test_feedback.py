@@ -19,15 +19,15 @@ from grading.autograder import run as autograde
 from grading.autograder.run import Settings
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
-from grading.course import ROOT, Course
-from grading.errors import CourseError
+from grading.folder.course import ROOT, Course
+from grading.folder.errors import CourseError
 from grading.pages import feedback
 from grading.pages.exporter import make_page, state_of
 from grading.pages.markup import markdown
 from grading.pages.mathml import mathml
 from helpers import plots
-from helpers.checking.verdict import MIME, Verdict
 from tests.submissions import ASSIGNMENT, cell, perfect
+from tutor.checking.verdict import MIME, Verdict
 
 EVIL = '<script>alert("evil")</script><img src="http://evil.example/x.png" onerror="alert(1)">'
 PNG = base64.b64encode(
@@ -444,7 +444,7 @@ def test_nbgraders_own_command_makes_our_pages(course: Path) -> None:
     assert "This looks like: the diagonal is blocked too" in page.text
     assert text.count("<math") > 10
     assert "HIDDEN" not in text
-    assert "grading.examiner" not in text
+    assert "grading.definitions.examiner" not in text
     assert f"<title>{ASSIGNMENT}: denis_mistaken</title>" in text  # the gradebook knows no name yet
     classroom.name_students(Course(course), {"denis_mistaken": ("Denis", "<i>Mistaken")})
     assert feedback.run(Course(course), students=["denis_mistaken"], progress=False) == 0

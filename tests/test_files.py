@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from grading.course import ROOT
-from grading.errors import CourseError
-from grading.files import locked, read_bounded, write_whole
+from grading.folder.course import ROOT
+from grading.folder.errors import CourseError
+from grading.folder.files import locked, read_bounded, write_whole
 
 LOCKING = """
 import pathlib, sys
-from grading.files import locked
+from grading.folder.files import locked
 with locked(pathlib.Path(sys.argv[1]), "busy"):
     pass
 """

@@ -21,16 +21,16 @@ import pytest
 import torch
 from nbformat import NotebookNode
 
-from grading import exercises
 from grading.autograder.grade_submission import Graded, grade
 from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import read
-from grading.course import ROOT, Course
+from grading.definitions import catalogue
+from grading.folder.course import ROOT, Course
 from grading.sandbox.student_process import ForkServerClient
-from helpers.check import check, public_examples
-from helpers.checking.judging import Examples
 from tests.submissions import ASSIGNMENT, cell, released
 from tests.tiers import all_only
+from tutor.checking.judging import Examples
+from tutor.checks import check, public_examples
 
 pytestmark = pytest.mark.sandbox
 
@@ -148,14 +148,14 @@ def cell_of_another_notebook(notebook: NotebookNode) -> None:
 
 def reset_in_every_answer(notebook: NotebookNode) -> None:
     for name, source in RIGHT.items():
-        cell(notebook, name).source = f"%reset -f\nimport torch\nfrom helpers.check import check\n\n{source}"
+        cell(notebook, name).source = f"%reset -f\nimport torch\nfrom tutor.checks import check\n\n{source}"
 
 
 def helper_and_reset(notebook: NotebookNode) -> None:
     notebook.cells.insert(place(notebook, "causal_mask"), code("def low():\n    return -torch.inf"))
     cell(notebook, "causal_mask").source = MASK.replace("-torch.inf", "low()")
     notebook.cells.insert(place(notebook, "causal_mask_check") + 1, code("%reset -f\nimport torch"))
-    notebook.cells.insert(place(notebook, "attention_weights"), code("from helpers.check import check"))
+    notebook.cells.insert(place(notebook, "attention_weights"), code("from tutor.checks import check"))
 
 
 def same_helper_twice(notebook: NotebookNode) -> None:
@@ -186,7 +186,7 @@ HABITS: dict[str, Habit] = {
     "written_by_python": above(f"open('mine.py', 'w').write({ALONE!r})", "import mine\nfrom mine import causal_mask"),
     "check_of_a_module": check_of_a_module,
     "reset_below": own(MASK, below="%reset -f"),
-    "reset_at_once": own(MASK, "check(causal_mask)\n%reset -f", "import torch, sympy\nfrom helpers.check import check"),
+    "reset_at_once": own(MASK, "check(causal_mask)\n%reset -f", "import torch, sympy\nfrom tutor.checks import check"),
     "reset_in_every_answer": reset_in_every_answer,
     "helper_and_reset": helper_and_reset,
     "reset_selective": own(MASK, below="%reset_selective -f torch"),
@@ -307,7 +307,7 @@ class Public:
 
 def graded(students: ForkServerClient, folder: Path) -> Graded:
     master = load_master(Course(ROOT), ASSIGNMENT)
-    asked: Any = {name: Public(name) for name in exercises.names(ASSIGNMENT)}
+    asked: Any = {name: Public(name) for name in catalogue.names(ASSIGNMENT)}
     return grade(students, master, read(folder, master), asked, "public")
 
 

@@ -20,8 +20,8 @@ from grading.autograder.nbgrader_commands import nbgrader
 from grading.classroom import collect, hand_back
 from grading.classroom.hand_back import HandedBack, Settings
 from grading.classroom.worksheet import Worksheet
-from grading.course import Course
-from grading.errors import CourseError
+from grading.folder.course import Course
+from grading.folder.errors import CourseError
 from grading.pages.exporter import make_page
 from tests.test_collect import A, content, make_zip, moodle, write_roster
 

@@ -1,4 +1,4 @@
-"""`python -m helpers`: what is installed, what is missing or does not fit, and what to do about it."""
+"""`python -m tutor`: what is installed, what is missing or does not fit, and what to do about it."""
 
 import re
 import runpy
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from packaging.requirements import Requirement
 
-import helpers.__main__ as report
+import tutor.__main__ as report
 from helpers import __version__, device
 
 Project = dict[str, Any]
@@ -132,19 +132,19 @@ def test_a_missing_or_broken_torch_does_not_stop_the_report(
 
 def test_the_report_runs_as_a_module(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv(device.SETTING, "gpu")
-    monkeypatch.delitem(sys.modules, "helpers.__main__")
-    monkeypatch.setattr(sys, "argv", ["helpers"])
+    monkeypatch.delitem(sys.modules, "tutor.__main__")
+    monkeypatch.setattr(sys, "argv", ["tutor"])
     with pytest.raises(SystemExit) as stopped:
-        runpy.run_module("helpers", run_name="__main__")
+        runpy.run_module("tutor", run_name="__main__")
     assert stopped.value.code == 1
     assert "COURSE_DEVICE is 'gpu', expected cpu, cuda" in capsys.readouterr().out
 
 
 def test_a_python_that_is_too_old_is_named(monkeypatch: pytest.MonkeyPatch, project: Project) -> None:
-    monkeypatch.delitem(sys.modules, "helpers.__main__")
+    monkeypatch.delitem(sys.modules, "tutor.__main__")
     monkeypatch.setattr(sys, "version_info", (3, 9, 1))
     with pytest.raises(SystemExit, match=r"^The course needs Python 3\.10 or newer, and .*: install a newer Python"):
-        runpy.run_module("helpers", run_name="__main__")
+        runpy.run_module("tutor", run_name="__main__")
     assert project["requires-python"] == ">=" + ".".join(map(str, report.OLDEST))
 
 

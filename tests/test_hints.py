@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from grading import exercise
-from helpers import hints
-from helpers.hints import hint
+from grading.definitions import catalogue, exercise
+from tutor import hints
+from tutor.hints import hint
 
-EXERCISES = [(notebook, name) for notebook in exercise.notebooks() for name in exercise.names(notebook)]
+EXERCISES = [(notebook, name) for notebook in catalogue.notebooks() for name in catalogue.names(notebook)]
 each_exercise = pytest.mark.parametrize(("notebook", "name"), EXERCISES, ids=lambda one: one)
 
 

@@ -14,12 +14,12 @@ from benchmarks import hold_up
 from grading.autograder import run as autograde
 from grading.autograder.grade_submission import Budget
 from grading.autograder.outcome import GRADED, Outcome
-from grading.course import Course
+from grading.folder.course import Course
 from grading.sandbox import student_process
 from grading.sandbox.fork_server import ForkServer
+from grading.sandbox.serve import ChannelError, receive
 from grading.sandbox.student_process import STANDSTILL, WAITING, Pace, Patience
 from grading.sandbox.supervision import Work
-from helpers.checking.serve import ChannelError, receive
 
 pytestmark = pytest.mark.all
 

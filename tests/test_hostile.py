@@ -31,24 +31,24 @@ from typing import Any
 import nbformat
 import pytest
 
-from grading import exercise
 from grading.autograder import seeds
 from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import read
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
-from grading.course import ROOT, Course
-from grading.database import nbgrader_settings
-from grading.verdicts import read_verdict
-from helpers.checking import plain
-from helpers.checking.answers import Ask, Reply
-from helpers.checking.judging import judge
-from helpers.checking.serve import decode_reply
+from grading.definitions import catalogue, exercise
+from grading.folder.course import ROOT, Course
+from grading.folder.database import nbgrader_settings
+from grading.notebooks.verdicts import read_verdict
+from grading.sandbox.serve import decode_reply
 from tests import kept
 from tests.hostile import replies
 from tests.hostile.case import VARIANTS, Case, World
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect, released
 from tests.tiers import all_only
+from tutor.checking import plain
+from tutor.checking.answers import Ask, Reply
+from tutor.checking.judging import judge
 
 CLASSES = (
     "attempts",
@@ -135,9 +135,9 @@ def _course(folder: Path, canaries: dict[str, str]) -> Path:
 
 def _fingerprints(world: World) -> dict[str, str]:
     """Returns a fingerprint of every file that a run must not change."""
-    helpers = world.repository / "helpers"
-    found = [world.secret, world.course / "nbgrader_config.py", helpers / "check.py"]
-    for folder in (world.course / "gradebook" / "submitted", world.course / "solutions", helpers / "check_examples"):
+    tutor = world.repository / "tutor"
+    found = [world.secret, world.course / "nbgrader_config.py", tutor / "checks.py"]
+    for folder in (world.course / "gradebook" / "submitted", world.course / "solutions", tutor / "check_examples"):
         inside = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
         assert inside, f"{folder} has no file to guard"
         found += inside
@@ -405,7 +405,7 @@ def test_markup_of_a_student_is_never_part_of_the_page(case: Case, request: pyte
 def test_feedback_does_not_show_hidden_lines(graded: Ran) -> None:
     for page in pages_of(graded).values():
         assert "BEGIN HIDDEN" not in page
-        assert "grading.examiner" not in page
+        assert "grading.definitions.examiner" not in page
         for kind in ("secret", "environment", "master"):
             assert graded.canaries[kind] not in page
 
@@ -445,7 +445,7 @@ class _Fixed:
         return 0.0
 
 
-@pytest.mark.parametrize("notebook", [ASSIGNMENT, *all_only(*(n for n in exercise.notebooks() if n != ASSIGNMENT))])
+@pytest.mark.parametrize("notebook", [ASSIGNMENT, *all_only(*(n for n in catalogue.notebooks() if n != ASSIGNMENT))])
 def test_no_reply_makes_judging_fail(notebook: str) -> None:
     rng, good = random.Random(0), list[Reply]()
     for data in replies.odd_replies(rng, 300):

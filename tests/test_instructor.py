@@ -17,11 +17,11 @@ from grading.autograder import seeds
 from grading.classroom import essays
 from grading.classroom.essays import Mark
 from grading.command_line import parse
-from grading.course import ROOT, Course
+from grading.folder.course import ROOT, Course
 from grading.pages import exporter
-from helpers.__main__ import main as helpers
 from tests.submissions import ASSIGNMENT, cell, perfect
 from tests.test_collect import make_zip, moodle
+from tutor.__main__ import main as tutor
 
 pytestmark = pytest.mark.all
 
@@ -32,7 +32,7 @@ READING = f"{PYTHON}essays {ASSIGNMENT}"  # a server, which tests/test_essay_pag
 # Other tests run what make starts.
 RENEWING = {"git restore 'notebooks/*.ipynb' 'solutions/*.ipynb'", "git pull --autostash", "git pull"}
 ELSEWHERE = {"make release", READING, "make build", "make build CHECK=1"} | RENEWING | DEMO
-HELPERS = ".venv/bin/python -m helpers "
+HELPERS = ".venv/bin/python -m tutor "
 NOT_FROM_THERE = {
     "--format canvas",
     "--format folders",
@@ -118,7 +118,7 @@ def test_a_term(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
         if line in ELSEWHERE:
             read_essays(course) if line == READING else None
         elif line.startswith(HELPERS):
-            assert helpers(shlex.split(line.removeprefix(HELPERS))) == 0
+            assert tutor(shlex.split(line.removeprefix(HELPERS))) == 0
             assert (course / "work" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").is_file()
         elif line == "make grade":
             run(course, ["autograde", "--workers", "1"])

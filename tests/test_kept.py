@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grading.exercises import FOLDER
+from grading.definitions.catalogue import FOLDER
 from tests import kept
 
 

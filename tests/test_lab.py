@@ -21,7 +21,7 @@ from jupyterlab_server.config import ConfigManager, get_page_config
 from tornado.web import HTTPError
 
 from deploy import environment
-from helpers import lab
+from tutor import lab
 
 
 def test_programs_of_the_environment_are_found_first() -> None:
@@ -139,7 +139,7 @@ def test_the_environments_programs_find_their_settings_wherever_they_are_started
     for _ in range(2):
         environment.share_settings()
     [made] = (tmp_path / "etc" / "ipython").iterdir()  # what IPython reads in `sys.prefix`
-    assert json.loads(made.read_text("utf-8")) == {"InteractiveShellApp": {"extensions": ["helpers.kernel"]}}
+    assert json.loads(made.read_text("utf-8")) == {"InteractiveShellApp": {"extensions": ["tutor.kernel"]}}
     assert made.name == "ipython_kernel_config.json"
     [made] = (tmp_path / "etc" / "jupyter").iterdir()  # and nbgrader there
     assert made.name == "nbgrader_config.py"

@@ -18,7 +18,7 @@ from grading.autograder import run as autograde
 from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.outcome import FAILED, GRADED, UNCHANGED, Outcome
 from grading.classroom import demo, export
-from grading.course import ROOT, Course
+from grading.folder.course import ROOT, Course
 from grading.pages import report
 from tests.submissions import ASSIGNMENT, AUTOMATIC, perfect
 

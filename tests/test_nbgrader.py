@@ -18,8 +18,8 @@ from grading.autograder.outcome import UNCHANGED
 from grading.classroom import demo
 from grading.classroom import plain_grading as classroom
 from grading.classroom.plain_grading import Row
-from grading.course import Course
-from grading.errors import CourseError
+from grading.folder.course import Course
+from grading.folder.errors import CourseError
 from grading.pages import report
 from tests.hostile import cells
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, oddities, perfect, released

@@ -9,12 +9,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from grading import exercise
-from helpers.check import public_examples
-from helpers.checking import plain
-from helpers.checking.answers import Ask, Reply
-from helpers.checking.judging import Case, Raised, Sealed, judge
+from grading.definitions import catalogue, exercise
 from tests import kept
+from tutor.checking import plain
+from tutor.checking.answers import Ask, Reply
+from tutor.checking.judging import Case, Raised, Sealed, judge
+from tutor.checks import public_examples
 
 pytestmark = pytest.mark.all
 
@@ -93,8 +93,8 @@ def _holds_a_seal(wanted: Any) -> bool:
 def earned(strategy: Strategy, seed: str) -> dict[str, float]:
     """Returns what a strategy earns in each exercise where it can try."""
     found = {}
-    for notebook in exercise.notebooks():
-        for name in exercise.names(notebook):
+    for notebook in catalogue.notebooks():
+        for name in catalogue.names(notebook):
             if known := known_to_all(name):
                 cheat = Cheat(known, strategy)
                 found[f"{notebook[:2]} {name}"] = judge(kept.drawn(notebook, name, seed), cheat, hidden=True).earned
@@ -104,7 +104,7 @@ def earned(strategy: Strategy, seed: str) -> dict[str, float]:
 @pytest.mark.parametrize("strategy", [replay, constant, filled])
 def test_who_knows_the_public_examples_and_does_not_look_earns_little(strategy: Strategy) -> None:
     points = earned(strategy, kept.SEEDS[0])
-    possible = sum(one.points for notebook in exercise.notebooks() for one in exercise.load(notebook).values())
+    possible = sum(one.points for notebook in catalogue.notebooks() for one in exercise.load(notebook).values())
     assert sum(points.values()) <= MOST * possible, ", ".join(
         f"{name} {mark:g}" for name, mark in points.items() if mark
     )

@@ -11,11 +11,11 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from grading import exercise
 from grading.autograder.grade_submission import Graded, grade
 from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import Master, read
-from grading.course import ROOT, Course
+from grading.definitions import exercise
+from grading.folder.course import ROOT, Course
 from grading.sandbox.student_process import ForkServerClient
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect
 

@@ -11,20 +11,20 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
-from grading import exercise
 from grading.authoring import bank, build
 from grading.autograder.grade_submission import Graded, grade
 from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import read
-from grading.cells import grade_id, is_experiment
 from grading.classroom import demo
-from grading.course import Course
-from grading.exercise import Exercise
-from grading.names import are_short, bound, needed, trained, used
+from grading.definitions import catalogue, exercise
+from grading.definitions.exercise import Exercise
+from grading.folder.course import Course
+from grading.notebooks.cells import grade_id, is_experiment
+from grading.notebooks.names import are_short, bound, needed, trained, used
 from grading.sandbox.student_process import ForkServerClient
-from helpers.check import EXPERIMENTS, check
-from helpers.checking.globals_used import globals_used
 from tests import kept
+from tutor.checks import EXPERIMENTS, check
+from tutor.globals_used import globals_used
 
 ONLY_WITH_OTHER_DATA = {"texts"}  # of notebook 06: bound in a branch that the embedded corpus does not take
 MADE = json.loads(EXPERIMENTS.read_text(encoding="utf-8"))
@@ -84,7 +84,7 @@ def lost(result: Graded) -> dict[str, str]:
 
 @pytest.mark.sandbox
 @pytest.mark.all
-@pytest.mark.parametrize("notebook", exercise.notebooks())
+@pytest.mark.parametrize("notebook", catalogue.notebooks())
 def test_every_name_that_an_experiment_makes_may_be_used(
     notebook: str, students: ForkServerClient, tmp_path: Path
 ) -> None:
@@ -149,8 +149,8 @@ def test_a_check_says_what_only_an_experiment_makes(capsys: pytest.CaptureFixtur
 def said_of(cells: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
     """Returns what a check says of `causal_mask` after these cells of notebook 01, run in a kernel."""
     shell = SimpleNamespace(user_ns={"__name__": "__main__", "In": [*cells, "check(causal_mask)"]})
-    monkeypatch.setattr("helpers.check.get_ipython", lambda: shell)
-    monkeypatch.setattr("helpers.progress.show", print)
+    monkeypatch.setattr("tutor.checks.get_ipython", lambda: shell)
+    monkeypatch.setattr("tutor.overview.show", print)
     for cell in cells:
         exec(cell, shell.user_ns)
     check(shell.user_ns["causal_mask"])
@@ -250,7 +250,7 @@ def test_the_variables_of_a_module_are_no_variables_of_the_notebook() -> None:
 
 
 def test_an_installed_course_has_the_names_of_experiments(repository: Path) -> None:
-    (patterns,) = re.findall(r"^helpers = (\[.*\])$", (repository / "pyproject.toml").read_text("utf-8"), re.MULTILINE)
+    (patterns,) = re.findall(r"^tutor = (\[.*\])$", (repository / "pyproject.toml").read_text("utf-8"), re.MULTILINE)
     name = EXPERIMENTS.relative_to(EXPERIMENTS.parents[1]).as_posix()
     assert name in {
         path.relative_to(EXPERIMENTS.parents[1]).as_posix()

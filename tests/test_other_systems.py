@@ -19,11 +19,11 @@ import pytest
 from grading.autograder.grade_submission import Graded
 from grading.autograder.graded_notebook import graded_notebook, load_master
 from grading.autograder.submission import read
-from grading.cells import exercise_of, grade_id, settings
-from grading.course import ROOT, Course
-from helpers.checking.verdict import Verdict
+from grading.folder.course import ROOT, Course
+from grading.notebooks.cells import exercise_of, grade_id, settings
 from tests.submissions import ASSIGNMENT, perfect
 from tests.test_collect import make_zip, write_roster
+from tutor.checking.verdict import Verdict
 
 pytestmark = pytest.mark.all
 
@@ -37,7 +37,7 @@ WAY = """
 import importlib, json, pkgutil, sys
 from pathlib import Path
 from grading.__main__ import main
-from grading.course import Course
+from grading.folder.course import Course
 
 folder, delivery, broken, assignment = sys.argv[1:]
 course, at, statuses = Course(Path(folder)), ["--course", folder], {}
@@ -62,7 +62,7 @@ run("autograde", *at)
 run("autograde", "--unsafe", *at)
 run("regrade", assignment, *at)
 failed = []
-for package in ("grading", "helpers"):
+for package in ("grading", "helpers", "tutor"):
     places = importlib.import_module(package).__path__
     for module in pkgutil.walk_packages(places, f"{package}.", onerror=lambda name: None):
         try:

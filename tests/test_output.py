@@ -11,7 +11,7 @@ import pytest
 from nbclient import NotebookClient
 
 from helpers import threads
-from helpers.output import CUT, EACH, ERROR, RICH, TEXT, OutputLimit
+from tutor.output import CUT, EACH, ERROR, RICH, TEXT, OutputLimit
 
 
 class Cell:
@@ -123,7 +123,7 @@ def test_a_real_kernel_cuts_and_works_on_one_thread(
         profile = tmp_path / "ipython" / "profile_default"
         profile.mkdir(parents=True)
         shutil.copy(repository / "deploy" / "ipython" / "ipython_kernel_config.json", profile)
-    cells = ["import torch", *([] if extension else ["from helpers.check import check"])]
+    cells = ["import torch", *([] if extension else ["from tutor.checks import check"])]
     cells += ["print(torch.get_num_threads())", "for i in range(10**5): print(i, 'x' * 20)", "'y' * 10**7"]
     cells += ["print('after')"]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])

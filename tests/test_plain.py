@@ -7,9 +7,9 @@ import pytest
 import sympy
 import torch
 
-from helpers.checking import plain
-from helpers.checking.fingerprints import digest
-from helpers.checking.plain import Expression, Model, NotPlain, Optimizer, Other, decode, encode
+from tutor.checking import plain
+from tutor.checking.fingerprints import digest
+from tutor.checking.plain import Expression, Model, NotPlain, Optimizer, Other, decode, encode
 
 VALUES = [
     None,
@@ -189,7 +189,7 @@ def test_a_tower_of_powers_is_refused_at_once() -> None:
 
 
 def test_a_name_of_a_model_is_not_imported() -> None:
-    from helpers.checking.answers import Ask, InProcess
+    from tutor.checking.answers import Ask, InProcess
 
     reply = InProcess(lambda model: 1).ask(Ask((Model("os.system"),)))
     assert reply.outcome == "crashed"

@@ -27,8 +27,8 @@ from grading.autograder.penalties import LatePenalties
 from grading.autograder.preparation import start_fork_server
 from grading.classroom import demo, plain_grading
 from grading.classroom.demo_class import MARKER
-from grading.course import Course
-from grading.errors import CourseError
+from grading.folder.course import Course
+from grading.folder.errors import CourseError
 from tests.conftest import why_no_sandbox
 from tests.servers import PASSWORD, Server, why_no_server
 from tests.submissions import ASSIGNMENT, AUTOMATIC
@@ -278,7 +278,7 @@ def test_a_wrong_password_is_told_without_it(
 def test_a_database_of_something_else_and_one_that_cannot_hold_names(server: Server) -> None:
     server.ask("create database other", "create database ascii encoding 'SQL_ASCII' template template0")
     server.ask("create table own (id int)", database="other")
-    from grading.database import Address
+    from grading.folder.database import Address
 
     other, ascii_ = (Address(server.address(name), Path()) for name in ("other", "ascii"))
     with pytest.raises(CourseError, match="expected an empty database"):

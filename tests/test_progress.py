@@ -12,10 +12,10 @@ from typing import Any
 import nbformat
 import pytest
 
-from helpers import __main__ as report
-from helpers import progress
-from helpers.checking.verdict import Verdict
-from helpers.course import notebooks
+from tutor import __main__ as report
+from tutor import overview
+from tutor.checking.verdict import Verdict
+from tutor.notebooks import notebooks
 
 MASK = "01_causal_mask"
 
@@ -23,7 +23,7 @@ MASK = "01_causal_mask"
 @pytest.fixture(autouse=True)
 def nothing_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """No check has been run in this process."""
-    monkeypatch.setattr(progress, "_said", {})
+    monkeypatch.setattr(overview, "_said", {})
 
 
 def verdict(name: str, outcome: str, earned: float, points: float) -> Verdict:
@@ -33,11 +33,11 @@ def verdict(name: str, outcome: str, earned: float, points: float) -> Verdict:
 def test_a_notebook_s_table_says_what_the_checks_have_said(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(progress, "_variables", lambda: {"causal_mask": 1, "wasted_scores": 1})
-    progress.note(verdict("causal_mask", "right", 3.0, 3.0))
-    progress.note(verdict("attention_weights", "wrong", 1.5, 3.0))
-    progress.note(verdict("batch_shape", "right", 1.0, 1.0))  # of another notebook
-    progress.progress()
+    monkeypatch.setattr(overview, "_variables", lambda: {"causal_mask": 1, "wasted_scores": 1})
+    overview.note(verdict("causal_mask", "right", 3.0, 3.0))
+    overview.note(verdict("attention_weights", "wrong", 1.5, 3.0))
+    overview.note(verdict("batch_shape", "right", 1.0, 1.0))  # of another notebook
+    overview.progress()
     assert capsys.readouterr().out.splitlines() == [
         "01_causal_mask: 4.5 of 14 points so far",
         "  [######--------------]",
@@ -51,7 +51,7 @@ def test_a_notebook_s_table_says_what_the_checks_have_said(
 
 
 def test_the_table_tells_the_same_as_html(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = progress.Progress(notebooks()[MASK], {"causal_mask": ("<all>", 3.0)})
+    table = overview.Progress(notebooks()[MASK], {"causal_mask": ("<all>", 3.0)})
     page = table._repr_html_()
     assert "01_causal_mask: 3 of 14 points so far" in page
     assert "width:21%" in page
@@ -63,7 +63,7 @@ def test_without_an_exercise_the_cells_above_are_asked_for(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
-    progress.progress()
+    overview.progress()
     assert "run the cells above first" in capsys.readouterr().out
 
 
@@ -71,13 +71,13 @@ def test_the_file_s_name_tells_which_notebook_it_is(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setenv("JPY_SESSION_NAME", f"anywhere/{MASK}.ipynb")
-    progress.progress()
+    overview.progress()
     assert capsys.readouterr().out.startswith("01_causal_mask: 0 of 14 points so far\n")
 
 
 def test_the_points_are_those_of_the_exercises(repository: Path) -> None:
     for name, notebook in notebooks().items():
-        found = repository / "helpers" / "check_examples" / name
+        found = repository / "tutor" / "check_examples" / name
         assert {path.stem for path in found.glob("*.json")} == set(notebook.exercises)
     total = sum(sum(one.exercises.values()) + sum(one.essays.values()) for one in notebooks().values())
     readme = (repository / "README.md").read_text(encoding="utf-8")
@@ -131,7 +131,7 @@ def test_a_check_of_an_older_release_counts_without_its_points(repository: Path,
     path = saved(repository, tmp_path, MASK, {"causal_mask": verdict("causal_mask", "right", 3.0, 3.0)})
     text = path.read_text("utf-8").replace("all checks passed - 3 of 3 points", "all checks passed")
     path.write_text(text, "utf-8")
-    found = progress.read(path)
+    found = overview.read(path)
     assert found is not None
     assert found[1].said == {"causal_mask": ("all checks passed", 3.0)}
 
@@ -144,7 +144,7 @@ def test_an_output_of_any_form_does_no_harm(repository: Path, tmp_path: Path) ->
             if "outputs" in cell:
                 cell["outputs"] = outputs
         path.write_text(json.dumps(told), "utf-8")
-        found = progress.read(path)
+        found = overview.read(path)
         assert found is None or found[1].said == {}
 
 
@@ -156,11 +156,11 @@ def test_a_wrong_word_is_answered_in_one_sentence(words: list[str], capsys: pyte
 
 def test_the_essay_s_stub_is_the_one_that_students_get(repository: Path) -> None:
     config = (repository / "nbgrader_config.py").read_text("utf-8")
-    assert f'c.ClearSolutions.text_stub = "{progress.ESSAY_STUB}"' in config
+    assert f'c.ClearSolutions.text_stub = "{overview.ESSAY_STUB}"' in config
 
 
 def test_progress_needs_no_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = Path(progress.__file__).read_text("utf-8")
-    names = runpy.run_path(progress.__file__, run_name="alone")
+    source = Path(overview.__file__).read_text("utf-8")
+    names = runpy.run_path(overview.__file__, run_name="alone")
     assert "torch" not in names
     assert "import torch" not in source

@@ -13,8 +13,8 @@ import nbformat
 import pandas as pd
 import pytest
 
-from grading import exercises
 from grading.authoring import source
+from grading.definitions import catalogue
 from helpers.data import load
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -69,7 +69,7 @@ def untrue(cells: list[Any]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", exercises.notebooks())
+@pytest.mark.parametrize("name", catalogue.notebooks())
 def test_what_is_said_of_our_run_stands_in_its_outputs(name: str) -> None:
     made = nbformat.read(ROOT / "solutions" / name / f"{name}.ipynb", as_version=4)
     prose = {cell.source for cell in source.read(ROOT / "solutions" / f"{name}.py") if cell.kind == "prose"}
@@ -78,7 +78,7 @@ def test_what_is_said_of_our_run_stands_in_its_outputs(name: str) -> None:
     assert untrue(made.cells) == []
 
 
-@pytest.mark.parametrize("name", exercises.notebooks())
+@pytest.mark.parametrize("name", catalogue.notebooks())
 def test_no_output_shows_digits_of_what_rounding_leaves(name: str) -> None:
     """Another processor rounds otherwise, and nbval would compare the digits."""
     replayed = [

@@ -13,18 +13,19 @@ from typing import Any
 import pytest
 from nbformat import NotebookNode
 
-from grading import cells, exercise, names
-from grading.answers import read_cells
 from grading.autograder import submission
 from grading.autograder.submission import Master
-from grading.examiner import examine
-from grading.reading_time import Allowance, TooDear, paused
-from helpers.checking import plain
-from helpers.checking.answers import Ask, Reply
-from helpers.checking.compare import difference
-from helpers.checking.measures import measured
-from helpers.checking.plain import NotPlain
-from helpers.checking.serve import decode_reply
+from grading.definitions import exercise
+from grading.definitions.examiner import examine
+from grading.definitions.reading_time import Allowance, TooDear, paused
+from grading.notebooks import cells, names
+from grading.notebooks.answers import read_cells
+from grading.sandbox.serve import decode_reply
+from tutor.checking import plain
+from tutor.checking.answers import Ask, Reply
+from tutor.checking.compare import difference
+from tutor.checking.measures import measured
+from tutor.checking.plain import NotPlain
 
 COLLIDING = [k * (2**61 - 1) for k in range(20_000)]  # Python gives all of them the hash 0
 
@@ -61,7 +62,7 @@ def test_a_long_sum_of_dear_functions_is_refused(function: str) -> None:
 
 
 def test_a_formula_is_worked_out_once_for_all_that_it_is_compared_with(monkeypatch: pytest.MonkeyPatch) -> None:
-    from helpers.checking import expressions
+    from tutor.checking import expressions
 
     asked = []
     evaluate = expressions._evaluate
@@ -108,7 +109,7 @@ def test_a_message_of_many_small_parts_is_refused(count: int) -> None:
     import struct
     import threading
 
-    from helpers.checking.serve import NoMessage, receive
+    from grading.sandbox.serve import NoMessage, receive
 
     ours, theirs = socket.socketpair()
     data = b"[" + b"{}," * count + b"{}]"
@@ -201,7 +202,7 @@ def test_nobody_swallows_the_alarm() -> None:
 
 def test_known_mistakes_are_not_charged_to_the_student(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong answer is compared with every known mistake; what that costs is the examiner's own affair."""
-    from helpers.checking.answers import InProcess
+    from tutor.checking.answers import InProcess
 
     ask = InProcess.ask
 

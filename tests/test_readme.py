@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from grading.authoring import build, source
-from helpers.__main__ import main as helpers
+from tutor.__main__ import main as tutor
 
 PAGES = ("README.md", "CONTRIBUTING.md", "docs/instructor.md", "docs/cluster.md", "docs/hub.md")
-COMMAND = r"(?:`|^)(?:\.venv/bin/)?python -m helpers([^`\n]*)"
+COMMAND = r"(?:`|^)(?:\.venv/bin/)?python -m tutor([^`\n]*)"
 
 
 def test_the_table_lists_every_notebook_with_its_points(repository: Path) -> None:
@@ -27,7 +27,7 @@ def test_every_make_command_exists(repository: Path) -> None:
             assert re.search(rf"^{target}: ## ", makefile, re.MULTILINE), f"{name}: make {target}"
 
 
-def test_what_is_said_to_the_helpers_works(
+def test_what_is_said_to_the_tutor_works(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told = {
@@ -37,7 +37,7 @@ def test_what_is_said_to_the_helpers_works(
     name = "00_start_here"
     shutil.copytree(repository / "notebooks" / name, tmp_path / "notebooks" / name)
     monkeypatch.chdir(tmp_path)
-    assert [helpers(words.split()) for words in (" work", " progress")] == [0, 0]
+    assert [tutor(words.split()) for words in (" work", " progress")] == [0, 0]
     assert f"notebooks of {tmp_path / 'work'}:" in capsys.readouterr().out
 
 

@@ -12,8 +12,8 @@ from grading.autograder import run as autograde
 from grading.autograder.graded_notebook import merge_exercise
 from grading.autograder.outcome import FAILED, Outcome
 from grading.classroom import demo, export, plain_grading
-from grading.course import Course
-from grading.errors import CourseError
+from grading.folder.course import Course
+from grading.folder.errors import CourseError
 from grading.pages import report
 from tests.submissions import ASSIGNMENT, AUTOMATIC, cell, perfect, released
 

@@ -15,9 +15,9 @@ import nbformat
 import pytest
 
 from deploy.environment import SHARED
-from grading import exercises
 from grading.authoring import build, release, source
-from grading.course import ROOT
+from grading.definitions import catalogue
+from grading.folder.course import ROOT
 
 STEMS = [path.stem for path in build.sources()]
 PARTS = {"", ".py", ".json", ".tsv", ".txt", ".typed"}
@@ -49,10 +49,10 @@ def files(archive: Path) -> Iterator[tuple[str, bytes]]:
                     yield from ((f"{name}/{one}", inner.read(one)) for one in inner.namelist())
 
 
-def test_the_wheel_is_helpers_and_its_corpora(made: tuple[Path, Path]) -> None:
+def test_the_wheel_is_helpers_with_corpora_and_tutor(made: tuple[Path, Path]) -> None:
     names = [PurePosixPath(name) for name, _ in files(made[0])]
-    assert {name.parts[0].partition("-")[0] for name in names} == {"helpers", "transformers_course"}
-    assert {name.suffix for name in names if name.parts[0] == "helpers"} <= PARTS
+    assert {name.parts[0].partition("-")[0] for name in names} == {"helpers", "tutor", "transformers_course"}
+    assert {name.suffix for name in names if name.parts[0] in ("helpers", "tutor")} <= PARTS
     assert {name.name for name in names} >= {path.name for path in release.corpora()}
     assert [name.parts[1:] for name in names if ".data" in name.parts[0]] == [
         ("data", "etc", "ipython", "ipython_kernel_config.json"),  # where every kernel of the environment reads it
@@ -79,13 +79,13 @@ def test_the_readme_of_the_zip_can_be_followed(made: tuple[Path, Path], installe
     [folder] = tmp_path.iterdir()
     commands = re.findall(r"^(?:    |`).venv/bin/(\S+) ([^`\n]+)", (folder / "README.md").read_text("utf-8"), re.M)
     assert [words for program, words in commands if program == "python"] == [
-        "-m helpers work",
-        "-m helpers progress",
-        "-m helpers",
+        "-m tutor work",
+        "-m tutor progress",
+        "-m tutor",
     ]
     assert ("jupyter", "lab work") in commands
     assert f'install "{made[0].name}[lab]"' in dict(commands)["pip"]
-    said = [alone(installed, folder, RUN, words) for _, words in commands if words.startswith("-m helpers ")]
+    said = [alone(installed, folder, RUN, words) for _, words in commands if words.startswith("-m tutor ")]
     assert said[0].startswith(f"{len(STEMS)} of {len(STEMS)} notebooks in {folder / 'work'} are copies of what ")
     assert said[1].startswith(f"What the checks say in the saved notebooks of {folder / 'work'}:")
     newer = tmp_path / "newer"
@@ -103,15 +103,22 @@ def test_the_readme_of_the_zip_can_be_followed(made: tuple[Path, Path], installe
 
 RUN = """
 import runpy, sys
-sys.argv = ["helpers", *sys.argv[1].split()[2:]]
-runpy.run_module("helpers", run_name="__main__")
+sys.argv = ["tutor", *sys.argv[1].split()[2:]]
+runpy.run_module("tutor", run_name="__main__")
 """
 
 
 def test_no_solution_no_reference_and_no_hidden_question_is_in_them(made: tuple[Path, Path]) -> None:
-    words = ["BEGIN SOLUTION", "BEGIN HIDDEN", "from grading", "import grading", "grading.examiner", "Rubric"]
+    words = [
+        "BEGIN SOLUTION",
+        "BEGIN HIDDEN",
+        "from grading",
+        "import grading",
+        "grading.definitions.examiner",
+        "Rubric",
+    ]
     told = {name: content.decode("utf-8") for name, content in files(made[1]) if not name.endswith(".whl")}
-    assert any(name.endswith(".whl/helpers/check.py") for name in told)
+    assert any(name.endswith(".whl/tutor/checks.py") for name in told)
     for name, text in told.items():
         assert not [word for word in words if word in text], name
     for stem in STEMS:
@@ -121,7 +128,7 @@ def test_no_solution_no_reference_and_no_hidden_question_is_in_them(made: tuple[
             for region in re.findall(rf"{source.BEGIN}\n(.*?)\n[ \t]*{source.END}", cell.source, re.DOTALL):
                 lines = [line.strip() for line in region.splitlines() if len(line.strip()) > 40]
                 assert not [line for line in lines if line in notebook], (stem, cell.name)
-        for name in exercises.names(stem):
+        for name in catalogue.names(stem):
             defined = (ROOT / "grading" / "exercises" / stem / f"{name}.py").read_text("utf-8")
             drawn = [line.strip() for line in defined.splitlines() if "rng." in line and len(line.strip()) > 40]
             assert not [line for line in drawn if any(line in text for text in told.values())], (stem, name)
@@ -214,7 +221,7 @@ def test_notebooks_without_the_address_are_not_released(monkeypatch: pytest.Monk
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_helpers_and_without_an_address_the_cell_says_what_to_do(tmp_path: Path) -> None:
+def test_without_the_course_and_without_an_address_the_cell_says_what_to_do(tmp_path: Path) -> None:
     program = "import importlib.util\nimportlib.util.find_spec = lambda name: None\n" + build.set_up("")
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
     assert "ModuleNotFoundError: The course is not installed here: open this notebook with `make lab`" in done.stderr

@@ -13,13 +13,13 @@ from nbformat import NotebookNode
 
 from grading.autograder.preprocessors import MendCells
 from grading.classroom.export import Mark
-from grading.course import ROOT, Course
-from grading.errors import CourseError
+from grading.folder.course import ROOT, Course
+from grading.folder.errors import CourseError
+from grading.notebooks.verdicts import RecordedVerdict
 from grading.pages import report
 from grading.pages.anonymise import anonymise
 from grading.pages.report import Mistake, Submission
-from grading.verdicts import RecordedVerdict
-from helpers.checking import verdict as examiners
+from tutor.checking import verdict as examiners
 
 MARK = Mark("ada", "01_causal_mask", 3.0, 5.0, 1, "")
 

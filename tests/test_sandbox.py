@@ -13,17 +13,17 @@ from pathlib import Path
 import pytest
 import torch
 
-from grading import exercise
 from grading.authoring import bank
 from grading.autograder.pool import prepare
-from grading.examiner import examine
+from grading.definitions import catalogue, exercise
+from grading.definitions.examiner import examine
 from grading.sandbox import kernel, namespaces, student_process
 from grading.sandbox.fork_server import ForkServer
+from grading.sandbox.serve import ChannelError
 from grading.sandbox.student_process import ForkServerClient, Pace, Patience
-from helpers.checking.answers import Ask
-from helpers.checking.serve import ChannelError
 from tests.sandboxed import inside
 from tests.tiers import all_only
+from tutor.checking.answers import Ask
 
 pytestmark = pytest.mark.sandbox
 
@@ -97,7 +97,7 @@ assert len(list(DataLoader(torch.arange(8), batch_size=4, num_workers=2))) == 2
 """
 RUN_A_CELL = r"""
 import sys
-from grading.course import ROOT
+from grading.folder.course import ROOT
 from grading.sandbox.student_process import ForkServerClient
 
 if __name__ == "__main__":
@@ -110,7 +110,7 @@ if __name__ == "__main__":
 @pytest.mark.all
 def test_a_clone_in_a_temporary_folder_grades_as_any_other(tmp_path: Path, repository: Path) -> None:
     clone = tmp_path / "a clone"
-    for name in ("grading", "helpers", "data"):
+    for name in ("grading", "helpers", "tutor", "data"):
         shutil.copytree(repository / name, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
     assert clone.is_relative_to("/tmp"), "pytest's temporary folder lies elsewhere: run it without --basetemp"
     done = subprocess.run(
@@ -213,7 +213,7 @@ def marks(students: ForkServerClient, sources: dict[str, str]) -> dict[str, floa
     return found
 
 
-COUNT_MODELS = "from helpers.checking import building\nraise RuntimeError(len(building._models))"
+COUNT_MODELS = "from tutor.checking import building\nraise RuntimeError(len(building._models))"
 
 
 def test_the_models_of_public_questions_are_made_before_the_students_processes() -> None:
@@ -227,7 +227,7 @@ def test_the_models_of_public_questions_are_made_before_the_students_processes()
 @pytest.mark.all
 def test_the_public_models_of_every_notebook_can_be_made() -> None:
     with ForkServer() as fork_server:
-        prepare(fork_server, exercise.notebooks())
+        prepare(fork_server, catalogue.notebooks())
         with ForkServerClient(fork_server) as client:  # it would say that the fork server has ended
             assert client.student().run("1 + 1", 20) == ""
 
@@ -249,7 +249,7 @@ KEEP_LOADED = "import sys\nloaded_before = set(sys.modules)"
 TELL_LOADED = "raise RuntimeError(' '.join(sorted(set(sys.modules) - loaded_before)))"
 
 
-@pytest.mark.parametrize("notebook", [NOTEBOOK, *all_only(*(n for n in exercise.notebooks() if n != NOTEBOOK))])
+@pytest.mark.parametrize("notebook", [NOTEBOOK, *all_only(*(n for n in catalogue.notebooks() if n != NOTEBOOK))])
 def test_no_students_process_has_to_import_anything(students: ForkServerClient, notebook: str) -> None:
     """A library that is imported, or imports more at its first use, costs each of a thousand submissions its time."""
     student = students.student()
@@ -271,7 +271,7 @@ def test_the_solution_gets_full_marks_in_the_sandbox(students: ForkServerClient)
 
 
 def test_marks_in_the_sandbox_are_those_of_the_examiner_in_process(students: ForkServerClient) -> None:
-    from helpers.checking.answers import InProcess
+    from tutor.checking.answers import InProcess
 
     wrong = [a for a in bank.answers(NOTEBOOK) if a.exercise in ("causal_mask", "padding_mask")]
     defined = exercise.load(NOTEBOOK)
@@ -299,7 +299,7 @@ def test_an_exit_costs_points_and_never_gives_any(students: ForkServerClient) ->
         "import sys; frame = sys._getframe()\n    while frame: frame.f_locals.update(wanted=1); frame = frame.f_back",
         "import gc; return [o for o in gc.get_objects() if type(o).__name__ in ('Exercise', 'Examples', 'Verdict')]",
         "import os; return dict(os.environ)",
-        "import grading.exercise; return grading.exercise.load('01_causal_mask')",
+        "import grading.definitions.exercise; return grading.definitions.exercise.load('01_causal_mask')",
         "return type('Always', (), {'__eq__': lambda s, o: True, '__bool__': lambda s: True})()",
         "return type('T', (torch.Tensor,), {'__torch_function__': classmethod(lambda *a, **k: True)})(size, size)",
         "raise SystemExit(0)",

@@ -19,22 +19,22 @@ import pytest
 from nbgrader.exchange.default import Exchange
 from traitlets.config import Config
 
-from grading import exercise
 from grading.autograder import seeds
 from grading.autograder.outcome import FAILED, GRADED, Outcome
 from grading.autograder.reporting import Log, summary, table
 from grading.autograder.seeds import FILE, VARIABLE, VARIANTS, secret_of, seed_of
-from grading.course import ROOT, Course
-from grading.errors import CourseError
-from grading.examiner import examine
-from grading.exercise import KEPT
+from grading.definitions import exercise
+from grading.definitions.examiner import examine
+from grading.definitions.exercise import KEPT
+from grading.folder.course import ROOT, Course
+from grading.folder.errors import CourseError
 from grading.pages.anonymise import EXAMPLE_LINES, anonymise
 from grading.sandbox import Limits, forking
+from grading.sandbox.serve import decode_reply, encode_reply, in_own_words, in_the_words_of_the_course
 from grading.sandbox.student_process import ForkServerClient
-from helpers.checking.answers import Ask, Reply
-from helpers.checking.serve import decode_reply, encode_reply, in_own_words, in_the_words_of_the_course
 from tests.sandboxed import inside
 from tests.tiers import all_only
+from tutor.checking.answers import Ask, Reply
 
 NOTEBOOK = "01_causal_mask"
 
@@ -183,7 +183,7 @@ LEAKS: dict[str, tuple[Callable[[str], Reply], str]] = {
 
 
 def _other(name: str) -> Any:
-    from helpers.checking.plain import Other
+    from tutor.checking.plain import Other
 
     return Other(name)
 
@@ -292,8 +292,8 @@ def _value(students: ForkServerClient, body: str, before: str = "") -> Any:
 
 @pytest.mark.sandbox
 def test_no_examples_are_in_the_sandbox(students: ForkServerClient) -> None:
-    assert list((ROOT / "helpers" / "check_examples").glob("*/*.json"))
-    folder = str(ROOT / "helpers" / "check_examples")
+    assert list((ROOT / "tutor" / "check_examples").glob("*/*.json"))
+    folder = str(ROOT / "tutor" / "check_examples")
     assert _value(students, f"return sorted(os.listdir({folder!r}))") == []
     assert "FileNotFoundError" in _value(students, f"return len(Path({folder!r}, 'experiments.json').read_text())")
 
@@ -303,14 +303,14 @@ def test_neither_installed_examples_nor_what_others_hand_in_are_shown(
 ) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     hidden = forking.policy(Limits()).hidden
-    assert {tmp_path / "grading", tmp_path / "helpers" / "check_examples"} <= {*hidden}
+    assert {tmp_path / "grading", tmp_path / "tutor" / "check_examples"} <= {*hidden}
     assert any(folder in Path(Exchange(config=Config()).root).parents for folder in hidden)  # nbgrader's own default
 
 
 @pytest.mark.sandbox
 def test_a_cell_that_checks_itself_runs_to_its_end(students: ForkServerClient) -> None:
     student = students.student()
-    cell = "from helpers.check import check\ndef causal_mask(size): return 1\ncheck(causal_mask)\ndef after(): return 2"
+    cell = "from tutor.checks import check\ndef causal_mask(size): return 1\ncheck(causal_mask)\ndef after(): return 2"
     assert student.run(cell, 20) == ""
     assert student.answer("after").ask(Ask(), 20).value == 2
     student.close()
@@ -341,7 +341,7 @@ return free
 @pytest.mark.sandbox
 @pytest.mark.parametrize("lock", LOCKS)
 def test_no_lock_is_seen_in_another_sandbox(students: ForkServerClient, lock: str) -> None:
-    place = repr(str(ROOT / "helpers" / "check.py"))
+    place = repr(str(ROOT / "tutor" / "checks.py"))
     holder = students.student()
     assert holder.run(f"import fcntl\nfile = open({place})\n{LOCKS[lock]}", 20) == ""
     assert _value(students, SEES.replace("PLACE", place)) is True
@@ -363,7 +363,7 @@ def test_nobody_watches_files(students: ForkServerClient, call: str) -> None:
 @pytest.mark.parametrize("command", ["F_SETLEASE", "F_NOTIFY", "F_GETLK"])
 def test_nobody_hears_of_files_by_fcntl(students: ForkServerClient, command: str) -> None:
     number = {"F_SETLEASE": 1024, "F_NOTIFY": 1026, "F_GETLK": 5}[command]
-    place = str(ROOT / "helpers" / "check.py")
+    place = str(ROOT / "tutor" / "checks.py")
     assert "PermissionError" in _value(students, f"import fcntl\nreturn fcntl.fcntl(open({place!r}), {number}, 0)")
 
 
@@ -472,8 +472,8 @@ def test_an_example_of_ten_megabytes_costs_as_little_as_a_short_one(line: str, m
 MAKES = """
 import os, sys
 from pathlib import Path
-from grading import database
-from grading.course import Course
+from grading.folder import database
+from grading.folder.course import Course
 if sys.argv[2] == "within":
     database._version = lambda: os._exit(9)
 if sys.argv[2] == "at the end":

@@ -12,8 +12,8 @@ from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.preprocessors import SandboxedExecute, TakeAnswers
 from grading.autograder.separate import SeparateGrader
 from grading.classroom import demo
-from grading.course import Course
-from grading.errors import CourseError
+from grading.folder.course import Course
+from grading.folder.errors import CourseError
 from tests.submissions import ASSIGNMENT, cell, perfect
 
 pytestmark = pytest.mark.all

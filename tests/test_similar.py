@@ -15,8 +15,8 @@ import pytest
 from grading.__main__ import main
 from grading.classroom import demo, similar
 from grading.classroom.similar import Exercise
-from grading.course import ROOT, Course
-from grading.errors import CourseError
+from grading.folder.course import ROOT, Course
+from grading.folder.errors import CourseError
 from grading.pages import similar as report
 from tests.submissions import ASSIGNMENT, released
 from tests.test_feedback import Page

@@ -13,7 +13,7 @@ from grading.__main__ import main
 from grading.classroom import collect, deliveries, hand_back, roster
 from grading.classroom.collect import Collected
 from grading.classroom.naming import Namer
-from grading.course import Course
+from grading.folder.course import Course
 from tests.delivered import NOON, A, B, content, make_folder, make_zip, there, times, write_roster
 
 ROSTER = """id,first_name,last_name,email,github_username

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from benchmarks import slips
-from grading import exercise
+from grading.definitions import exercise
 
 
 def test_each_slip_is_a_program_of_its_own() -> None:

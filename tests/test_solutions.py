@@ -7,10 +7,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grading import cells
 from grading.__main__ import main
-from grading.course import ROOT, Course
-from grading.exercise import load
+from grading.definitions.exercise import load
+from grading.folder.course import ROOT, Course
+from grading.notebooks import cells
 from grading.pages import solutions
 from tests.submissions import ASSIGNMENT
 from tests.test_build import STEMS
@@ -43,7 +43,7 @@ def test_a_page_has_each_answer_and_all_pictures_and_nothing_of_the_instructors(
     essays = [cell.source for cell in solved.cells if cells.kind(cell) == "essay"]
     for line in "\n".join(essays).splitlines():
         assert len(line) < 40 or line not in page.text
-    for word in ("BEGIN SOLUTION", "grading.examiner", "mark(", "Full marks (", "Half ("):
+    for word in ("BEGIN SOLUTION", "grading.definitions.examiner", "mark(", "Full marks (", "Half ("):
         assert word not in page.text, word
     drawn = [
         output

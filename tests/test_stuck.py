@@ -20,10 +20,10 @@ from traitlets.config import Config
 
 from grading.authoring import build, source
 from grading.classroom import demo
-from helpers import kernel, output
-from helpers.checking import clock
+from tutor import kernel, output
+from tutor.checking import clock
 
-SETUP = "import torch\nfrom helpers.check import check"
+SETUP = "import torch\nfrom tutor.checks import check"
 STUB = 'def causal_mask(size: int):\n    raise NotImplementedError("Replace this line by your answer")'
 RIGHT = "def causal_mask(size: int):\n    return torch.triu(torch.full((size, size), -torch.inf), 1)"
 BROKEN = "def causal_mask(size: int):\n    return torch.triu(torch.full((size, size), -torch.inf), 1"

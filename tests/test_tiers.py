@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grading.cells import is_experiment, kind
+from grading.notebooks.cells import is_experiment, kind
 from tests import replay, tiers
 from tests.tiers import Seconds, group_of
 

@@ -19,7 +19,7 @@ from nbgrader.validator import Validator
 from traitlets.config import Config
 
 from grading.classroom import demo
-from grading.course import ROOT, Course
+from grading.folder.course import ROOT, Course
 from tests.submissions import cell, perfect
 
 SETTINGS = ROOT / "deploy" / "jupyter" / "nbgrader_config.py"
@@ -177,9 +177,9 @@ def test_the_command_says_the_same_from_any_folder(config: Config, tmp_path: Pat
 
 
 def test_students_of_the_wheel_are_told_what_they_have(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("helpers.validating.find_spec", lambda name: None)
+    monkeypatch.setattr("tutor.validating.find_spec", lambda name: None)
     nbformat.write(without("padding_mask_check"), "notebook.ipynb")
     config.Validator.preprocessors = [step for step in config.Validator.preprocessors if step is not Execute]
     [failed] = Validator(config=config).validate(os.path.abspath("notebook.ipynb"))["failed"]
-    assert "`python -m helpers work`" in " ".join(failed["raw_error"].split())
+    assert "`python -m tutor work`" in " ".join(failed["raw_error"].split())
     assert json.dumps(failed)

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from grading import verdicts
-from grading.verdicts import Line, read_verdict
-from helpers.checking import verdict as examiners
+from grading.notebooks import verdicts
+from grading.notebooks.verdicts import Line, read_verdict
+from tutor.checking import verdict as examiners
 
 SAID = examiners.Verdict(
     "mask",

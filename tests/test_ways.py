@@ -20,9 +20,9 @@ from grading.__main__ import main
 from grading.autograder import run as autograde
 from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.outcome import GRADED, UNCHANGED
-from grading.beside import SECRET, STAMP, read_beside, write_beside
 from grading.classroom import demo
-from grading.course import Course
+from grading.folder.course import Course
+from grading.notebooks.beside import SECRET, STAMP, read_beside, write_beside
 from tests.tiers import all_only
 
 pytestmark = pytest.mark.sandbox

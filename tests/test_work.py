@@ -18,11 +18,11 @@ import pytest
 from nbformat.sign import NotebookNotary
 from nbgrader.utils import compute_checksum
 
-from grading import answers, cells
 from grading.autograder.nbgrader_commands import nbgrader
-from grading.course import COURSE_ID
-from helpers import __main__ as report
-from helpers import merging, progress, work
+from grading.folder.course import COURSE_ID
+from grading.notebooks import answers, cells
+from tutor import __main__ as report
+from tutor import merging, overview, work
 
 NAME = "01_small"
 STUB = 'def first(x):\n    """Doubles x."""\n    raise NotImplementedError("Replace this line by your answer")'
@@ -56,7 +56,7 @@ def check(name: str = "first", points: float = 2) -> Any:
 
 
 def essay(points: float = 1) -> Any:
-    return cell("why", progress.ESSAY_STUB, grade=True, solution=True, points=points)
+    return cell("why", overview.ESSAY_STUB, grade=True, solution=True, points=points)
 
 
 def notebook(*given: Any) -> Notebook:
@@ -198,7 +198,7 @@ def test_a_deleted_text_stays_deleted_and_a_deleted_check_comes_back() -> None:
     new = notebook(TITLE, setup(), STORY, exercise(), check(), FIGURE, text("New."), essay())
     merged = merging.merge(mine, OLD, new)
     assert sources(merged.notebook) == [
-        "# Title", "import torch", STUB, "check(first)", "plot(first)", "New.", progress.ESSAY_STUB
+        "# Title", "import torch", STUB, "check(first)", "plot(first)", "New.", overview.ESSAY_STUB
     ]  # fmt: skip
     assert merged.remarks == ["`first_check` was missing; its cell is put back."]
 
@@ -301,7 +301,7 @@ class Course:
         return dict(json.loads(self.file.read_text("utf-8")))
 
     def update(self) -> list[str]:
-        """Returns what `python -m helpers work` says."""
+        """Returns what `python -m tutor work` says."""
         made = work.Work(self.folder)
         assert made.follow()
         return made.lines
@@ -468,7 +468,7 @@ def test_progress_reads_what_is_in_work(
     course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(course.folder)
-    assert progress.command([]) == 0
+    assert overview.command([]) == 0
     assert capsys.readouterr().out.startswith(
         f"What the checks say in the saved notebooks of {course.folder / 'work'}:"
     )
@@ -515,4 +515,4 @@ def test_it_needs_nothing_but_the_standard_library(module: Any) -> None:
     names = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     optional = {"nbformat"}  # whose signatures are kept
     names |= {one.name for node in ast.walk(tree) if isinstance(node, ast.Import) for one in node.names}
-    assert {name.partition(".")[0] for name in names} - sys.stdlib_module_names - optional <= {"helpers"}
+    assert {name.partition(".")[0] for name in names} - sys.stdlib_module_names - optional <= {"tutor"}

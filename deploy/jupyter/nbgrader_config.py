@@ -3,6 +3,6 @@
 import sys
 
 if "nbgrader" in sys.modules:  # who only looks for the address of the gradebook need not wait for it
-    from helpers import validating
+    from tutor import validating
 
     validating.configure(get_config())  # noqa: F821 - nbgrader defines it when it reads this file

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from grading.authoring import source
-from grading.course import ROOT, Course
-from grading.errors import CourseError
+from grading.folder.course import ROOT, Course
+from grading.folder.errors import CourseError
 
 FOLDER = ROOT / "tests" / "bank"
 MARKER = re.compile(r"# %% (right|wrong): (.+?)(?:\s*->\s*(.*))?$")

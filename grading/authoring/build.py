@@ -18,14 +18,14 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from grading import exercises
 from grading.authoring import syllabus
 from grading.authoring.source import BuildError, Cell, grade_id, read, validate
-from grading.cells import BEGIN_HIDDEN, END_HIDDEN, is_experiment
-from grading.course import ROOT, Course
-from grading.files import write_whole
-from grading.names import bound, needed, trained
-from helpers.checking.globals_used import line_numbers
+from grading.definitions import catalogue
+from grading.folder.course import ROOT, Course
+from grading.folder.files import write_whole
+from grading.notebooks.cells import BEGIN_HIDDEN, END_HIDDEN, is_experiment
+from grading.notebooks.names import bound, needed, trained
+from tutor.globals_used import line_numbers
 
 CELL_SECONDS = 1800  # on the wall: a last resort, for a busy machine is slow
 PASSED = "  [passed] "  # before a stage in a verdict's text
@@ -61,7 +61,7 @@ def solution_notebook(path: Path, cells: Sequence[Cell], address: str = "") -> N
         elif cell.kind == "check":
             identifier = grade_id(cell)
             metadata["nbgrader"] = _nbgrader(identifier, grade=True, locked=True, points=cell.points)
-            hidden = f'from grading.examiner import mark\n\nmark("{path.stem}", "{cell.name}", {cell.name})'
+            hidden = f'from grading.definitions.examiner import mark\n\nmark("{path.stem}", "{cell.name}", {cell.name})'
             source = f"{source}\n{BEGIN_HIDDEN}\n{hidden}\n{END_HIDDEN}"
         elif cell.kind == "essay":
             identifier = cell.name
@@ -225,13 +225,13 @@ def set_up(address: str) -> str:
     if address:
         return (
             "import importlib.util\nimport subprocess\nimport sys\n\n"
-            'if importlib.util.find_spec("helpers") is None:  # as in Colab: fetch what the course imports, once\n'
+            'if importlib.util.find_spec("tutor") is None:  # as in Colab: fetch what the course imports, once\n'
             f'    address = "{address}"\n'
             '    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", address], check=True)\n'
         )
     return (
         "import importlib.util\n\n"
-        'if importlib.util.find_spec("helpers") is None:\n'
+        'if importlib.util.find_spec("tutor") is None:\n'
         "    raise ModuleNotFoundError(\n"
         '        "The course is not installed here: open this notebook with `make lab`, or run "\n'
         '        "`%pip install FILE.whl` in a cell of its own, with the file that your instructor gives you."\n'
@@ -256,31 +256,31 @@ def _examples(notebook: str) -> Iterator[tuple[str, str]]:
     import torch
 
     from grading.authoring import examples
-    from grading.exercise import load
+    from grading.definitions.exercise import load
 
     torch.set_num_threads(1)  # as in grading: threads that wait for each other use up a known mistake's time
-    for name, exercise in load(notebook).items() if notebook in exercises.notebooks() else ():
+    for name, exercise in load(notebook).items() if notebook in catalogue.notebooks() else ():
         yield name, json.dumps(examples.encode(exercise), separators=(",", ":")) + "\n"
 
 
 def _examples_file(notebook: str, exercise: str) -> Path:
-    return ROOT / "helpers" / "check_examples" / notebook / f"{exercise}.json"
+    return ROOT / "tutor" / "check_examples" / notebook / f"{exercise}.json"
 
 
 def common_products() -> dict[Path, str]:
     """Returns what is made of the heads of all sources, as files and their content."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     made = {ROOT / name: content for name, content in syllabus.made(sources(), readme).items()}
-    folder = ROOT / "helpers" / "check_examples"
+    folder = ROOT / "tutor" / "check_examples"
     told = {"experiments": _experiments(), "hints": _hints(), "notebooks": _notebooks()}
     return made | {folder / f"{name}.json": content for name, content in told.items()}
 
 
 def _hints() -> str:
     """Returns the hints of every exercise, by its name."""
-    from grading.exercise import load
+    from grading.definitions.exercise import load
 
-    told = {name: list(one.hints) for notebook in exercises.notebooks() for name, one in load(notebook).items()}
+    told = {name: list(one.hints) for notebook in catalogue.notebooks() for name, one in load(notebook).items()}
     return json.dumps(told, ensure_ascii=False, indent=0) + "\n"
 
 
@@ -334,7 +334,7 @@ def agrees(file: Path, content: str) -> bool:
 
 
 def build(selected: Iterable[str] = (), *, say: Callable[[str], object] = print) -> None:
-    """Makes the notebooks, their `helpers/check_examples/`, the syllabus and README's table; says what has changed.
+    """Makes the notebooks, their `tutor/check_examples/`, the syllabus and README's table; says what has changed.
 
     Raises:
         BuildError: when a source is not as it must be; files already made stay whole.
@@ -384,8 +384,8 @@ def check(selected: Iterable[str] = ()) -> list[str]:
         if not agrees(file, content):
             stale.append(f"{file.relative_to(ROOT)}: stale, the heads of the sources say something else")
     known = {path.stem for path in sources()}
-    examples_of = {notebook: exercises.names(notebook) for notebook in exercises.notebooks()}
-    for pattern in ("solutions/*/*.ipynb", "notebooks/*/*.ipynb", "helpers/check_examples/*/*.json"):
+    examples_of = {notebook: catalogue.names(notebook) for notebook in catalogue.notebooks()}
+    for pattern in ("solutions/*/*.ipynb", "notebooks/*/*.ipynb", "tutor/check_examples/*/*.json"):
         for file in sorted(ROOT.glob(pattern)):
             notebook = file.parent.name
             if notebook not in known or (file.suffix == ".json" and file.stem not in examples_of.get(notebook, ())):
@@ -400,8 +400,8 @@ def _stages(examples: dict[str, Any]) -> list[str]:
 
 def _shown_otherwise(solved: NotebookNode, stages: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Yields the exercises whose checks show other stages, as text or page, than they have today, in a run notebook."""
-    from helpers.checking.judging import KEEPS
-    from helpers.checking.verdict import sentence_as_html
+    from tutor.checking.judging import KEEPS
+    from tutor.checking.verdict import sentence_as_html
 
     for cell in solved.cells:
         name = cell.id.removesuffix("_check")
@@ -419,8 +419,8 @@ def _shown_otherwise(solved: NotebookNode, stages: Mapping[str, Sequence[str]]) 
 
 def _refuse_shared_names() -> None:
     owner: dict[str, str] = {}
-    for notebook in exercises.notebooks():
-        for name in exercises.names(notebook):
+    for notebook in catalogue.notebooks():
+        for name in catalogue.names(notebook):
             if name in owner:
                 raise BuildError(f"exercise {name!r} is defined in both {owner[name]} and {notebook}; rename one.")
             owner[name] = notebook

@@ -7,15 +7,15 @@ from typing import Any
 
 from torch import Tensor
 
-from grading.exercise import Exercise
-from helpers.checking import fingerprints, plain
-from helpers.checking.judging import Raised
+from grading.definitions.exercise import Exercise
+from tutor.checking import fingerprints, plain
+from tutor.checking.judging import Raised
 
 TERMS = 100.0  # how large the terms of a trace are taken to be, where two are compared
 
 
 def encode(exercise: Exercise) -> dict[str, Any]:
-    """Returns what `helpers/check_examples/` holds of an exercise: results, never code."""
+    """Returns what `tutor/check_examples/` holds of an exercise: results, never code."""
     made = exercise.check_examples()
     exercise.refuse_late_mistakes()
 

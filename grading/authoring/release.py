@@ -1,4 +1,5 @@
-"""`make release` writes what students get: a wheel of `helpers` with its corpora, a zip with it and the notebooks.
+"""`make release` writes what students get: a wheel of `helpers` (with its corpora) and `tutor`, a zip with it
+and the notebooks.
 
 Neither holds anything of `grading/` or `solutions/`.
 """
@@ -20,11 +21,11 @@ from pathlib import Path
 
 from grading.authoring.build import course_setting, set_up
 from grading.authoring.source import BuildError
-from grading.course import ROOT, Course
+from grading.folder.course import ROOT, Course
 
 NAME = "transformers-course"
-# What helpers and the notebooks import, and what students need to open a notebook; the rest of pyproject.toml's list is
-# for whoever builds or grades.
+# What helpers, tutor and the notebooks import, and what students need to open a notebook; the rest of pyproject.toml's
+# list is for whoever builds or grades.
 IMPORTED = {
     "torch",
     "numpy",
@@ -57,10 +58,11 @@ dependencies = [{imported}]
 lab = [{opened}]
 
 [tool.setuptools.packages.find]
-include = ["helpers*"]
+include = ["helpers*", "tutor*"]
 
 [tool.setuptools.package-data]
-helpers = ["py.typed", "check_examples/*.json", "check_examples/*/*.json", "corpora/*", "corpora/*/*"]
+helpers = ["py.typed", "corpora/*", "corpora/*/*"]
+tutor = ["py.typed", "check_examples/*.json", "check_examples/*/*.json"]
 
 [tool.setuptools.data-files]
 "etc/ipython" = ["{kernels}"]
@@ -75,7 +77,7 @@ You need Python 3.10 or newer. In this folder, once:
 
     python3 -m venv .venv
     .venv/bin/pip install "{wheel}[lab]"
-    .venv/bin/python -m helpers work
+    .venv/bin/python -m tutor work
 
 (on Windows `.venv\\Scripts\\pip`, and so on), and then each time:
 
@@ -88,9 +90,9 @@ In Colab, upload a notebook and `{wheel}`, and run `%pip install {wheel}` in a c
 When there is a newer release: unpack it, move your folder `work` into the new folder, and do there again what you did
 the first time. Your answers and your own cells stay, texts and checks are renewed, and it says what it has done.
 
-`.venv/bin/python -m helpers progress` shows how far you are.
+`.venv/bin/python -m tutor progress` shows how far you are.
 `.venv/bin/nbgrader validate NOTEBOOK` says what the button *Validate* says.
-`.venv/bin/python -m helpers` prints what is installed and what is missing.
+`.venv/bin/python -m tutor` prints what is installed and what is missing.
 """
 
 # For a repository whose branch `main` holds what the zip holds.
@@ -187,10 +189,11 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 
 def _wheel(folder: Path) -> Path:
-    """Returns the wheel that pip makes of a copy of `helpers`, with the corpora in it."""
+    """Returns the wheel that pip makes of a copy of `helpers` and `tutor`, with the corpora in it."""
     with tempfile.TemporaryDirectory() as place:
         stage = Path(place)
-        shutil.copytree(ROOT / "helpers", stage / "helpers", ignore=shutil.ignore_patterns("__pycache__", "corpora"))
+        for package in ("helpers", "tutor"):
+            shutil.copytree(ROOT / package, stage / package, ignore=shutil.ignore_patterns("__pycache__", "corpora"))
         for path in corpora():
             target = stage / "helpers" / "corpora" / path.relative_to(ROOT / "data")
             target.parent.mkdir(parents=True, exist_ok=True)

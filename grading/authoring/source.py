@@ -26,11 +26,11 @@ from typing import Any
 import jupytext
 from nbformat import NotebookNode
 
-from grading import exercises
-from grading.cells import BEGIN_HIDDEN
-from grading.cells import BEGIN_SOLUTION as BEGIN
-from grading.cells import END_SOLUTION as END
-from grading.errors import CourseError
+from grading.definitions import catalogue
+from grading.folder.errors import CourseError
+from grading.notebooks.cells import BEGIN_HIDDEN
+from grading.notebooks.cells import BEGIN_SOLUTION as BEGIN
+from grading.notebooks.cells import END_SOLUTION as END
 
 WORDS = {"setup", "experiment", "interactive", "measured"}
 KEYS = {"exercise", "check", "essay", "points"}
@@ -138,7 +138,7 @@ def validate(path: Path, cells: Sequence[Cell]) -> None:
 
 def _validate_definitions(path: Path, checks: Mapping[str, Cell]) -> None:
     try:
-        defined = exercises.names(path.stem) if checks else []
+        defined = catalogue.names(path.stem) if checks else []
     except LookupError as problem:
         raise BuildError(f"{path.name}: {problem}") from problem
     for name, cell in checks.items():
@@ -153,7 +153,7 @@ def _validate_definitions(path: Path, checks: Mapping[str, Cell]) -> None:
 
 
 def _validate_points(path: Path, checks: Mapping[str, Cell]) -> None:
-    from grading.exercise import load_one  # imports PyTorch, which a mistake above need not wait for
+    from grading.definitions.exercise import load_one  # imports PyTorch, which a mistake above need not wait for
 
     for name, cell in checks.items():
         points = load_one(path.stem, name).points

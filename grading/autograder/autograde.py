@@ -9,7 +9,7 @@ import time
 from grading.autograder import reporting
 from grading.autograder.outcome import FAILED
 from grading.autograder.preparation import chosen, lock_in
-from grading.course import ROOT, Course
+from grading.folder.course import ROOT, Course
 
 
 def command(options: argparse.Namespace) -> int:

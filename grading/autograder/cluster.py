@@ -27,9 +27,9 @@ from grading.autograder.fingerprint import environment_key, protocol_key
 from grading.autograder.grade_submission import Budget, Graded
 from grading.autograder.pool import TRIES, Job
 from grading.autograder.submission import Master
-from grading.cells import kind
-from grading.errors import CourseError
-from grading.text import one_line
+from grading.folder.errors import CourseError
+from grading.folder.text import one_line
+from grading.notebooks.cells import kind
 
 CONNECT = 20.0  # seconds in which a scheduler must answer
 NO_WORKER = 600.0  # seconds to wait for a worker that grades: a queue of jobs may start none for a while

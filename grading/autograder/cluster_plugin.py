@@ -21,7 +21,7 @@ from queue import SimpleQueue
 
 from distributed import Worker, WorkerPlugin, get_worker, secede
 
-from grading.course import ROOT
+from grading.folder.course import ROOT
 
 NAME = "grading"  # of the plug-in, and of the resource that a worker with a grading process has
 MORE = 2  # further submissions for each thread, while those whose students' processes stand still wait

@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 
 from grading import sandbox
 from grading.autograder.fingerprint import environment_key, protocol_key
-from grading.course import ROOT
+from grading.folder.course import ROOT
 from grading.sandbox.fork_server import ForkServer
 
 IDLE = 900.0  # seconds without a job after which the process ends: nobody may be there to end it

@@ -7,21 +7,21 @@ import importlib.metadata
 from functools import cache
 from pathlib import Path
 
-from grading.course import ROOT
-from grading.exercises import definitions
+from grading.definitions.catalogue import definitions
+from grading.folder.course import ROOT
 
-# Modules of `helpers` that no mark depends on: pictures, and what looks at a computer.
-WITHOUT_MARKS = ("helpers/__main__.py", "helpers/plots.py")
+# Modules that no mark depends on: pictures, and what looks at a computer.
+WITHOUT_MARKS = ("tutor/__main__.py", "helpers/plots.py")
 # What reads a submission, runs it, and marks it.
 GRADING = (
-    "answers.py",
-    "cells.py",
-    "examiner.py",
-    "contracts.py",
-    "essay_cells.py",
-    "exercise.py",
-    "names.py",
-    "reading_time.py",
+    "notebooks/answers.py",
+    "notebooks/cells.py",
+    "definitions/examiner.py",
+    "definitions/contracts.py",
+    "notebooks/essay_cells.py",
+    "definitions/exercise.py",
+    "notebooks/names.py",
+    "definitions/reading_time.py",
     "autograder/grade_submission.py",
     "autograder/seeds.py",
     "autograder/submission.py",
@@ -32,10 +32,11 @@ PROTOCOL = ("autograder/cluster_plugin.py", "autograder/cluster_process.py", "au
 
 def sources(assignment: str) -> list[Path]:
     """Returns the files that decide the marks of an assignment."""
-    helpers = set((ROOT / "helpers").rglob("*.py")) - {ROOT / name for name in WITHOUT_MARKS}
+    shown = {path for folder in ("helpers", "tutor") for path in (ROOT / folder).rglob("*.py")}
+    shown -= {ROOT / name for name in WITHOUT_MARKS}
     grading = [ROOT / "grading" / name for name in GRADING]
     sandbox = (ROOT / "grading" / "sandbox").glob("*.py")
-    return sorted(path for path in {*definitions(assignment), *helpers, *grading, *sandbox} if path.is_file())
+    return sorted(path for path in {*definitions(assignment), *shown, *grading, *sandbox} if path.is_file())
 
 
 @cache

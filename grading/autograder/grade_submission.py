@@ -10,14 +10,14 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from grading.autograder.submission import Master, Work, plan
-from grading.cells import defines, exercise_of
-from grading.examiner import examine
-from grading.exercise import Exercise
-from grading.reading_time import Allowance, TooDear
+from grading.definitions.examiner import examine
+from grading.definitions.exercise import Exercise
+from grading.definitions.reading_time import Allowance, TooDear
+from grading.notebooks.cells import defines, exercise_of
+from grading.sandbox.serve import ChannelError, ProcessEnded
 from grading.sandbox.student_process import ForkServerClient, Pace, Patience, Student
-from helpers.checking.answers import Ask, Reply
-from helpers.checking.serve import ChannelError, ProcessEnded
-from helpers.checking.verdict import Verdict
+from tutor.checking.answers import Ask, Reply
+from tutor.checking.verdict import Verdict
 
 
 @dataclass(frozen=True)

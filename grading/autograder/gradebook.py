@@ -20,12 +20,12 @@ from grading.autograder.marks import Marked, Written, count_lateness, store
 from grading.autograder.penalties import LatePenalties, PenaltyError
 from grading.autograder.read_before import Answers
 from grading.autograder.submission import Master
-from grading.beside import copy_others, write_beside
-from grading.cells import grade_id, kind
-from grading.course import Course
-from grading.database import is_lost
-from grading.errors import CourseError
-from grading.files import locked
+from grading.folder.course import Course
+from grading.folder.database import is_lost
+from grading.folder.errors import CourseError
+from grading.folder.files import locked
+from grading.notebooks.beside import copy_others, write_beside
+from grading.notebooks.cells import grade_id, kind
 
 T = TypeVar("T")
 WAIT = 60.0  # seconds to wait for a database that somebody else is writing, or whose server is gone

@@ -14,9 +14,9 @@ from nbformat import NotebookNode
 from grading.authoring import build
 from grading.autograder.grade_submission import Graded
 from grading.autograder.submission import Master, Work, rebuilt
-from grading.cells import exercise_of, grade_id, kind
-from grading.course import Course
-from helpers.checking.verdict import MIME
+from grading.folder.course import Course
+from grading.notebooks.cells import exercise_of, grade_id, kind
+from tutor.checking.verdict import MIME
 
 MARKDOWN, ESCAPED = re.compile(r"([\\`*_\[\]{}<>&$~|#!])"), r"\\\1"  # signs that Markdown may obey, each as itself
 

@@ -21,8 +21,8 @@ from sqlalchemy import Connection, Table, bindparam, insert, select, update
 
 from grading.autograder.penalties import LatePenalties, PenaltyError
 from grading.autograder.read_before import Answers
-from grading.cells import grade_id
-from grading.errors import CourseError
+from grading.folder.errors import CourseError
+from grading.notebooks.cells import grade_id
 
 STUDENT: Table = api.Student.__table__
 ASSIGNMENT: Table = api.Assignment.__table__

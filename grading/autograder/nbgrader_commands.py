@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from grading.database import without_passwords
+from grading.folder.database import without_passwords
 
 # `python -m nbgrader`, after what `grading` does so that importing nbformat takes no seconds.
 START = "import grading, runpy; runpy.run_module('nbgrader', run_name='__main__', alter_sys=True)"

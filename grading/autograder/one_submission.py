@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from grading import exercise as exercises
 from grading.autograder import pool
 from grading.autograder.fingerprint import submission_key
 from grading.autograder.grade_submission import Budget, Graded
@@ -12,8 +11,9 @@ from grading.autograder.gradebook import knows
 from grading.autograder.graded_notebook import graded_notebook, load_master
 from grading.autograder.seeds import secret_of, seed_of
 from grading.autograder.submission import Master, UnreadableError, read, rebuilt
-from grading.course import Course
-from grading.errors import CourseError
+from grading.definitions import exercise as exercises
+from grading.folder.course import Course
+from grading.folder.errors import CourseError
 from grading.sandbox.fork_server import ForkServer
 
 

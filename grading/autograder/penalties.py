@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from grading.course import Course
-from grading.database import nbgrader_settings
-from grading.errors import CourseError
+from grading.folder.course import Course
+from grading.folder.database import nbgrader_settings
+from grading.folder.errors import CourseError
 
 
 class PenaltyError(CourseError):

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import torch
 
-from grading import exercise as exercises
 from grading import sandbox
 from grading.autograder.grade_submission import Budget, Graded, grade
 from grading.autograder.submission import Master, Work
+from grading.definitions import exercise as exercises
 from grading.sandbox.fork_server import ForkServer
+from grading.sandbox.serve import ChannelError
 from grading.sandbox.student_process import ForkServerClient, Pace
-from helpers.checking import plain
-from helpers.checking.recipes import models_in
-from helpers.checking.serve import ChannelError
+from tutor.checking import plain
+from tutor.checking.recipes import models_in
 
 TRIES = 3  # a submission whose worker dies this often could not be graded
 LOOK = 2.0  # seconds between two looks at how long the workers have been at it

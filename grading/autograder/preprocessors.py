@@ -15,10 +15,10 @@ from traitlets import Bool
 
 from grading.autograder.read_before import Answers
 from grading.autograder.separate import NoSandboxError, separate_grader
-from grading.cells import grade_id, kind
-from grading.course import Course
-from grading.errors import CourseError
-from grading.essay_cells import read_essays
+from grading.folder.course import Course
+from grading.folder.errors import CourseError
+from grading.notebooks.cells import grade_id, kind
+from grading.notebooks.essay_cells import read_essays
 
 INSTEAD = (
     "Nothing was graded; `c.SandboxedExecute.unprotected = True` in nbgrader_config.py runs students' code with your "

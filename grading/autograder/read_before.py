@@ -11,9 +11,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from grading.cells import cells_of, exercise_of, grade_id, kind, text
-from grading.course import Course
-from grading.files import write_whole
+from grading.folder.course import Course
+from grading.folder.files import write_whole
+from grading.notebooks.cells import cells_of, exercise_of, grade_id, kind, text
 
 
 class Answers:

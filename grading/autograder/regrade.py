@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from grading.autograder import reporting
 from grading.autograder.outcome import FAILED
 from grading.autograder.preparation import chosen, start_fork_server
-from grading.cells import cells_of, exercise_of, kind
-from grading.course import ROOT, Course
-from grading.errors import CourseError
-from grading.text import printable
+from grading.folder.course import ROOT, Course
+from grading.folder.errors import CourseError
+from grading.folder.text import printable
+from grading.notebooks.cells import cells_of, exercise_of, kind
 
 
 def command(options: argparse.Namespace) -> int:

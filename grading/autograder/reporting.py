@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from grading.autograder.outcome import FAILED, GRADED, Outcome
-from grading.course import Course
-from grading.errors import CourseError
-from grading.text import one_line, printable
+from grading.folder.course import Course
+from grading.folder.errors import CourseError
+from grading.folder.text import one_line, printable
 
 KEPT = 30  # log files; older ones are removed
 SOME_WITHOUT_MARK = 3  # the status of a run that has ended as it should, and could not grade every submission

@@ -27,9 +27,9 @@ from grading.autograder.pool import Job
 from grading.autograder.preparation import chosen, start_fork_server
 from grading.autograder.seeds import secret_of, seed_of
 from grading.autograder.submission import Master, UnreadableError, read
-from grading.beside import STAMP, read_beside
-from grading.course import Course, parse_timestamp
-from grading.errors import CourseError
+from grading.folder.course import Course, parse_timestamp
+from grading.folder.errors import CourseError
+from grading.notebooks.beside import STAMP, read_beside
 from grading.sandbox.fork_server import ForkServer
 from helpers.device import available_cores
 

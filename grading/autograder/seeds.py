@@ -13,8 +13,8 @@ import hmac
 import os
 import secrets
 
-from grading.course import Course
-from grading.errors import CourseError
+from grading.folder.course import Course
+from grading.folder.errors import CourseError
 
 FILE = ".course_secret"  # in the course's folder; git ignores it, and only its owner can read it
 VARIABLE = "COURSE_SECRET"  # of the environment: in place of the file, where several machines grade one class

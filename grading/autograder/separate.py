@@ -22,8 +22,8 @@ import nbformat
 from nbformat import NotebookNode
 
 from grading.autograder.preparation import no_processes
-from grading.course import ROOT
-from grading.errors import CourseError
+from grading.folder.course import ROOT
+from grading.folder.errors import CourseError
 
 # Where this Python finds modules, this course before any other that is installed.
 _START = (
@@ -115,7 +115,7 @@ class SeparateGrader:
 
 def _newest_source() -> int:
     """Returns when a program of this course was last changed (ns): a process with an older one is not asked again."""
-    files = (path for folder in ("grading", "helpers") for path in (ROOT / folder).rglob("*.py"))
+    files = (path for folder in ("grading", "helpers", "tutor") for path in (ROOT / folder).rglob("*.py"))
     return max(path.stat().st_mtime_ns for path in files)
 
 

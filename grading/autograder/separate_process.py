@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grading import sandbox
-from grading.course import Course
+from grading.folder.course import Course
 from grading.sandbox.fork_server import ForkServer
 
 IDLE = 60.0  # seconds without a request after which the process ends, so that none is left in a Jupyter server

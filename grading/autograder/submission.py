@@ -19,13 +19,13 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from grading.answers import OTHER_NAME, Reading, read_cells
-from grading.cells import bare, cells_of, defines, exercise_of, grade_id, is_experiment, is_stub, kind, text
-from grading.essay_cells import Essay, Pictures
-from grading.files import read_bounded
-from grading.names import are_few, are_short, bound, changed, is_unclear, needed, trained, used
-from grading.reading_time import Allowance, TooDear
-from grading.text import printable
+from grading.definitions.reading_time import Allowance, TooDear
+from grading.folder.files import read_bounded
+from grading.folder.text import printable
+from grading.notebooks.answers import OTHER_NAME, Reading, read_cells
+from grading.notebooks.cells import bare, cells_of, defines, exercise_of, grade_id, is_experiment, is_stub, kind, text
+from grading.notebooks.essay_cells import Essay, Pictures
+from grading.notebooks.names import are_few, are_short, bound, changed, is_unclear, needed, trained, used
 
 MAX_BYTES = 50 << 20  # a notebook with many pictures has 5 MB
 MAX_TEXT = 5_000_000  # characters of all cells; the longest notebook of the course has 50,000

@@ -18,9 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from grading import assignments
 from grading.autograder.reporting import called, name_column
-from grading.cells import cells_of
 from grading.classroom import deliveries, doctor, rescue, roster
 from grading.classroom.deliveries import UTC, Item, RefusedError, read_delivery
 from grading.classroom.demo_class import refuse_mixing
@@ -30,9 +28,11 @@ from grading.classroom.placing import Arrived, Unknown, finish_interrupted, only
 from grading.classroom.plain_grading import name_students
 from grading.classroom.recognition import OF_THE_SITE, Class, Owner, is_sakai_feedback, numbers_fit, sakai_times
 from grading.classroom.roster import Roster
-from grading.course import ROOT, Course
-from grading.errors import CourseError
-from grading.text import printable
+from grading.folder.course import ROOT, Course
+from grading.folder.errors import CourseError
+from grading.folder.text import printable
+from grading.notebooks import assignments
+from grading.notebooks.cells import cells_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

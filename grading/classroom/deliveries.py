@@ -21,8 +21,8 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from grading.errors import CourseError
-from grading.files import read_bounded
+from grading.folder.errors import CourseError
+from grading.folder.files import read_bounded
 
 MAX_FILES = 20_000
 MAX_FILE = 50 << 20  # a notebook with many pictures has 5 MB

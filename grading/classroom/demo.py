@@ -12,11 +12,11 @@ import nbformat
 from nbformat import NotebookNode
 
 from grading.authoring import bank
-from grading.cells import grade_id
 from grading.classroom import plain_grading
 from grading.classroom.demo_class import FOLDER, MARKER, STUDENTS, is_demo
-from grading.course import ROOT, Course
-from grading.errors import CourseError
+from grading.folder.course import ROOT, Course
+from grading.folder.errors import CourseError
+from grading.notebooks.cells import grade_id
 
 ASSIGNMENT = "01_causal_mask"
 ESSAY = (

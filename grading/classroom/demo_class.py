@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from grading.course import ROOT, Course
-from grading.errors import CourseError
+from grading.folder.course import ROOT, Course
+from grading.folder.errors import CourseError
 
 FOLDER = ROOT / "demo"
 MARKER = ".made_by_demo"  # a gradebook folder with this file may be made anew

@@ -18,13 +18,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grading import assignments as released
-from grading.answers import Reading, join, read_cells
-from grading.cells import bare, defines, grade_id, is_stub, kind, settings, text
 from grading.classroom.rescue import HALF, BeyondMendingError, Cell, load
-from grading.course import ROOT
-from grading.errors import CourseError
-from grading.essay_cells import read_essays
+from grading.folder.course import ROOT
+from grading.folder.errors import CourseError
+from grading.notebooks import assignments as released
+from grading.notebooks.answers import Reading, join, read_cells
+from grading.notebooks.cells import bare, defines, grade_id, is_stub, kind, settings, text
+from grading.notebooks.essay_cells import read_essays
 
 LARGE_OUTPUT = 1 << 20  # bytes of one cell; larger ones are left out of the copy
 LARGE_FILE = 10 << 20  # many sites for handing in refuse more
@@ -52,7 +52,7 @@ class Diagnosis:
 def _rebuild(student: Sequence[Cell], master: Sequence[Cell], found: Diagnosis) -> list[Cell]:
     """Returns the released cells with the student's answers in them, and the student's own cells where they stood.
 
-    What counts as an answer is what the autograder takes for one (`grading.answers`).
+    What counts as an answer is what the autograder takes for one (`grading.notebooks.answers`).
     """
     student = _without_halves(student, master)
     _put_ids_back(student, master, found)

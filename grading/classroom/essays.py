@@ -16,11 +16,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from grading import cells
-from grading.answers import OTHER_NAME
-from grading.course import Course
-from grading.database import is_lost
-from grading.errors import CourseError
+from grading.folder.course import Course
+from grading.folder.database import is_lost
+from grading.folder.errors import CourseError
+from grading.notebooks import cells
+from grading.notebooks.answers import OTHER_NAME
 
 LOOK = "LOOK AT IT: "  # before a note on what an honest submission does not do
 SAMPLES = "**Answers as students write them**"  # how the part of a rubric with sample answers begins

@@ -19,9 +19,9 @@ from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
 from nbgrader.utils import notebook_hash
 from traitlets import Bool
 
-from grading.beside import SECRET, STAMP, read_beside, why_no_secret
-from grading.course import parse_timestamp
-from grading.files import write_whole
+from grading.folder.course import parse_timestamp
+from grading.folder.files import write_whole
+from grading.notebooks.beside import SECRET, STAMP, read_beside, why_no_secret
 
 UTC = datetime.timezone.utc
 FORM = "%Y-%m-%d %H:%M:%S.%f UTC"

@@ -18,16 +18,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grading.autograder.nbgrader_commands import nbgrader
-from grading.beside import SECRET, read_beside, why_no_secret
 from grading.classroom import export, roster
 from grading.classroom.export import Mark
 from grading.classroom.origins import Origin, Origins
 from grading.classroom.roster import Person, Roster
 from grading.classroom.worksheet import Worksheet, is_worksheet
-from grading.course import ROOT, Course
-from grading.errors import CourseError
-from grading.files import write_whole
-from grading.text import one_line, printable
+from grading.folder.course import ROOT, Course
+from grading.folder.errors import CourseError
+from grading.folder.files import write_whole
+from grading.folder.text import one_line, printable
+from grading.notebooks.beside import SECRET, read_beside, why_no_secret
 
 TOTAL = re.compile(r'<p class="total">([\d.]+) of')  # as the template of the feedback pages has it
 COLLECT = "collect the zip file of the site again (what is there stays)"

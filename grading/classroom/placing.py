@@ -19,9 +19,9 @@ from grading.classroom.deliveries import UTC, Item, RefusedError, modified
 from grading.classroom.export import harmless, text
 from grading.classroom.recognition import Owner
 from grading.classroom.roster import read_table, split_ids, valid_id
-from grading.course import Course, read_timestamp
-from grading.errors import CourseError
-from grading.files import locked, write_whole
+from grading.folder.course import Course, read_timestamp
+from grading.folder.errors import CourseError
+from grading.folder.files import locked, write_whole
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grading import cells
 from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.reporting import LONGEST, name_column, names
-from grading.course import ROOT, Course
-from grading.errors import CourseError
-from grading.text import printable
-from grading.verdicts import read_verdict
+from grading.folder.course import ROOT, Course
+from grading.folder.errors import CourseError
+from grading.folder.text import printable
+from grading.notebooks import cells
+from grading.notebooks.verdicts import read_verdict
 
 
 @dataclass(frozen=True)

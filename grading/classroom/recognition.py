@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from grading import assignments
-from grading.cells import cells_of
 from grading.classroom.deliveries import NOTEBOOK, UTC, Item, RefusedError
 from grading.classroom.naming import Named, Namer
 from grading.classroom.roster import Roster, split_ids, valid_id
+from grading.notebooks import assignments
+from grading.notebooks.cells import cells_of
 
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?P<kind>file|onlinetext)(?:_(?P<rest>.*))?")
 TWICE = re.compile(r"_\d+_assignsubmission_.*_\d+_assignsubmission_")

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grading.cells import cells_of, grade_id, settings, text
-from grading.errors import CourseError
+from grading.folder.errors import CourseError
+from grading.notebooks.cells import cells_of, grade_id, settings, text
 
 MAX_BYTES = 200 << 20
 # The lines of a merge conflict by what follows them: the first version, the common one (not always), the second one.

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grading.errors import CourseError
+from grading.folder.errors import CourseError
 
 # What the columns are called in a hand-made list, in nbgrader, in Moodle and in Canvas; the first that is there counts.
 ID_COLUMNS = (

@@ -24,9 +24,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grading import assignments, cells
-from grading.course import Course
-from grading.errors import CourseError
+from grading.folder.course import Course
+from grading.folder.errors import CourseError
+from grading.notebooks import assignments, cells
 
 RUN = 5  # tokens of a fingerprint
 FEWEST = 30  # answers; among fewer, chance cannot be judged

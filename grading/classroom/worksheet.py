@@ -10,7 +10,7 @@ from pathlib import Path
 
 from grading.classroom.export import Mark, number
 from grading.classroom.roster import ID_COLUMNS, MAX_BYTES
-from grading.errors import CourseError
+from grading.folder.errors import CourseError
 
 COLUMNS = ("identifier", "grade", "last modified (grade)")  # Moodle refuses a worksheet that lacks one of these
 COMMENTS, HIGHEST, NAME = "feedback comments", "maximum grade", "full name"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 Draw = Callable[[random.Random], list[Ask]]
 

@@ -17,9 +17,9 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from grading import cells
-from grading.course import ROOT, Course
-from grading.errors import CourseError
+from grading.folder.course import ROOT, Course
+from grading.folder.errors import CourseError
+from grading.notebooks import cells
 from grading.pages.mathml import mathml
 
 TITLE = "Transformers"

@@ -23,8 +23,8 @@ from tornado.netutil import bind_sockets
 
 from grading.classroom import essays
 from grading.classroom.essays import Answer, Given, Mark, Question
-from grading.course import ROOT, Course
-from grading.errors import CourseError
+from grading.folder.course import ROOT, Course
+from grading.folder.errors import CourseError
 
 HERE = "127.0.0.1"
 HOSTS = {HERE, "localhost"}  # another name in a request is that of a page elsewhere (DNS rebinding)

@@ -16,10 +16,10 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import GetGrades
 
-from grading import cells
+from grading.notebooks import cells
+from grading.notebooks.verdicts import RecordedVerdict, read_verdict
 from grading.pages.markup import Output, read_output
 from grading.pages.rendering import render
-from grading.verdicts import RecordedVerdict, read_verdict
 
 NO_VERDICT = "There is no verdict: the check was not run, or has to be graded again."
 

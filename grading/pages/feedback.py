@@ -14,12 +14,12 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from grading import cells
 from grading.autograder import reporting
-from grading.course import ROOT, Course
-from grading.errors import CourseError
-from grading.text import printable
-from grading.verdicts import read_verdict
+from grading.folder.course import ROOT, Course
+from grading.folder.errors import CourseError
+from grading.folder.text import printable
+from grading.notebooks import cells
+from grading.notebooks.verdicts import read_verdict
 
 
 class _ToLog(logging.Handler):

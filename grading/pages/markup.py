@@ -21,7 +21,7 @@ from nbconvert.filters.markdown_mistune import MarkdownWithMath
 from pygments.lexers import PythonLexer
 from pygments.token import STANDARD_TYPES
 
-from grading.essay_cells import read_picture
+from grading.notebooks.essay_cells import read_picture
 from grading.pages.mathml import mathml
 
 MAX_SHOWN = 10_000  # signs of one output

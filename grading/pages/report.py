@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grading import cells
 from grading.classroom import export, roster
 from grading.classroom.roster import Person
-from grading.course import ROOT, Course
-from grading.errors import CourseError
-from grading.files import write_whole
+from grading.folder.course import ROOT, Course
+from grading.folder.errors import CourseError
+from grading.folder.files import write_whole
+from grading.notebooks import cells
+from grading.notebooks.verdicts import RecordedVerdict, read_verdict
 from grading.pages.anonymise import anonymise
-from grading.verdicts import RecordedVerdict, read_verdict
 
 SLOW = 2.0  # seconds of processor time after which an answer is called slow
 FLAT = 0.15  # below this correlation with the other marks an exercise does not discriminate

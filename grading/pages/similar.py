@@ -11,8 +11,8 @@ from grading.autograder.reporting import called, names
 from grading.classroom import similar
 from grading.classroom.export import harmless, text
 from grading.classroom.similar import Closeness, Exercise, Findings
-from grading.course import ROOT, Course
-from grading.files import write_whole
+from grading.folder.course import ROOT, Course
+from grading.folder.files import write_whole
 
 SHOWN = 50  # pairs on the page; the table has all
 TITLES = [

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grading import cells
-from grading.course import ROOT, Course
-from grading.errors import CourseError
-from grading.files import write_whole
+from grading.folder.course import ROOT, Course
+from grading.folder.errors import CourseError
+from grading.folder.files import write_whole
+from grading.notebooks import cells
 
 if TYPE_CHECKING:
-    from grading.exercise import Exercise
+    from grading.definitions.exercise import Exercise
 
 MARKS = re.compile(rf"^[ \t]*(?:{cells.BEGIN_SOLUTION}|{cells.END_SOLUTION})[ \t]*\n?", re.MULTILINE)
 
@@ -91,7 +91,7 @@ class Part:
 
 def make_page(course: Course, assignment: str) -> str:
     """Returns the page as HTML that needs nothing from outside."""
-    from grading.exercise import load  # PyTorch, only now: what is mistyped is answered at once
+    from grading.definitions.exercise import load  # PyTorch, only now: what is mistyped is answered at once
     from grading.pages.markup import read_output
     from grading.pages.rendering import render
 

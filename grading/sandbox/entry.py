@@ -9,7 +9,7 @@ import struct
 import sys
 import tempfile
 
-from grading.errors import CourseError
+from grading.folder.errors import CourseError
 from grading.sandbox import kernel, limits, namespaces, system_calls
 from grading.sandbox.limits import Limits
 from grading.sandbox.namespaces import Identity, Policy

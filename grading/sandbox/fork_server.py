@@ -14,7 +14,7 @@ from dataclasses import asdict
 from enum import Enum
 from typing import Any
 
-from grading.course import ROOT
+from grading.folder.course import ROOT
 from grading.sandbox.limits import Limits
 from grading.sandbox.system_calls import DEBUG
 

@@ -23,18 +23,18 @@ from pathlib import Path
 from typing import NoReturn
 
 from grading import sandbox
-from grading.course import ROOT
+from grading.folder.course import ROOT
 from grading.sandbox import system_calls
 from grading.sandbox.fork_server import Message
 from grading.sandbox.namespaces import PACKAGES
 
-SHOWN = ("helpers", "data")  # what students have too
+SHOWN = ("helpers", "tutor", "data")  # what students have too
 EXCHANGE = Path("/usr/local/share/nbgrader")  # what students hand in lies there where nbgrader's settings say nothing
 CHANNEL, LOG = 3, 4  # file descriptors of a student's process, until it is locked in
 
 
 def policy(limits: sandbox.Limits) -> sandbox.Policy:
-    """Returns what students' processes may see: the system, Python, the helpers, the embedded corpora.
+    """Returns what students' processes may see: the system, Python, `helpers`, `tutor`, the embedded corpora.
 
     The course is hidden wherever it lies: in a folder of the system, or installed beside the libraries. The public
     questions with their results are hidden too: who knows them could answer without reading the inputs.
@@ -44,7 +44,7 @@ def policy(limits: sandbox.Limits) -> sandbox.Policy:
     within = any(folder in ROOT.parents for folder in system) and ROOT.name not in PACKAGES
     course = [ROOT] if within else []
     # `check` does not look at its examples here; what is installed beside the libraries has them, too.
-    parts = ("grading", "helpers/check_examples")
+    parts = ("grading", "tutor/check_examples")
     hidden = [Path(folder) / part for folder in [str(ROOT), *sys.path] if folder for part in parts]
     return sandbox.Policy([*system, *mine], list(dict.fromkeys([*course, *hidden, EXCHANGE])), limits=limits)
 
@@ -65,22 +65,18 @@ def warm_up(limits: sandbox.Limits, *, protected: bool) -> Warm:
     import sympy  # noqa: F401
     import torch
 
-    from helpers.checking import serve
-    from helpers.checking.answers import Ask, InProcess
+    from grading.sandbox import serve
+    from tutor.checking.answers import Ask, InProcess
 
     mpl.use("agg")
     import matplotlib.pyplot as plt
 
     plt.switch_backend("agg")  # loads what draws, too
 
-    import helpers.check
-    import helpers.checking.sequence_layers
-    import helpers.data
-    import helpers.hints
-    import helpers.models
-    import helpers.plots
-    import helpers.progress
-    import helpers.training  # noqa: F401
+    # What notebooks import.
+    from helpers import data, models, plots, training  # noqa: F401
+    from tutor import check, hint, progress  # noqa: F401
+    from tutor.checking import sequence_layers  # noqa: F401
 
     torch.set_num_threads(1)  # a fork of a process that has used two threads would hang
     _use_once()
@@ -130,7 +126,7 @@ def serve_servers(control: socket.socket, warm: Warm) -> None:
 
 def make_models(channel: socket.socket) -> None:
     """Makes the models whose recipes arrive, which the students' processes then have to copy only."""
-    from helpers.checking import building, plain
+    from tutor.checking import building, plain
 
     with channel.makefile("rb") as file:
         told = file.read()
@@ -179,7 +175,7 @@ def _become_student(channel: socket.socket, warm: Warm, server: int) -> NoReturn
     """Becomes one student's process: locked in, then serving."""
     import torch
 
-    from helpers.checking import serve
+    from grading.sandbox import serve
 
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 
-from grading.errors import CourseError
+from grading.folder.errors import CourseError
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS = 1, 4, 38
 PR_CAPBSET_READ, PR_CAPBSET_DROP = 23, 24

@@ -18,10 +18,7 @@ from typing import Any
 
 from grading.sandbox.fork_server import ForkServer, Message
 from grading.sandbox.limits import Limits
-from grading.sandbox.supervision import at_work
-from helpers.checking import plain
-from helpers.checking.answers import UNREADABLE, Ask, Reply
-from helpers.checking.serve import (
+from grading.sandbox.serve import (
     GENUINE,
     GENUINE_OF_A_CELL,
     ChannelError,
@@ -33,7 +30,10 @@ from helpers.checking.serve import (
     receive,
     send,
 )
-from helpers.checking.texts import spoken
+from grading.sandbox.supervision import at_work
+from tutor.checking import plain
+from tutor.checking.answers import UNREADABLE, Ask, Reply
+from tutor.checking.texts import spoken
 
 SLOWEST = 8.0  # a reply may take this many times its processor time, on a busy machine
 STANDSTILL = 10.0  # seconds in which an asked process does next to nothing: then no reply will come

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
-from helpers.work import Work
 from tests.browser.lab import SCREEN, STEP_SECONDS, Server, Witness, jupyterlab
+from tutor.work import Work
 
 ASSIGNMENT = "01_causal_mask"
 FLAGS = [

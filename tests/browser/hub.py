@@ -226,7 +226,7 @@ class Hub:
         install.course(environment, sys.executable)
         install.settings(self.folder)
         install.exchange(self.folder, TEACHER)
-        for part in ("grading", "helpers", "data", f"solutions/{ASSIGNMENT}", f"notebooks/{ASSIGNMENT}"):
+        for part in ("grading", "helpers", "tutor", "data", f"solutions/{ASSIGNMENT}", f"notebooks/{ASSIGNMENT}"):
             shutil.copytree(ROOT / part, self.course / part, ignore=shutil.ignore_patterns("__pycache__", "downloads"))
         shutil.copy(ROOT / "nbgrader_config.py", self.course)
         shutil.copy(ROOT / f"solutions/{ASSIGNMENT}.py", self.course / "solutions")

@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from grading.course import ROOT, Course
+from grading.folder.course import ROOT, Course
 from grading.pages import book
 
 PAGES = ["index", *sorted(path.stem for path in (ROOT / "solutions").glob("[0-9][0-9]_*.py"))]

@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, FrameLocator, Locator, Page, expect
 
 from grading.authoring import bank
-from grading.cells import grade_id
+from grading.notebooks.cells import grade_id
 from tests.browser.hub import ADA, ASSIGNMENT, BOB, PASSWORD, TEACHER, Hub, ask, processes, running_hub, why_no_hub
 from tests.browser.lab import (
     RUN_SECONDS,

@@ -12,11 +12,11 @@ import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import FrameLocator, Locator, Page, expect
 
-from grading import cells
 from grading.authoring import bank
 from grading.classroom import plain_grading as classroom
-from grading.course import Course
-from grading.verdicts import read_verdict
+from grading.folder.course import Course
+from grading.notebooks import cells
+from grading.notebooks.verdicts import read_verdict
 from tests.browser.lab import RUN_SECONDS, Server, Witness, follow, hard_to_read, open_formgrader
 
 ASSIGNMENT = "01_causal_mask"

@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from grading.course import ROOT, Course
+from grading.folder.course import ROOT, Course
 from grading.pages import exporter, report, similar, solutions
 from tests.submissions import ASSIGNMENT, perfect
 from tests.test_essay_page import make_class, served

@@ -14,7 +14,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from grading.authoring import bank, build
 from grading.classroom import demo
-from helpers.work import Work
 from tests.browser.lab import (
     SCREEN,
     START_SECONDS,
@@ -37,6 +36,7 @@ from tests.browser.lab import (
     validate,
     wait_until_idle,
 )
+from tutor.work import Work
 
 ASSIGNMENT = "01_causal_mask"
 PATH = f"{ASSIGNMENT}/{ASSIGNMENT}.ipynb"

@@ -49,7 +49,7 @@ CASES = [
     ),
     _patched(
         "patched_judge",
-        "from helpers.checking import compare, judging\ncompare.difference = judging.difference = lambda *a, **k: None\n"
+        "from tutor.checking import compare, judging\ncompare.difference = judging.difference = lambda *a, **k: None\n"
         "judging._problem = lambda *a, **k: None\njudging.judge = lambda *a, **k: 3.0",
     ),
     _patched(
@@ -58,18 +58,18 @@ CASES = [
     ),
     _patched(
         "patched_codec",
-        "from helpers.checking import plain, serve\n"
+        "from tutor.checking import plain, serve\n"
         "serve.encode_reply = lambda reply: {'outcome': 'value', 'value': True, 'earned': 3, 'cpu': 0.0}\n"
         "plain.encode = lambda value: {'dict': [['verdict', 'right']]}",
     ),
     _patched(
         "patched_answers",
-        "from helpers.checking import answers\nanswers.InProcess.ask = lambda *a, **k: answers.Reply('value', True)",
+        "from tutor.checking import answers\nanswers.InProcess.ask = lambda *a, **k: answers.Reply('value', True)",
     ),
     *(
         _patched(
             f"says_{outcome}_without_a_reason".replace(" ", "_"),
-            "from helpers.checking import serve\n"
+            "from tutor.checking import serve\n"
             f"serve.encode_reply = lambda reply: {{'outcome': {outcome!r}, 'error': '', 'error_types': ['X']}}",
         )
         for outcome in ("late", "unreadable", "not attempted", "crashed")

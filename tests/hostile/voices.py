@@ -6,7 +6,7 @@ from tests.hostile.case import Case
 
 # The replies to one exercise's questions are made up; those to all others stay as they are.
 _MADE_UP = """
-from helpers.checking import serve
+from tutor.checking import serve
 _honest, _mine = serve.encode_reply, []
 def _made_up(reply):
     data = _honest(reply)
@@ -69,10 +69,10 @@ CASES = [
     _tells("tells_by_what_it_prints", "print(f'hidden_size_{size}')"),
     _tells("tells_by_a_stub", "raise NotImplementedError(f'Replace this line by your answer hidden_size_{size}')"),
     # What lies beside it in the sandbox, or in another one.
-    _tells("reads_the_examples", "return EXAMPLES", "import helpers.check\ntry: EXAMPLES = helpers.check.public_examples()['causal_mask'].stages[0].cases[0].wanted\nexcept Exception: EXAMPLES = 1"),
-    _tells("checks_itself", "return 1", "from helpers.check import check\ncheck(lambda size: 1, 'causal_mask')"),
-    _tells("locks_a_shared_file", "return 1", "import fcntl, helpers.check\n_file = open(helpers.check.__file__)\nfcntl.flock(_file, 2)"),
-    _tells("leases_a_shared_file", "return 1", "import fcntl, helpers.check\n_file = open(helpers.check.__file__)\ntry: fcntl.fcntl(_file, 1024, 0)\nexcept OSError: pass"),
+    _tells("reads_the_examples", "return EXAMPLES", "import tutor.checks\ntry: EXAMPLES = tutor.checks.public_examples()['causal_mask'].stages[0].cases[0].wanted\nexcept Exception: EXAMPLES = 1"),
+    _tells("checks_itself", "return 1", "from tutor.checks import check\ncheck(lambda size: 1, 'causal_mask')"),
+    _tells("locks_a_shared_file", "return 1", "import fcntl, tutor.checks\n_file = open(tutor.checks.__file__)\nfcntl.flock(_file, 2)"),
+    _tells("leases_a_shared_file", "return 1", "import fcntl, tutor.checks\n_file = open(tutor.checks.__file__)\ntry: fcntl.fcntl(_file, 1024, 0)\nexcept OSError: pass"),
     _tells("watches_shared_files", "return 1", "import ctypes\nctypes.CDLL(None).inotify_init1(0)"),
     # Processes whose time the kernel adds to nobody.
     *(

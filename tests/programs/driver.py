@@ -13,16 +13,16 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from grading import exercise
 from grading.autograder import reporting
 from grading.autograder import run as autograde
 from grading.autograder.fingerprint import environment_key
 from grading.autograder.graded_notebook import load_master
 from grading.autograder.seeds import secret_of, seed_of
 from grading.autograder.submission import UnreadableError, read
-from grading.cells import exercise_of
-from grading.course import Course
-from grading.errors import CourseError
+from grading.definitions import exercise
+from grading.folder.course import Course
+from grading.folder.errors import CourseError
+from grading.notebooks.cells import exercise_of
 from grading.pages import report
 from grading.sandbox.fork_server import ForkServer
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from grading.autograder import run as autograde
 from grading.autograder import seeds
 from grading.autograder.grade_submission import Budget
-from grading.course import Course
+from grading.folder.course import Course
 from grading.sandbox import Limits
 from grading.sandbox.fork_server import ForkServer
 

@@ -19,10 +19,9 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-import helpers.check
 import helpers.models
 import helpers.plots  # noqa: F401
-from grading.cells import is_experiment
+from grading.notebooks.cells import is_experiment
 
 
 def run(folder: Path) -> dict[str, dict[str, str]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from grading.exercise import Exercise, Mistake, Stage
-from helpers.checking.answers import Ask
+from grading.definitions.exercise import Exercise, Mistake, Stage
+from tutor.checking.answers import Ask
 
 
 def batch_shape(b: int, n: int, d: int) -> tuple[int, int, int]:

@@ -11,11 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, seed_from
-from helpers.checking.answers import Ask
-from helpers.checking.building import build
-from helpers.checking.plain import Model
+from tutor.checking.answers import Ask
+from tutor.checking.building import build
+from tutor.checking.plain import Model
 
 
 def future_influence(model: Any, tokens: Tensor, vocab_size: int) -> Tensor:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sympy
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 L = sympy.Symbol("L", positive=True, integer=True)
 

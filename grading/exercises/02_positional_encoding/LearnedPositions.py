@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, seed_from
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 from ._common import _numbers, sinusoidal_encoding
 

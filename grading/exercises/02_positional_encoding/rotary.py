@@ -10,9 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, fixed, seed_from
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 from ._common import _numbers, _speeds
 

@@ -7,9 +7,9 @@ import random
 import torch
 from torch import Tensor
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, seed_from
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 from ._common import _exponents, _sinusoids, sinusoidal_encoding
 

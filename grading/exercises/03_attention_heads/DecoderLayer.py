@@ -8,9 +8,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 from ._common import (
     NAMES_OF_A_LAYER,

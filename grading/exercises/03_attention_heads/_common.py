@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from grading.exercise import Stage
-from helpers.checking.answers import Ask
+from grading.definitions.exercise import Stage
+from tutor.checking.answers import Ask
 
 INF = float("inf")
 

@@ -6,8 +6,8 @@ import random
 
 import sympy
 
-from grading.exercise import Exercise, Mistake, Stage
-from helpers.checking.answers import Ask
+from grading.definitions.exercise import Exercise, Mistake, Stage
+from tutor.checking.answers import Ask
 
 D, A = sympy.symbols("D A", positive=True, integer=True)
 

@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from helpers.checking.plain import Model
 from helpers.data import PAD, SOS
 from helpers.models import Classifier
+from tutor.checking.plain import Model
 
 TOKENS = torch.tensor([[SOS, 4, 6, 5, 3, 2], [SOS, 5, 4, PAD, PAD, PAD]])  # every word of a vocabulary of 7
 LENGTHS = torch.tensor([6, 3])

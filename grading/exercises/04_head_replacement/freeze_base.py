@@ -8,11 +8,11 @@ from typing import Any
 
 from torch import nn
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import seed_from
-from helpers.checking.answers import Ask
-from helpers.checking.plain import Model
 from helpers.models import Classifier
+from tutor.checking.answers import Ask
+from tutor.checking.plain import Model
 
 from ._common import THEN, _classifier, _classifier_with_head, _other_options
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, both, fixed
-from helpers.checking.answers import Ask
 from helpers.data import EOS, SOS
+from tutor.checking.answers import Ask
 
 
 def lm_pair(tokens: list[int]) -> tuple[list[int], list[int]]:

@@ -9,12 +9,12 @@ from typing import Any
 
 from torch import Tensor
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, seed_from
-from helpers.checking.answers import Ask
-from helpers.checking.building import build
-from helpers.checking.plain import Model
 from helpers.models import Classifier
+from tutor.checking.answers import Ask
+from tutor.checking.building import build
+from tutor.checking.plain import Model
 
 from ._common import THEN, _base, _classifier, _language_model, _other_options
 

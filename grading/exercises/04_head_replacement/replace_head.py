@@ -10,13 +10,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, both, seed_from
-from helpers.checking.answers import Ask
-from helpers.checking.building import build
-from helpers.checking.plain import Model
 from helpers.data import PAD, SOS
 from helpers.models import Classifier, LanguageModel, TransformerBase
+from tutor.checking.answers import Ask
+from tutor.checking.building import build
+from tutor.checking.plain import Model
 
 from ._common import OTHER_OPTIONS, THEN, _classifier_with_head, _language_model
 

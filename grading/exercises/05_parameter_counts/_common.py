@@ -11,10 +11,10 @@ from typing import Any
 import sympy
 from sympy import Expr
 
-from grading.exercise import Mistake
+from grading.definitions.exercise import Mistake
 from grading.exercises.draws import Draw
-from helpers.checking.answers import Ask
-from helpers.checking.plain import Model
+from tutor.checking.answers import Ask
+from tutor.checking.plain import Model
 
 V, D, F, M, A, C, L = sympy.symbols("V D F M A C L", positive=True, integer=True)
 

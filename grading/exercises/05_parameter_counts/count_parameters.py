@@ -6,9 +6,9 @@ import random
 from dataclasses import replace
 from typing import Any
 
-from grading.exercise import Exercise, Mistake, Stage
-from helpers.checking.answers import Ask
-from helpers.checking.plain import Model
+from grading.definitions.exercise import Exercise, Mistake, Stage
+from tutor.checking.answers import Ask
+from tutor.checking.plain import Model
 
 from ._common import (
     PARTS,

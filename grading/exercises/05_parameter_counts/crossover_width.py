@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sympy import Expr
 
-from grading.exercise import Exercise, Mistake, Stage
-from helpers.checking.answers import Ask
+from grading.definitions.exercise import Exercise, Mistake, Stage
+from tutor.checking.answers import Ask
 
 from ._common import A, M, V, _formula
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import both
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 from ._common import (
     ATTENTION,

@@ -7,9 +7,9 @@ from typing import Any
 
 from sympy import Expr, Integer
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import both
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 from ._common import A, C, D, F, L, V, _draw_edges, _draw_points, _edges, _point
 

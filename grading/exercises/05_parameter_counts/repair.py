@@ -9,9 +9,9 @@ from typing import Any
 import sympy
 from sympy import Expr, Integer
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 from ._common import A, C, D, L, M, V, _draw_points, _point
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from grading.exercise import Exercise, Mistake, Stage
-from helpers.checking.answers import Ask
-from helpers.checking.plain import Model
+from grading.definitions.exercise import Exercise, Mistake, Stage
+from tutor.checking.answers import Ask
+from tutor.checking.plain import Model
 
 from ._common import (
     PARTS,

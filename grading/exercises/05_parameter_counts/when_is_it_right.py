@@ -8,8 +8,8 @@ from typing import Any
 import sympy
 from sympy import Expr, Integer
 
-from grading.exercise import Exercise, Mistake, Stage
-from helpers.checking.answers import Ask
+from grading.definitions.exercise import Exercise, Mistake, Stage
+from tutor.checking.answers import Ask
 
 from ._common import BLOCK, NO_BIASES, ONE_NORM, A, D, layer_total
 

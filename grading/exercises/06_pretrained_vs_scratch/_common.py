@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from helpers.checking.answers import Ask, InProcess
-from helpers.checking.plain import Model
 from helpers.data import EOS, IGNORE, PAD, SOS, scored_places
+from tutor.checking.answers import Ask, InProcess
+from tutor.checking.plain import Model
 
 Record = dict[str, Any]
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import torch
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, both, fixed, seed_from
-from helpers.checking.answers import Ask
 from helpers.data import Batch
+from tutor.checking.answers import Ask
 
 from ._common import _batch, _classifier, _texts, _wanted
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, both, fixed
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 from ._common import WAYS, Record
 

@@ -10,9 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, both, fixed, seed_from
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 
 def errors_by_length(logits: Tensor, labels: Tensor, lengths: Tensor, edges: list[int]) -> Tensor:

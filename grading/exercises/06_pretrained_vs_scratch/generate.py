@@ -11,12 +11,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, both, fixed, seed_from
-from helpers.checking.answers import Ask
-from helpers.checking.building import build
-from helpers.checking.plain import Model
 from helpers.data import EOS, OOV, SOS, Vocabulary
+from tutor.checking.answers import Ask
+from tutor.checking.building import build
+from tutor.checking.plain import Model
 
 from ._common import WORDS, _language_model, _wanted
 

@@ -13,11 +13,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import seed_from
-from helpers.checking.answers import Ask
-from helpers.checking.plain import Model, Optimizer
 from helpers.data import IGNORE, PAD, SOS, Batch
+from tutor.checking.answers import Ask
+from tutor.checking.plain import Model, Optimizer
 
 from ._common import _batch, _classifier, _language_model, _texts, _wanted
 

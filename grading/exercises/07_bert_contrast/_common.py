@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from helpers.checking.plain import Model
 from helpers.data import EOS, MASK, SOS
+from tutor.checking.plain import Model
 
 SPECIALS = MASK + 1
 

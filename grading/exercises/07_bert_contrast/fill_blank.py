@@ -7,11 +7,11 @@ from typing import Any
 
 from torch import Tensor
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, fixed, seed_from
-from helpers.checking.answers import Ask
-from helpers.checking.building import build
 from helpers.data import MASK, OOV
+from tutor.checking.answers import Ask
+from tutor.checking.building import build
 
 from ._common import SPECIALS, _model, _sentence
 

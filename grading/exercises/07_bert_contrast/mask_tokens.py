@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import seed_from
-from helpers.checking.answers import Ask
-from helpers.checking.plain import Generator
 from helpers.data import EOS, IGNORE, MASK, OOV, PAD, SOS
+from tutor.checking.answers import Ask
+from tutor.checking.plain import Generator
 
 from ._common import SPECIALS
 

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, both, seed_from
-from helpers.checking.answers import Ask
 from helpers.data import IGNORE, MASK, PAD
+from tutor.checking.answers import Ask
 
 from ._common import SPECIALS, _model, _sentence
 

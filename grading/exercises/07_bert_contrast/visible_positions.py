@@ -6,9 +6,9 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 
 def visible_positions(kind: str, i: int, n: int) -> set[int]:

@@ -6,8 +6,8 @@ import random
 
 import sympy
 
-from grading.exercise import Exercise, Mistake, Stage
-from helpers.checking.answers import Ask
+from grading.definitions.exercise import Exercise, Mistake, Stage
+from tutor.checking.answers import Ask
 
 s = sympy.Symbol("s", real=True)  # not positive: solve() would drop the solution 0
 n = sympy.Symbol("n", positive=True, integer=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import random
 
-from grading.exercise import Exercise, Mistake, Stage
-from helpers.checking.answers import Ask
+from grading.definitions.exercise import Exercise, Mistake, Stage
+from tutor.checking.answers import Ask
 
 
 def needed_scale(n: int, error: float) -> float:

@@ -8,8 +8,8 @@ from typing import Any
 
 import sympy
 
-from grading.exercise import Exercise, Mistake, Stage
-from helpers.checking.answers import Ask
+from grading.definitions.exercise import Exercise, Mistake, Stage
+from tutor.checking.answers import Ask
 
 beta = sympy.Symbol("beta", positive=True)
 

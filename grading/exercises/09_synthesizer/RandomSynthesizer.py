@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from grading.exercise import Exercise, Mistake
+from grading.definitions.exercise import Exercise, Mistake
 
 from ._common import (
     SynthesizerAttention,

@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from grading.exercise import Mistake, Stage
+from grading.definitions.exercise import Mistake, Stage
 from grading.exercises.draws import Draw, both, seed_from
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 
 def _numbers(*shape: int, seed: int, size: float = 1.0) -> Tensor:

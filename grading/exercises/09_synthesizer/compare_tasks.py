@@ -9,8 +9,8 @@ from collections.abc import Callable, Hashable, Mapping
 import torch
 from torch import Tensor
 
-from grading.exercise import Exercise, Mistake, Stage
-from helpers.checking.answers import Ask
+from grading.definitions.exercise import Exercise, Mistake, Stage
+from tutor.checking.answers import Ask
 
 Known = Callable[[list[int], int, int], Hashable]  # sentence, row, wanted place -> what the rule may look at
 Shares = dict[str, float]

@@ -9,9 +9,9 @@ from typing import Any
 
 import torch
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, both
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 from ._common import Part, _people, risk_coverage
 

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import both
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 Pair = tuple[str, str]
 

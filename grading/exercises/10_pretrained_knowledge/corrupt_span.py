@@ -9,11 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, both
-from helpers.checking.answers import Ask
-from helpers.checking.plain import Generator
 from helpers.data import IGNORE, MASK, PAD
+from tutor.checking.answers import Ask
+from tutor.checking.plain import Generator
 
 
 def _draw(low: int, high: int, rng: torch.Generator) -> int:

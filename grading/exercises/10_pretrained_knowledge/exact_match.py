@@ -9,12 +9,12 @@ from typing import Any
 
 import torch
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, both
-from helpers.checking.answers import Ask
-from helpers.checking.building import build
-from helpers.checking.plain import Model
 from helpers.data import EOS, MASK, PAD, SOS
+from tutor.checking.answers import Ask
+from tutor.checking.building import build
+from tutor.checking.plain import Model
 
 from ._written import KINDS, LONG_ANSWER, LONG_QUESTION, LONG_SEED, LONGEST, WRITTEN
 

@@ -9,12 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, both
-from helpers.checking.answers import Ask
-from helpers.checking.plain import Model
 from helpers.data import SOS
 from helpers.models import Context, TransformerBase
+from tutor.checking.answers import Ask
+from tutor.checking.plain import Model
 
 from ._common import _padded, _sequences
 

@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from helpers.checking.building import build as built  # the model of a recipe, as an answer gets it
-from helpers.checking.plain import Model
 from helpers.data import EOS, OOV, PAD
+from tutor.checking.building import build as built  # the model of a recipe, as an answer gets it
+from tutor.checking.plain import Model
 
 Sentences = list[list[int]]
 

@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, both
-from helpers.checking.answers import Ask
 from helpers.data import EOS, SOS
+from tutor.checking.answers import Ask
 
 from ._common import _recipe, _sequences, _to_eos, _words
 

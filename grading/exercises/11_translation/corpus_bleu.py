@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 
-from grading.exercise import Exercise, Mistake, Stage
-from helpers.checking.answers import Ask
+from grading.definitions.exercise import Exercise, Mistake, Stage
+from tutor.checking.answers import Ask
 
 Texts = Sequence[Sequence[str]]
 

@@ -7,10 +7,10 @@ import random
 import torch
 from torch import Tensor
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, both
-from helpers.checking.answers import Ask
 from helpers.data import EOS, IGNORE, PAD, SOS
+from tutor.checking.answers import Ask
 
 from ._common import Sentences
 

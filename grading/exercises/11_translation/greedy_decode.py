@@ -10,10 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, fixed
-from helpers.checking.answers import Ask
 from helpers.data import EOS, PAD, SOS
+from tutor.checking.answers import Ask
 
 from ._common import Sentences, _recipe, _to_eos, _words
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, both, fixed
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 Pairs = list[tuple[str, str]]
 

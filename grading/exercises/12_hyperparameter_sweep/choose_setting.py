@@ -8,9 +8,9 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import both, fixed
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 from ._common import Row
 

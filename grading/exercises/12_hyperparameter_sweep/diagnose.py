@@ -7,9 +7,9 @@ import random
 from collections.abc import Callable
 from functools import partial
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 Losses = list[float]
 

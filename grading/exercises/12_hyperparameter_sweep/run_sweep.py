@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, both
-from helpers.checking.answers import Ask
-from helpers.checking.plain import Recorded
+from tutor.checking.answers import Ask
+from tutor.checking.plain import Recorded
 
 from ._common import Row
 

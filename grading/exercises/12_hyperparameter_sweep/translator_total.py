@@ -9,9 +9,9 @@ from typing import Any
 import sympy
 from sympy import Expr
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 S, V, D, M, A = sympy.symbols("S V D M A", positive=True, integer=True)
 ENCODER_LAYER, DECODER_LAYER = 6 * D**2 + 10 * D, 10 * D**2 + 16 * D

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import random
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, both
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 
 def warmup(step: int, warmup_steps: int, peak: float) -> float:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import sympy
 from sympy import Expr, Integer
 
-from grading.exercise import Exercise, Mistake, Stage
-from helpers.checking.answers import Ask
+from grading.definitions.exercise import Exercise, Mistake, Stage
+from tutor.checking.answers import Ask
 
 D, A, L, W = sympy.symbols("D A L W", positive=True, integer=True)
 

@@ -7,8 +7,8 @@ import random
 import torch
 from torch import Tensor
 
-from grading.exercise import Exercise, Mistake, Stage
-from helpers.checking.answers import Ask
+from grading.definitions.exercise import Exercise, Mistake, Stage
+from tutor.checking.answers import Ask
 
 INF = float("inf")
 

@@ -9,11 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import seed_from
-from helpers.checking.answers import Ask
-from helpers.checking.building import build_inputs
-from helpers.checking.plain import Model
+from tutor.checking.answers import Ask
+from tutor.checking.building import build_inputs
+from tutor.checking.plain import Model
 
 from ._common import numbers
 

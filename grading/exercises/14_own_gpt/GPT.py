@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, seed_from
-from helpers.checking.answers import Ask
-from helpers.checking.plain import Model
+from tutor.checking.answers import Ask
+from tutor.checking.plain import Model
 
 from ._common import Attention, FeedForward, TokenEmbedding, _normal, _tokens, causal_mask
 

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, fixed, seed_from
-from helpers.checking.answers import Ask
-from helpers.checking.plain import Model
+from tutor.checking.answers import Ask
+from tutor.checking.plain import Model
 
 from ._common import LN2, _tokens
 

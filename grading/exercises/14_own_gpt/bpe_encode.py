@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, fixed
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 from ._common import Answers, Pair, _bytes, _differ, _telling, replace_pair, split_words
 

@@ -10,10 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, fixed, seed_from
-from helpers.checking.answers import Ask
-from helpers.checking.plain import Model
+from tutor.checking.answers import Ask
+from tutor.checking.plain import Model
 
 from ._common import _normal, _tokens, attend, causal_mask, merge_heads, split_heads
 

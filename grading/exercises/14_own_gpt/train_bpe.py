@@ -9,9 +9,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, fixed
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 from ._common import Answers, Pair, _bytes, _differ, _first_met, _largest, _learn, _telling, _text, _words, split_words
 

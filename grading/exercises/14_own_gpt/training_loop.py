@@ -13,11 +13,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import Draw, fixed, seed_from
-from helpers.checking.answers import Ask
-from helpers.checking.building import build_inputs
-from helpers.checking.plain import Model, Optimizer
+from tutor.checking.answers import Ask
+from tutor.checking.building import build_inputs
+from tutor.checking.plain import Model, Optimizer
 
 from ._common import _telling, _tokens
 

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from grading.exercise import Exercise, Mistake, Stage
-from helpers.checking.answers import Ask
-from helpers.checking.plain import Model
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from helpers.models import Classifier
+from tutor.checking.answers import Ask
+from tutor.checking.plain import Model
 
 from ._common import THEN, LoRALinear, _classifier, _few, _numbers
 

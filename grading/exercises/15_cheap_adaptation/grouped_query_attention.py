@@ -9,9 +9,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from grading.exercise import Exercise, Mistake, Stage
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from grading.exercises.draws import seed_from
-from helpers.checking.answers import Ask
+from tutor.checking.answers import Ask
 
 from ._common import _numbers
 

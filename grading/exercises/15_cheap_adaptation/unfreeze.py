@@ -8,10 +8,10 @@ from typing import Any
 
 from torch import nn
 
-from grading.exercise import Exercise, Mistake, Stage
-from helpers.checking.answers import Ask
-from helpers.checking.plain import Model
+from grading.definitions.exercise import Exercise, Mistake, Stage
 from helpers.models import Classifier
+from tutor.checking.answers import Ask
+from tutor.checking.plain import Model
 
 from ._common import _classifier, _few
 

@@ -1,0 +1,38 @@
+"""Which exercises there are, read from the files in `grading/exercises`, without importing one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from grading.folder.course import Course
+
+FOLDER = Path(__file__).parents[1] / "exercises"
+
+
+def notebooks() -> list[str]:
+    """Returns the names of the notebooks that have exercises, in order."""
+    return sorted({path.parent.name for path in FOLDER.glob("[0-9][0-9]_*/[!_]*.py")})
+
+
+def names(notebook: str) -> list[str]:
+    """Returns the names of a notebook's exercises, in the order in which its source asks them.
+
+    The files say which exercises there are, and the source says their order: one that it lacks comes last, and the
+    build refuses it.
+
+    Raises:
+        LookupError: when the notebook has no definitions.
+    """
+    if notebook not in notebooks():
+        raise LookupError(f"no exercises are defined for {notebook!r}; expected one of: {', '.join(notebooks())}.")
+    source = Course().source(notebook)
+    asked = re.findall(r'^# %% exercise="(\w+)"', source.read_text(encoding="utf-8"), re.M) if source.exists() else []
+    place = {name: number for number, name in enumerate(asked)}
+    files = sorted(path.stem for path in (FOLDER / notebook).glob("[!_]*.py"))
+    return sorted(files, key=lambda name: place.get(name, len(place)))
+
+
+def definitions(notebook: str) -> list[Path]:
+    """Returns the files that define a notebook's exercises: while none of them changes, its marks do not either."""
+    return sorted([*FOLDER.glob("*.py"), *(FOLDER / notebook).glob("*.py")])

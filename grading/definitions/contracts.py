@@ -1,0 +1,423 @@
+"""What every answer keeps, whatever it computes: questions made from those of the stages, in several circumstances.
+
+Whatever the reference keeps, an answer must keep. Each circumstance makes a question from one that the exercise asks
+anyway; the reference is asked it too, and where that gives nothing to compare, the question falls away. So an exercise
+says only where it wants less: `Exercise.exceptions`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from tutor.checking import plain
+from tutor.checking.answers import Ask, Reply
+from tutor.checking.compare import difference
+from tutor.checking.judging import INPUTS_STAY as INPUTS_STAY
+from tutor.checking.judging import Case, Examples, Raised, StageCases
+from tutor.checking.plain import Other
+from tutor.checking.recipes import DATA, Model
+from tutor.checking.takes import DIFFER, TWO_NEW, is_differentiable
+
+
+class Exercise(Protocol):
+    """What is needed of an exercise: see `grading.definitions.exercise`."""
+
+    @property
+    def reference(self) -> Callable[..., Any]:
+        """The right answer."""
+
+    @property
+    def points(self) -> float:
+        """The full mark."""
+
+    @property
+    def exceptions(self) -> tuple[str, ...]:
+        """Names of circumstances that are not asked."""
+
+    @property
+    def large(self) -> Sequence[Ask]:
+        """Questions of a size that no table made for small ones covers."""
+
+    @property
+    def trains(self) -> bool:
+        """Whether gradients must pass through a function."""
+
+    def reply(self, ask: Ask) -> Reply:
+        """Returns what the reference replies."""
+
+
+TRIED = 6  # calls among which the one is looked for through which most gradients pass
+LARGE = "a long input as well as a short one"
+
+
+def cost(points: float) -> float:
+    """Returns what it costs not to keep one thing: a tenth."""
+    return round(points / 10, 2)
+
+
+@dataclass(frozen=True)
+class Circumstance:
+    """One thing that every answer keeps: its name, where to look, and how a question is made from others.
+
+    `asks` gets the exercise and the plain calls among its questions, and yields questions; with `of_any_call` it gets
+    calls of which something else than the result is taken, too.
+    """
+
+    name: str
+    look: str
+    asks: Callable[[Exercise, Sequence[Ask]], Iterator[Ask]]
+    of_any_call: bool = False
+
+
+def _is_class(exercise: Exercise) -> bool:
+    return isinstance(exercise.reference, type)
+
+
+def _richest(calls: Sequence[Ask]) -> Ask:
+    """Returns the last of the calls that give most."""
+    return max(enumerate(calls), key=lambda one: (sum(value is not None for value in one[1].inputs), one[0]))[1]
+
+
+def _gradients(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+    """Yields the call through which most gradients pass: where a softmax has one winner, none does.
+
+    One where all inputs are finite numbers, and one where an input is not, as a mask of minus infinity.
+    """
+    if exercise.trains or _is_class(exercise):
+        most = max(sum(value is not None for value in ask.inputs) for ask in calls)
+        rich = [ask for ask in reversed(calls) if sum(value is not None for value in ask.inputs) == most]
+        alike = dict[tuple[bool, ...], list[Ask]]()
+        for ask in [ask for ask in rich if not any(map(_is_odd, ask.inputs))] or rich:
+            alike.setdefault(tuple(map(is_differentiable, ask.inputs)), []).append(replace(ask, take="gradients"))
+        for asks in alike.values():
+            tried = [(ask, exercise.reply(ask).value) for ask in asks[:TRIED]]
+            richest = sorted(tried, key=lambda pair: _passing(pair[1]), reverse=True)
+            yield next((ask for ask, found in richest if _is_smooth(exercise, ask, found)), richest[0][0])
+
+
+def _is_smooth(exercise: Exercise, ask: Ask, here: Any) -> bool:
+    """Says whether gradients, `here`, change evenly when all numbers become a little larger and a little smaller.
+
+    At the corner of a ReLU, where round numbers add up to 0, they do not, and right answers have different ones.
+    """
+    above, below = (exercise.reply(_moved(ask, by)).value for by in (1e-5, -1e-5))
+    if not all(isinstance(found, dict) and found.keys() == above.keys() for found in (above, below, here)):
+        return False
+    return difference(here, {name: (above[name] + below[name]) / 2 for name in here}) is None
+
+
+def _moved(ask: Ask, by: float) -> Ask:
+    """Returns the question with each number of inputs and weights a little larger or smaller."""
+
+    def moved(value: Any) -> Any:
+        if not is_differentiable(value):
+            return value
+        return value * (1 + by * torch.cos(torch.arange(value.numel())).view_as(value)).to(value.dtype)
+
+    weights = {name: moved(value) for name, value in ask.weights.items()} if isinstance(ask.weights, dict) else None
+    return replace(ask, inputs=tuple(map(moved, ask.inputs)), weights=weights or ask.weights)
+
+
+def _is_odd(value: Any) -> bool:
+    """Says whether a tensor holds NaN or infinity: through what may be left out, no gradient is promised."""
+    return isinstance(value, Tensor) and value.is_floating_point() and bool((value.isnan() | value.isposinf()).any())
+
+
+def _smallest(calls: Sequence[Ask]) -> Ask:
+    """Returns of the calls that give most the one with the fewest numbers."""
+    most = max(sum(value is not None for value in ask.inputs) for ask in calls)
+    rich = [ask for ask in calls if sum(value is not None for value in ask.inputs) == most]
+    return min(rich, key=lambda ask: sum(map(_numbers_in, ask.inputs)))
+
+
+def _numbers_in(value: Any) -> int:
+    return value.numel() if isinstance(value, Tensor) else value if type(value) is int else 0
+
+
+def _passing(gradients: Any) -> int:
+    """Returns how many numbers of the gradients are not 0; of what is none of gradients, 0."""
+    tensors = gradients.values() if isinstance(gradients, dict) else ()
+    return max((int((tensor.abs() > 1e-6).sum()) for tensor in tensors if isinstance(tensor, Tensor)), default=0)
+
+
+def _in_training(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+    for ask in _richest_of_each_way(exercise, calls):
+        yield replace(ask, take="in training")
+
+
+def _richest_of_each_way(exercise: Exercise, calls: Sequence[Ask]) -> list[Ask]:
+    """Returns a call of a module built in each way: with and without an argument that may be left out."""
+    ways = dict[frozenset[str], list[Ask]]()
+    for ask in calls if _is_class(exercise) else ():
+        ways.setdefault(frozenset(ask.build or {}), []).append(ask)
+    return [_richest(alike) for alike in ways.values()]
+
+
+def _in_double(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+    if exercise.trains or _is_class(exercise):
+        yield replace(_richest(calls), take="in double")
+
+
+def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+    """Yields a call with another one in between, and the other way round; of a module ones with the same arguments.
+
+    The other one may be the same but for an input that may be None: what is kept of it would take its place. And it
+    may have inputs of the same shapes, by which alone what is kept must not be found.
+
+    What is kept of a call may be too short for the other, or too long. Of the others it is the one that has most inputs
+    in common, and the last that differs; of whole numbers each becomes another one by itself. Where there is a model,
+    one of the calls in between has the same inputs and another model.
+    """
+    ask = _richest(calls)
+    alike = [other for other in calls if other.build == ask.build and other.keywords == ask.keywords]
+    others = [other.inputs for other in reversed(alike) if not _same(other.inputs, ask.inputs)]
+    if all(type(value) is int for value in ask.inputs):
+        others = [(*ask.inputs[:n], value + 2, *ask.inputs[n + 1 :]) for n, value in enumerate(ask.inputs)]
+    elif others:
+        alike_most = max(others, key=lambda inputs: _in_common(inputs, ask.inputs))
+        if alike_most is not others[0]:
+            yield replace(ask, take="again", then=others[0])
+        others = [alike_most]
+    for place in _optional(exercise, ask):
+        by_axes = {_axes(one.inputs[place]): one for one in [*calls, ask] if _gives(one, place)}
+        for one in by_axes.values():
+            yield replace(one, take="again", then=(*one.inputs[:place], None, *one.inputs[place + 1 :]))
+    if _is_class(exercise):
+        yield from (replace(one, take="gradients again") for one in _gradients(exercise, calls))
+        others.append(_turned(ask.inputs))
+        ways = _richest_of_each_way(exercise, calls)
+        yield from (replace(one, take="again", then=_turned(one.inputs)) for one in ways if _is_other_way(one, ask))
+    other_model = next(_with_another_model(ask.inputs), None)
+    for inputs in others or [ask.inputs]:
+        yield replace(ask, take="again", then=other_model or inputs)
+        yield replace(ask, inputs=inputs, take="again", then=ask.inputs)
+
+
+def _is_other_way(one: Ask, other: Ask) -> bool:
+    return set(one.build or {}) != set(other.build or {})
+
+
+def _with_another_model(inputs: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """Yields the same inputs with a model of other weights, drawn from another seed, for the first of their models."""
+    for place, value in enumerate(inputs):
+        if isinstance(value, Model) and value.name not in DATA and not (value.state or value.meta):
+            yield (*inputs[:place], replace(value, seed=value.seed + 1), *inputs[place + 1 :])
+            return
+
+
+def _turned(inputs: Sequence[Any]) -> tuple[Any, ...]:
+    """Returns inputs with the numbers of tensors in the opposite order; a mask, and what is no tensor, stays."""
+    return tuple(
+        value.flip(list(range(value.dim()))) if isinstance(value, Tensor) and not value.isinf().any() else value
+        for value in inputs
+    )
+
+
+def _optional(exercise: Exercise, ask: Ask) -> list[int]:
+    """Returns the places of the inputs that are given here and have the default None."""
+    forward = getattr(exercise.reference, "forward", None)
+    called = inspect.signature(forward if forward and _is_class(exercise) else exercise.reference).parameters
+    defaults = [parameter.default for name, parameter in called.items() if name != "self"]
+    pairs = zip(ask.inputs, defaults, strict=False)
+    return [place for place, (value, default) in enumerate(pairs) if default is None and value is not None]
+
+
+def _gives(ask: Ask, place: int) -> bool:
+    return len(ask.inputs) > place and ask.inputs[place] is not None
+
+
+def _axes(value: Any) -> int:
+    return value.dim() if isinstance(value, Tensor) else 0
+
+
+def _in_common(inputs: Sequence[Any], others: Sequence[Any]) -> int:
+    return sum(_same(one, other) for one, other in zip(inputs, others, strict=False))
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Says whether two plain values are the same, to the last digit."""
+    return one is other or bool(plain.encode(one) == plain.encode(other))
+
+
+def _modes(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+    """Yields a call with a model in training mode; that it changes nothing else in the model is asked elsewhere."""
+    for ask in reversed(calls):
+        for place, value in enumerate(ask.inputs):
+            meant = place in ask.changes  # it may be changed, so its mode may be, too
+            if isinstance(value, Model) and value.name not in DATA and not (value.state or value.meta or meant):
+                inputs = (*ask.inputs[:place], replace(value, training=True), *ask.inputs[place + 1 :])
+                changes = tuple({*ask.changes, place})
+                yield replace(ask, inputs=inputs, take="mode", then=None, entries=(), changes=changes)
+                return
+
+
+def _defaults(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+    """Yields a call without each argument that has a default: one in which it matters that it is left out.
+
+    Where it matters in none of a few, one is yielded if the stages never leave the argument out.
+    """
+    made = inspect.signature(exercise.reference).parameters
+    forward = getattr(exercise.reference, "forward", None)
+    called = inspect.signature(forward).parameters if forward and _is_class(exercise) else made
+    names = [name for name in called if name != "self"]
+    for place, name in enumerate(names):
+        given = [ask for ask in calls if len(ask.inputs) > place or name in ask.keywords]
+        if called[name].default is not inspect.Parameter.empty and given:
+            left = [replace(ask, inputs=ask.inputs[:place], keywords=_without(name, ask.keywords)) for ask in given]
+            yield from _telling(exercise, given, left, always=len(given) == len(calls))
+    for name, parameter in made.items() if _is_class(exercise) else ():
+        given = [ask for ask in calls if name in (ask.build or {})]
+        usual = [ask for ask in given if (ask.build or {})[name] == parameter.default]
+        if parameter.default is not inspect.Parameter.empty and given:
+            left = [replace(ask, build=_without(name, ask.build or {})) for ask in given]
+            yield from _telling(exercise, given, left, always=len(given) == len(calls) and bool(usual))
+
+
+def _without(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key != name}
+
+
+def _telling(exercise: Exercise, given: Sequence[Ask], left: Sequence[Ask], *, always: bool) -> Iterator[Ask]:
+    """Yields the last of a few calls to which the reference replies otherwise when an argument is left out.
+
+    None where a new module is asked that begins with numbers of its own.
+    """
+    pairs = list(zip(given, left, strict=True))[-TRIED:]
+    for ask, without in reversed(pairs):
+        found = [exercise.reply(one) for one in (ask, without)]
+        if all(one.outcome == "value" for one in found) and not _same(*(one.value for one in found)):
+            drawn = exercise.reply(replace(without, take="random numbers", then=None))
+            if without.weights is not None or not _draws_weights(drawn.value):
+                yield without
+                return
+    if always:
+        yield left[-1]
+
+
+def _large(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+    """Yields the large questions, and what gradients pass through the first."""
+    yield from exercise.large
+    if exercise.trains or _is_class(exercise):
+        yield from (replace(ask, take="gradients") for ask in exercise.large[:1] if ask.take == "result")
+
+
+def _random_numbers(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+    """Yields a small call; of a class the richest, or one of a module that draws its first weights, if there is any."""
+    chosen = [_richest(calls) if _is_class(exercise) else _smallest(calls)]
+    if _is_class(exercise):
+        chosen += [ask for ask in calls[:TRIED] if ask.take == "result"]
+    asks = [replace(ask, take="random numbers", then=None, entries=()) for ask in chosen]
+    yield next((ask for ask in asks if _draws_weights(exercise.reply(ask).value)), asks[0])
+
+
+def _draws_weights(found: Any) -> bool:
+    return isinstance(found, dict) and found.get(TWO_NEW) == DIFFER
+
+
+CIRCUMSTANCES = (  # in the order of causes
+    Circumstance(
+        "asked again, after another question, it gives the same",
+        "It keeps something from one call to the next, which does not fit when inputs, weights or a model have changed "
+        "or a module was copied; or it hands out the same object twice.",
+        _again,
+    ),
+    Circumstance(
+        "a model keeps the mode in which it came",
+        "It calls `model.eval()` or `model.train()` and leaves it at that. Whoever trains the model goes on in the "
+        "wrong mode: put it back, or do without.",
+        _modes,
+        of_any_call=True,
+    ),
+    Circumstance(
+        "a gradient passes through, wherever the result depends on a number",
+        "Training goes through here. `.detach()`, `.data`, `.item()`, `torch.no_grad()` and numpy stop gradients.",
+        _gradients,
+    ),
+    Circumstance(
+        "in training mode as in evaluation mode",
+        "The exercise asks for nothing that differs between `train()` and `eval()`: no dropout and no noise.",
+        _in_training,
+    ),
+    Circumstance(
+        "double precision stays double precision",
+        "Make new tensors of the type of what is given: `torch.zeros(..., dtype=x.dtype)`, or `x.new_zeros(...)`; do "
+        "not call `.float()` on it.",
+        _in_double,
+    ),
+    Circumstance(
+        "what may be left out has the default of the signature",
+        "An argument was left out that the first line of the exercise gives a default.",
+        _defaults,
+    ),
+    Circumstance(
+        LARGE,
+        "It is right for what is small only. Is there a table, a limit or a number type that a longer input exceeds?",
+        _large,
+        of_any_call=True,
+    ),
+    Circumstance(
+        "random numbers, and PyTorch's settings, stay the caller's",
+        "It calls `torch.manual_seed` or `random.seed`, or makes a generator with a seed of its own: then all who draw "
+        "after it draw the same numbers, and two new modules begin with the same weights. Or it switches gradients off "
+        "for the whole program: `with torch.no_grad():` does it for some lines.",
+        _random_numbers,
+        of_any_call=True,
+    ),
+)
+NAMES = (INPUTS_STAY, *(one.name for one in CIRCUMSTANCES))
+
+
+def stages(exercise: Exercise, main: Sequence[StageCases], public: Examples | None) -> list[StageCases]:
+    """Returns the stages on what every answer keeps, one for each circumstance that has questions.
+
+    Args:
+        main: the stages of the exercise, with their cases; of each, those of the public examples come first.
+        public: the public examples, whose questions on this are asked too.
+    """
+    known = [len(stage.cases) for stage in public.stages] if public else [0] * len(main)
+    fresh = [(stage, case) for stage, old in zip(main, known, strict=False) for case in stage.cases[old:]]
+    any_calls = [case.ask for _, case in fresh if case.ask.inputs and not isinstance(case.wanted, Raised)]
+    plain_calls = [case.ask for stage, case in fresh if _is_plain_call(stage, case)]
+    asked_before = {stage.name: stage.cases for stage in public.stages if stage.cost} if public else {}
+    found = []
+    for circumstance in CIRCUMSTANCES:
+        calls = any_calls if circumstance.of_any_call else plain_calls
+        if circumstance.name in exercise.exceptions or not calls:
+            continue
+        asks = () if public and circumstance.name == LARGE else circumstance.asks(exercise, calls)  # they are fixed
+        made = [(ask, exercise.reply(ask).value) for ask in asks]
+        hidden = public is not None
+        cases = [Case(ask, wanted, hidden=hidden) for ask, wanted in made if _says_something(ask, wanted)]
+        if cases := [*asked_before.get(circumstance.name, ()), *cases]:
+            found.append(
+                StageCases(
+                    circumstance.name,
+                    circumstance.look,
+                    0,
+                    "values",
+                    max(stage.tolerance for stage in main),
+                    tuple(cases),
+                    cost=cost(exercise.points),
+                )
+            )
+    return found
+
+
+def _is_plain_call(stage: StageCases, case: Case) -> bool:
+    """Says whether a question is a call whose result is compared as it is."""
+    ask = case.ask
+    as_it_is = ask.take == "result" and ask.then is None and not ask.at and not stage.measure
+    return as_it_is and bool(ask.inputs) and not isinstance(case.wanted, Raised)
+
+
+def _says_something(ask: Ask, wanted: Any) -> bool:
+    """Says whether there is anything to compare in what the reference gives."""
+    if ask.take == "in double":
+        return str(wanted).startswith("torch.float")
+    return not (wanted is None or isinstance(wanted, Other) or (isinstance(wanted, dict) and not wanted))

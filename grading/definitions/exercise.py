@@ -1,0 +1,298 @@
+"""What an exercise is: a reference, stages with points, and the mistakes that a check must name.
+
+A definition says nothing of where an answer runs: all it ever does is put an `Ask` and compare the plain reply.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import Any, cast
+
+from grading.definitions import catalogue, contracts, reading_time
+from grading.folder.errors import CourseError
+from tutor.checking.answers import Ask, InProcess, Reply
+from tutor.checking.judging import Case, Examples, Raised, StageCases, trace_of, words
+from tutor.checking.measures import INPUTS_KEPT, measured
+
+MISTAKE_SECONDS = 5.0  # of a processor, for one reply of a known mistake; thousands of times what any of them needs
+KEPT = 40  # drawn examples of one exercise in one process
+Draw = Callable[[random.Random], Sequence[Ask]]
+
+
+class ExerciseError(CourseError):
+    """The definition of an exercise contradicts itself; the message says which and how."""
+
+    status = 1
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of a check.
+
+    Args:
+        name: what is checked, in a few words.
+        points: what passing it earns.
+        look: where to look when it fails, one sentence.
+        public: questions of the student's own check.
+        draw: makes the questions of grading from a seeded generator.
+        view: the part of the result that is compared, one of `tutor.checking.compare.VIEWS`.
+        tolerance: allowed error, relative and absolute, for floating point numbers.
+        sealed: ship only a fingerprint of the public results, because they are the answer itself.
+        raises: the class of the exception that is wanted in place of a value; with the measure "says why", one with a
+            sentence.
+        measure: one of `tutor.checking.measures.MEASURES`: what is compared is measured from the answer.
+        decisive: it asks for what the exercise is there for: an answer that fails it earns at most half of the points.
+    """
+
+    name: str
+    points: float
+    look: str
+    public: Sequence[Ask]
+    draw: Draw
+    view: str = "values"
+    tolerance: float = 1e-4
+    sealed: bool = False
+    raises: str = ""
+    measure: str = ""
+    decisive: bool = False
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A known wrong answer: its name in a few words, the hint it deserves, and a small implementation."""
+
+    name: str
+    hint: str
+    answer: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise. The name is that of the reference: the function or class a student writes.
+
+    Args:
+        exceptions: names of `contracts.CIRCUMSTANCES` in which an answer need not do as the reference does.
+        large: public questions with inputs that are long and cheap, asked of an answer that is right in all else.
+        trains: gradients must pass through a function's result; through that of a class of `nn.Module` they always do.
+        hints: what `hint(name)` shows, in Markdown, each one more than the last: a question that leads there, the idea
+            with a small example, the first lines or the shape of each step; never the answer.
+    """
+
+    reference: Callable[..., Any]
+    stages: Sequence[Stage]
+    mistakes: Sequence[Mistake]
+    accepts: str = field(default="", kw_only=True)
+    exceptions: tuple[str, ...] = field(default=(), kw_only=True)
+    large: Sequence[Ask] = field(default=(), kw_only=True)
+    trains: bool = field(default=False, kw_only=True)
+    hints: tuple[str, ...] = field(default=(), kw_only=True)
+
+    @property
+    def name(self) -> str:
+        """The exercise's name, and the grade id of its solution cell."""
+        return self.reference.__name__
+
+    @property
+    def points(self) -> float:
+        """The full mark."""
+        return sum(stage.points for stage in self.stages)
+
+    @property
+    def signature(self) -> str:
+        """The name with its arguments, without annotations."""
+        parameters = inspect.signature(self.reference).parameters.values()
+        return f"{self.name}({', '.join(parameter.name for parameter in parameters)})"
+
+    def public_examples(self) -> Examples:
+        """Returns the examples of the student's own check."""
+        return self._public
+
+    def check_examples(self) -> Examples:
+        """Returns what a check asks: the public examples, and of each stage what is drawn for one student more.
+
+        So an answer fails the same stages in the notebook as in grading, and no points that it has so far are lost. Of
+        known mistakes the further questions tell traces: enough to see that an answer makes another one.
+        """
+        stages = []
+        for stage, public in zip(self.stages, self._public.stages, strict=False):
+            further = self._cases(stage, self._drawn(stage, "check"))
+            told = (replace(case, mistakes={}, traces=self._traces(public, case)) for case in further)
+            stages.append(replace(public, cases=(*public.cases, *told)))
+        return replace(self._public, stages=(*stages, *self._public.stages[len(stages) :]))
+
+    @cached_property
+    def _public(self) -> Examples:
+        return self._examples([self._cases(stage, stage.public) for stage in self.stages])
+
+    def _traces(self, stage: StageCases, case: Case) -> dict[str, str | float] | None:
+        """Returns what a further question tells of known mistakes: nothing where the results are formulas."""
+        if case.ask.at or isinstance(case.wanted, Raised):
+            return None
+        self._refuse_late_mistakes(stage, case)
+        found = {name: trace_of(stage, case, made, self.name) for name, made in case.mistakes.items()}
+        return {name: trace for name, trace in found.items() if trace is not None}
+
+    def refuse_late_mistakes(self) -> None:
+        """Asks every known mistake the public questions.
+
+        Raises:
+            ExerciseError: when one was stopped by the clock: what it would give is not known, and no check may say it.
+        """
+        for stage in self._public.stages:
+            for case in stage.cases:
+                self._refuse_late_mistakes(stage, case)
+
+    def _refuse_late_mistakes(self, stage: StageCases, case: Case) -> None:
+        results = cast(_Results, case.mistakes)
+        if late := next((name for name in results if results.reply(name).outcome == "late"), None):
+            raise ExerciseError(
+                f"{self.name}, stage '{stage.name}': the mistake '{late}' had no result after {MISTAKE_SECONDS:g} s of "
+                "a processor. Let it end sooner, or build again when the machine is less busy."
+            )
+
+    def drawn_examples(self, seed: str) -> Examples:
+        """Returns the examples for grading: the public ones, and fresh ones; the same seed draws the same.
+
+        The public ones are asked again so that no answer that the student's own check refuses passes here by luck.
+        """
+        return self._examples(
+            [
+                (*public.cases, *(replace(case, hidden=True) for case in self._cases(stage, self._drawn(stage, seed))))
+                for stage, public in zip(self.stages, self._public.stages, strict=False)
+            ],
+            self._public,
+        )
+
+    def _drawn(self, stage: Stage, seed: str) -> Sequence[Ask]:
+        return stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}"))
+
+    def variant(self, seed: str) -> Examples:
+        """Returns the drawn examples, made when they are first asked for: a class meets the same few over and over."""
+        if seed not in self._variants:
+            while len(self._variants) >= KEPT:
+                self._variants.pop(next(iter(self._variants)))
+            self._variants[seed] = self.drawn_examples(seed)
+        return self._variants[seed]
+
+    @cached_property
+    def _variants(self) -> dict[str, Examples]:
+        return {}
+
+    def _examples(self, cases: Sequence[tuple[Case, ...]], public: Examples | None = None) -> Examples:
+        stages = [
+            StageCases(
+                stage.name,
+                stage.look,
+                stage.points,
+                stage.view,
+                stage.tolerance,
+                mine,
+                stage.measure,
+                decisive=stage.decisive,
+            )
+            for stage, mine in zip(self.stages, cases, strict=True)
+        ]
+        own_stage = any(stage.measure == INPUTS_KEPT for stage in self.stages)
+        return Examples(
+            self.name,
+            self.signature,
+            (*stages, *contracts.stages(self, stages, public)),
+            {m.name: m.hint for m in self.mistakes},
+            salt=self.name,
+            kept=0.0 if own_stage or contracts.INPUTS_STAY in self.exceptions else contracts.cost(self.points),
+        )
+
+    def _cases(self, stage: Stage, asks: Sequence[Ask]) -> tuple[Case, ...]:
+        return tuple(Case(ask, self._wanted(stage, ask), _Results(self, ask, stage.measure)) for ask in asks)
+
+    def reply(self, ask: Ask) -> Reply:
+        """Returns what the reference replies; on a busy machine it may not lose to the clock."""
+        return InProcess(self.reference, clock="cpu").ask(ask, 20)
+
+    def _wanted(self, stage: Stage, ask: Ask) -> Any:
+        reply = self.reply(ask)
+        result = outcome(measured(stage.measure, ask, reply))
+        if (result.error_type if isinstance(result, Raised) else "") != stage.raises:
+            raise ExerciseError(f"{self.name}, stage '{stage.name}': the reference gives {reply.error or result!r}.")
+        return result
+
+
+class _Results(Mapping[str, Any]):
+    """What each known mistake makes of one question, computed when first looked at."""
+
+    def __init__(self, exercise: Exercise, ask: Ask, measure: str) -> None:
+        self._mistakes = {mistake.name: mistake for mistake in exercise.mistakes}
+        self._ask, self._measure = ask, measure
+        self._replies, self._outcomes = dict[str, Reply](), dict[str, Any]()
+
+    def reply(self, name: str) -> Reply:
+        """Returns the reply of a known mistake."""
+        if name not in self._replies:
+            with reading_time.paused():  # a known mistake runs in the examiner, and is not the student's
+                self._replies[name] = InProcess(self._mistakes[name].answer, clock="cpu").ask(
+                    self._ask, MISTAKE_SECONDS
+                )
+        return self._replies[name]
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._outcomes:
+            reply = self.reply(name)
+            with reading_time.paused():
+                self._outcomes[name] = outcome(measured(self._measure, self._ask, reply))
+        return self._outcomes[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._mistakes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._mistakes)
+
+    def __len__(self) -> int:
+        return len(self._mistakes)
+
+
+def outcome(reply: Reply) -> Any:
+    """Returns what a reply stands for in a case: its value, or the class of the exception it raised."""
+    if reply.outcome == "value":
+        return reply.value
+    return Raised((reply.error_types or ("TimeoutError",))[0], reply.changed_inputs, words(reply))
+
+
+@cache
+def load_one(notebook: str, name: str) -> Exercise:
+    """Returns one exercise of a notebook; imports no other.
+
+    Raises:
+        LookupError: when the notebook has no such exercise.
+        ExerciseError: when its definition contradicts itself.
+    """
+    known = catalogue.names(notebook)
+    if name not in known:
+        raise LookupError(f"{notebook} has no exercise {name!r}; expected one of: {', '.join(known)}.")
+    exercise = getattr(importlib.import_module(f"grading.exercises.{notebook}.{name}"), "EXERCISE", None)
+    if not isinstance(exercise, Exercise) or exercise.name != name:
+        found = f"the exercise {exercise.name!r}" if isinstance(exercise, Exercise) else "none"
+        raise ExerciseError(
+            f"grading/exercises/{notebook}/{name}.py: expected EXERCISE = Exercise({name}, ...), found {found}; the "
+            "file is called as the function or class that a student writes."
+        )
+    mistakes = [mistake.name for mistake in exercise.mistakes]
+    if len(set(mistakes)) < len(mistakes):
+        raise ExerciseError(f"{notebook}: two mistakes of {name} have the same name.")
+    return exercise
+
+
+@cache
+def load(notebook: str) -> dict[str, Exercise]:
+    """Returns the exercises of a notebook by name, in order.
+
+    Raises:
+        LookupError: when the notebook has no definitions.
+        ExerciseError: when a definition contradicts itself.
+    """
+    return {name: load_one(notebook, name) for name in catalogue.names(notebook)}

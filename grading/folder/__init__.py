@@ -1,0 +1,1 @@
+"""The ground: the course's folder, files, the database's address, errors."""

@@ -1,0 +1,1 @@
+"""What is in a notebook's file: cells, answers, essays, verdicts."""

@@ -1,0 +1,244 @@
+"""Say in one sentence how a value differs from the wanted one: kind, shape, dtype, NaN, then numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tutor.checking.fingerprints import canonical
+from tutor.checking.plain import MAX_KEYS, Expression, NotPlain, Other, is_simple
+
+VIEWS = {
+    "shape": "type and shape",
+    "values": "every value",
+    "first row": "the first row",
+    "last row": "the last row",
+    "row sums": "the sum of each row",
+    "parameters": "names, shapes and which are trainable",
+}
+
+
+FORGOTTEN = "the function returns None: did you forget to return the result?"
+
+
+class QuotesValues(str):
+    """A sentence that quotes wanted or given numbers: not to be shown for hidden inputs."""
+
+
+KINDS = {"floating": "floating point", "bool": "bool", "integer": "integer", "complex": "complex"}
+
+
+def dtype_kind(tensor: Tensor) -> str:
+    """Returns "floating", "complex", "bool" or "integer"."""
+    if tensor.is_floating_point():
+        return "floating"
+    return "complex" if tensor.is_complex() else "bool" if tensor.dtype == torch.bool else "integer"
+
+
+def name_of(value: Any) -> str:
+    """Returns what a value is, in words a student uses: "a tensor of shape (5, 5)", "None", "a list"."""
+    if value is None:
+        return "None"
+    if isinstance(value, Tensor):
+        kind = KINDS[dtype_kind(value)]
+        return f"{'an' if kind == 'integer' else 'a'} {kind} tensor of shape {tuple(value.shape)}"
+    if isinstance(value, Expression):
+        return "a sympy expression"
+    if isinstance(value, Other):
+        return f"a {value.type_name}"
+    if isinstance(value, bool | int | float):
+        return f"the {type(value).__name__} {value}"
+    if isinstance(value, tuple | list) and len(value) < 7 and all(isinstance(v, int) for v in value):
+        return f"the {type(value).__name__} {value}"
+    return f"a {type(value).__name__}"
+
+
+def look(value: Any, view: str) -> Any:
+    """Returns the part of a tensor that a view looks at; other values are returned whole."""
+    if not isinstance(value, Tensor) or value.dim() < 2:
+        return value
+    if view == "first row":
+        return value[..., 0, :]
+    if view == "last row":
+        return value[..., -1, :]
+    return value.sum(dim=-1) if view == "row sums" else value
+
+
+def difference(
+    wanted: Any,
+    got: Any,
+    view: str = "values",
+    tolerance: float = 1e-4,
+    at: Mapping[str, Any] | None = None,
+) -> str | None:
+    """Returns None when `got` is as wanted in this view, else one sentence that says what differs."""
+    if got is None and wanted is not None:
+        return FORGOTTEN
+    return _part_difference(wanted, got, view, tolerance, at)
+
+
+def _part_difference(wanted: Any, got: Any, view: str, tolerance: float, at: Mapping[str, Any] | None) -> str | None:
+    """As `difference`, for a result or a part of one."""
+    try:
+        if isinstance(wanted, Tensor):
+            return _tensor_difference(wanted, got, view, tolerance)
+        if isinstance(wanted, dict):
+            return _dict_difference(wanted, got, view, tolerance, at)
+        if isinstance(wanted, tuple | list):
+            return _sequence_difference(wanted, got, view, tolerance, at)
+        if isinstance(wanted, bool | int | float | Expression):
+            return _number_difference(wanted, got, view, tolerance, at)
+    except NotPlain as problem:
+        return str(problem)
+    if isinstance(wanted, set) and isinstance(got, tuple | list | set):
+        return _set_difference(wanted, got)
+    if isinstance(wanted, set) or type(wanted) is not type(got):
+        return f"expected {name_of(wanted)}, got {name_of(got)}"
+    return None if wanted == got else QuotesValues(f"expected {_short(wanted)}, got {_short(got)}")
+
+
+def _set_difference(wanted: set[Any], got: Any) -> str | None:
+    """As `difference`, for a set; a tuple or a list will do as well."""
+    if len(got) > MAX_KEYS:
+        return f"expected a set of {len(wanted)} values, got a {type(got).__name__} of {len(got)}"
+    strange = [part for part in got if not is_simple(part)]
+    if strange:
+        kind = type(got).__name__
+        return f"expected plain numbers or texts in the {kind}, got {name_of(strange[0])} there"
+    told = keys_difference(sorted(wanted, key=str), sorted(set(got), key=str))
+    return QuotesValues(told) if told else None
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _tensor_difference(wanted: Tensor, got: Any, view: str, tolerance: float) -> str | None:
+    if not isinstance(got, Tensor):
+        if isinstance(got, tuple | list) and got and isinstance(got[0], Tensor):
+            return (
+                f"expected one tensor of shape {tuple(wanted.shape)}, got a {type(got).__name__} of {len(got)} values"
+            )
+        return f"expected a tensor of shape {tuple(wanted.shape)}, got {name_of(got)}"
+    if wanted.shape != got.shape:
+        return f"expected shape {tuple(wanted.shape)}, got {tuple(got.shape)}"
+    if view == "shape":
+        kinds = dtype_kind(wanted), dtype_kind(got)
+        if kinds[0] != kinds[1]:
+            return f"expected {KINDS[kinds[0]]} values, got {KINDS[kinds[1]]} ({str(got.dtype).removeprefix('torch.')})"
+        return None
+    if wanted.dtype == got.dtype and torch.equal(wanted, got):
+        return None
+    precise = torch.complex128 if wanted.is_complex() or got.is_complex() else torch.float64
+    first, second = look(wanted, view).to(precise), look(got, view).to(precise)
+    if bool((torch.isnan(second) & ~torch.isnan(first)).any()):
+        count = int(torch.isnan(second).sum())
+        return f"{count} of {second.numel()} values are NaN (not a number)"
+    exact = dtype_kind(wanted) in ("integer", "bool")
+    size = (0 if exact else tolerance) * (1 + first.abs().masked_fill(first.isinf(), 0))
+    wrong = ~((first == second) | ((first - second).abs() <= size) | (first.isnan() & second.isnan()))
+    if not bool(wrong.any()):
+        return None
+    where = tuple(int(index) for index in wrong.nonzero()[0])
+    at = f"[{', '.join(map(str, where))}]" if where else ""
+    what = "value" if view in ("values", "parameters") else f"value of {VIEWS[view]}"
+    return QuotesValues(
+        f"{int(wrong.sum())} of {wrong.numel()} values differ; the first is the {what} at {at or 'the only place'}: "
+        f"expected {_digits(first[where], wanted)}, got {_digits(second[where], got)}"
+    )
+
+
+def _digits(value: Tensor, whole: Tensor) -> str:
+    number = value.item()
+    if whole.dtype == torch.bool and value.numel() == 1:
+        return str(bool(number))
+    return f"{number + 0.0:.4g}" if isinstance(number, float) else str(number)
+
+
+def _number_difference(wanted: Any, got: Any, view: str, tolerance: float, at: Mapping[str, Any] | None) -> str | None:
+    if isinstance(got, Tensor) and got.numel() == 1:
+        got = got.item()
+    if not isinstance(got, bool | int | float | Expression):
+        return f"expected {'a sympy expression' if isinstance(wanted, Expression) else 'a number'}, got {name_of(got)}"
+    if view == "shape":
+        whole = isinstance(wanted, int) and isinstance(got, float) and got == got and not got.is_integer()
+        return f"expected a whole number, got {name_of(got)}" if whole else None
+    if isinstance(got, float) and got != got:
+        return None if wanted != wanted else "the result is NaN (not a number)"
+    if isinstance(wanted, float):
+        if isinstance(got, Expression):
+            got = float(got.value(at or {}))
+        far = isinstance(got, int) and abs(got) > 10**300  # beyond all floating point numbers
+        same = wanted == got or (
+            math.isfinite(wanted) and not far and abs(wanted - got) <= tolerance * (1 + abs(wanted))
+        )
+    elif isinstance(wanted, int) and isinstance(got, float):
+        same = abs(wanted - got) <= 1e-9 * (1 + abs(wanted))
+    else:
+        same = _equal(wanted, got, at)
+    if same:
+        return None
+    if at:
+        values = ", ".join(f"{name} = {value}" for name, value in at.items())
+        return QuotesValues(f"at {values} expected {number_text(wanted, at)}, got {number_text(got, at)}")
+    return QuotesValues(f"expected {number_text(wanted, at)}, got {number_text(got, at)}")
+
+
+def _equal(wanted: Any, got: Any, at: Mapping[str, Any] | None) -> bool:
+    """Says whether two whole numbers or expressions agree to 12 digits."""
+    if isinstance(wanted, int) and isinstance(got, int) and max(abs(wanted), abs(got)) < 10**12:
+        return wanted == got  # as by their texts, which take a hundred times as long
+    return canonical(wanted, at) == canonical(got, at)
+
+
+def number_text(value: Any, at: Mapping[str, Any] | None) -> str:
+    """Returns a number, or an expression's number at the point `at`, whole or with six digits."""
+    text = canonical(value, at) if isinstance(value, Expression) else str(value)
+    whole = text.removesuffix(".0") if "." in text else text
+    return f"{float(whole):.6g}" if "." in whole else whole
+
+
+def _sequence_difference(
+    wanted: Any, got: Any, view: str, tolerance: float, at: Mapping[str, Any] | None
+) -> str | None:
+    if not isinstance(got, tuple | list):
+        return f"expected a {type(wanted).__name__} of {len(wanted)} values, got {name_of(got)}"
+    if len(got) != len(wanted):
+        return f"expected {len(wanted)} values, got {len(got)}"
+    for index, (first, second) in enumerate(zip(wanted, got, strict=True)):
+        problem = _part_difference(first, second, view, tolerance, at)
+        if problem:
+            return type(problem)(f"value {index} of {len(wanted)}: {problem}")
+    return None
+
+
+def keys_difference(wanted: Collection[Any], got: Collection[Any]) -> str | None:
+    """Returns None when the keys of two dicts, or the members of two sets, agree, else one sentence."""
+    missing, extra = [k for k in wanted if k not in got], [k for k in got if k not in wanted]
+    if missing:
+        more = f" ({len(missing)} are)" if len(missing) > 1 else ""
+        return f"the entry {_short(missing[0])} is missing{more}"
+    if extra:
+        more = f" ({len(extra)} are not)" if len(extra) > 1 else ""
+        return f"the entry {_short(extra[0])} is not expected{more}"
+    return None
+
+
+def _dict_difference(
+    wanted: dict[Any, Any], got: Any, view: str, tolerance: float, at: Mapping[str, Any] | None
+) -> str | None:
+    if not isinstance(got, dict):
+        return f"expected a dict with {len(wanted)} entries, got {name_of(got)}"
+    problem = keys_difference(wanted, got)
+    if problem or view == "shape":
+        return problem
+    for key, value in wanted.items():
+        problem = _part_difference(value, got[key], view, tolerance, at)
+        if problem:
+            return type(problem)(f"at entry {key!r}: {problem}")
+    return None

@@ -1,0 +1,591 @@
+"""Judge an answer on examples, stage by stage: ask every question, find what is wrong, explain it."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tutor.checking import plain
+from tutor.checking.answers import LATE, UNREADABLE, Answer, Ask, Reply, timed
+from tutor.checking.calls import as_code, told
+from tutor.checking.compare import (
+    FORGOTTEN,
+    VIEWS,
+    QuotesValues,
+    difference,
+    name_of,
+)
+from tutor.checking.fingerprints import trace
+from tutor.checking.measures import INPUTS_KEPT, MEASURES, SAYS_WHY, measured
+from tutor.checking.model_probes import CHANGES
+from tutor.checking.seals import Sealed as Sealed
+from tutor.checking.seals import sealed_problem
+from tutor.checking.takes import OTHERS, OWN_WEIGHTS
+from tutor.checking.verdict import Verdict
+
+SECONDS = 5.0  # for one check, however many questions it asks; right answers take a tenth on a slow laptop
+INPUTS_CHANGED = "what the function was given is no longer as it was; the caller still needs it"
+INPUTS_STAY = "what it is given stays as it is"
+SAYS_NOTHING = "the {0} says nothing; whoever meets it wants to read what was found and what was expected"
+LEAVE_IT = {  # the kind of a change -> how to do without
+    "numbers": "Work on a copy: `x = x + 1` in place of `x += 1`, `masked_fill` in place of `masked_fill_`.",
+    "weights": "Work on a copy of the model: `copy.deepcopy(model)`.",
+    "mode": "Put the mode back: `was = model.training` at the beginning, and `model.train(was)` at the end.",
+    "requires_grad": "`requires_grad_` acts on what the caller holds. Work on a copy, `x.detach().clone()` or "
+    "`copy.deepcopy(model)`, or put it back at the end.",
+    "hooks": "Take each hook away again: `handle = part.register_forward_hook(...)`, and `handle.remove()` at the end.",
+    "entries": "Work on a copy: `dict(entries)` of a dictionary, `list(words)` of a list, `copy.deepcopy` of one that "
+    "holds others. `append`, `update`, `pop`, `sort` and `+=` change the caller's own.",
+    "kind": "Work on a copy.",
+}
+SAID_OF = {  # what is taken of a call -> what is found in the sentence on its entries, and what is said in its place
+    "learns": (
+        (r"the entry '(.+)' is missing", "{0} does not learn"),
+        (r"the entry '(.+)' is not expected", "{0} still learns"),
+    ),
+    "gradients": ((r"the entry '(.+)' is missing", "{0} does not arrive"),),
+}
+ENOUGH = 12  # bits: two floating point numbers, or four small whole ones, agree with a mistake by no coincidence
+KEEPS = "what every answer keeps (see notebook 00)"
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The wanted outcome is an exception of this class; `changed` says what of the inputs is then not as it was.
+
+    `said` is what `words` leaves of its message: of two mistakes that end in the same class, it tells which.
+    """
+
+    error_type: str
+    changed: str = ""
+    said: str = ""
+
+
+def words(reply: Reply) -> str:
+    """Returns the words of a message that PyTorch or Python wrote; others are in the student's own words."""
+    if reply.error_type not in ("RuntimeError", "IndexError"):
+        return ""
+    return " ".join(re.findall(r"[A-Za-z]+", reply.error.removeprefix(reply.error_type)))[:60]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question, the wanted result, and what each known mistake makes of it (None where it gives no value).
+
+    Of a further question of a check, `traces` holds for the mistakes that are wrong there only the class of the
+    exception or the trace of the value; None where nothing is known of mistakes.
+
+    A `hidden` one is asked in grading only, and nothing is told of it from which its inputs could be read.
+    """
+
+    ask: Ask
+    wanted: Any
+    mistakes: Mapping[str, Any] = field(default_factory=dict)
+    hidden: bool = False
+    traces: Mapping[str, str | float] | None = None
+
+    @property
+    def tells(self) -> bool:
+        """Whether anything is known of what mistakes make of it."""
+        return bool(self.mistakes) or self.traces is not None
+
+    @cached_property
+    def sent(self) -> Ask:
+        """The question as it is sent: without what lies beside it."""
+        return replace(self.ask, beside={}) if self.ask.beside else self.ask
+
+
+@dataclass(frozen=True)
+class StageCases:
+    """A stage of a check: its name, where to look when it fails, its points, and its cases.
+
+    With a `cost` it asks what every answer keeps: it earns nothing, and takes so many points off where it fails. Where
+    a `decisive` one fails, the exercise earns at most half of its points.
+    """
+
+    name: str
+    look: str
+    points: float
+    view: str
+    tolerance: float
+    cases: tuple[Case, ...]
+    measure: str = ""
+    cost: float = 0.0
+    decisive: bool = False
+
+
+@dataclass(frozen=True)
+class Examples:
+    """All that is needed to judge an answer to one exercise; `kept` is what a change of its inputs costs."""
+
+    name: str
+    signature: str
+    stages: tuple[StageCases, ...]
+    hints: Mapping[str, str]
+    salt: str = ""
+    kept: float = 0.0
+
+    @property
+    def points(self) -> float:
+        """The full mark."""
+        return sum(stage.points for stage in self.stages)
+
+
+class InputsChanged(QuotesValues):
+    """A sentence on an input that is no longer as it was; it tells what it was."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question that was put: the reply, and in one sentence what is wrong with it (None: nothing is)."""
+
+    stage: StageCases
+    case: Case
+    reply: Reply
+    problem: str | None
+    apart: bool = False  # it was asked with copies of its inputs, since the answer changes them
+
+
+def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, *, hidden: bool = False) -> Verdict:
+    """Returns the verdict on an answer, asked every case of every stage within `seconds` in all.
+
+    What every answer keeps is asked of an answer that is right in all else.
+
+    Args:
+        hidden: the questions are those of grading, which stay secret: the verdict is `graded`, and tells nothing of the
+            inputs and the wanted values.
+    """
+    end = answer.spent() + seconds
+    main = [stage for stage in examples.stages if not stage.cost]
+    asked = _with_inputs_apart(examples, answer, _ask(examples, main, answer, seconds), end)
+    failures = _failures(asked)
+    if all(failure is None for _, failure in failures):
+        kept = _ask(examples, [stage for stage in examples.stages if stage.cost], answer, end - answer.spent())
+        changed = _changed(examples, [*asked, *kept])
+        kept = _with_inputs_apart(examples, answer, kept, end, [*asked, *kept])
+        failures += [*changed, *_failures(_without_consequences(kept, changed))]
+    verdict = Verdict(
+        examples.name,
+        "right",
+        _earned(examples, failures),
+        examples.points,
+        _stages(failures),
+        notes=_notes([one.reply for one in asked if not one.case.hidden], named=not hidden),
+        graded=hidden,
+    )
+    failed = [failure for _, failure in failures if failure is not None]
+    if not failed:
+        return verdict
+    if asked[0].reply.outcome == "not attempted":
+        return replace(verdict, outcome="not attempted", earned=0.0, sentence=asked[0].reply.error)
+    return _explained(verdict, examples, asked, failed)
+
+
+Failures = list[tuple[StageCases, Asked | None]]  # each stage with its first question that is not answered as wanted
+
+
+def _earned(examples: Examples, failures: Failures) -> float:
+    """Returns the points: those of the passed stages, less what every answer keeps and this one does not.
+
+    To leave the inputs as they are earns something only beside what decides, or where nothing does, beside something
+    else: who does nothing at all leaves them too.
+    """
+    passed = [stage for stage, failure in failures if failure is None]
+    deciding = any(stage.decisive for stage in examples.stages)
+    does = any(stage.decisive if deciding else stage.measure != INPUTS_KEPT for stage in passed)
+    earned = sum(stage.points for stage in passed if does or stage.measure != INPUTS_KEPT)
+    if any(stage.decisive for stage, failure in failures if failure is not None):
+        earned = min(earned, examples.points / 2)
+    return max(0.0, round(earned - sum(stage.cost for stage, failure in failures if failure is not None), 4))
+
+
+def _stages(failures: Failures) -> tuple[tuple[str, bool], ...]:
+    """Returns names of stages and whether they are passed; of what every answer keeps, what fails by itself."""
+    main = [(stage.name, failure is None) for stage, failure in failures if not stage.cost]
+    kept = [(stage.name, failure is None) for stage, failure in failures if stage.cost]
+    return (
+        *main,
+        *([(KEEPS, True)] if kept and all(passed for _, passed in kept) else []),
+        *(k for k in kept if not k[1]),
+    )
+
+
+def _ask(examples: Examples, stages: Sequence[StageCases], answer: Answer, seconds: float) -> list[Asked]:
+    """Returns every question of these stages with its reply, in order; what lies beside a question is not sent."""
+    pairs = [(stage, case) for stage in stages for case in stage.cases]
+    replies = timed(answer, [case.sent for _, case in pairs], seconds)
+    asked = []
+    for (stage, case), answered in zip(pairs, replies, strict=True):
+        reply = measured(stage.measure, case.ask, answered)
+        problem = _in_words(case.ask.take, _problem(stage, case, reply, examples.salt))
+        if problem == FORGOTTEN and any(one.wanted is None for every in examples.stages for one in every.cases):
+            problem = "it returns None, and here there is something to return"
+        asked.append(Asked(stage, case, reply, problem))
+    return asked
+
+
+def _in_words(take: str, problem: str | None) -> str | None:
+    """Returns the problem of a question about gradients in words of learning."""
+    for pattern, said in SAID_OF.get(take, ()):
+        if problem and (found := re.search(pattern, problem)):
+            return type(problem)(said.format(*found.groups()))
+    return problem
+
+
+def _failures(asked: Sequence[Asked]) -> Failures:
+    """Returns for each stage the first question that is not answered as wanted, None where all are."""
+    by_stage: dict[int, list[Asked]] = {}
+    for one in asked:
+        by_stage.setdefault(id(one.stage), []).append(one)
+    return [(mine[0].stage, next((one for one in mine if one.problem is not None), None)) for mine in by_stage.values()]
+
+
+def _changed(examples: Examples, asked: Sequence[Asked]) -> Failures:
+    """Returns whether an answer leaves what it is given as it is, as a stage and its first question."""
+    if not examples.kept:
+        return []
+    stage = StageCases(INPUTS_STAY, "", 0, "values", 0, (), cost=examples.kept)
+    changed = next((one for one in asked if _changes_inputs(one)), None)
+    return [(stage, changed and replace(changed, stage=stage, problem=_change_in_words(changed.reply)))]
+
+
+def _changes_inputs(one: Asked) -> bool:
+    return bool(one.reply.changed_inputs) and not _may_change(one.case)
+
+
+def _change_in_words(reply: Reply) -> InputsChanged:
+    return InputsChanged(f"{reply.change}; the caller still needs it as it came" if reply.change else INPUTS_CHANGED)
+
+
+# --- one fault, one price: what follows from another fault is neither charged nor shown -------------------------------
+
+
+def _with_inputs_apart(
+    examples: Examples, answer: Answer, asked: Sequence[Asked], end: float, of: Sequence[Asked] = ()
+) -> list[Asked]:
+    """Returns the questions; of an answer that changes its inputs, those that it fails as answered with copies of them.
+
+    What is right then was wrong only because the inputs had changed. `of` are the questions that tell whether they do;
+    of a stage that fails all the same, no more is asked than it takes to see it.
+    """
+    own_stage = any(stage.measure == INPUTS_KEPT for stage in examples.stages)
+    if not (examples.kept or own_stage) or not any(map(_changes_inputs, of or asked)):
+        return list(asked)
+    fails, found = set[int](), list[Asked]()
+    for one in asked:
+        of_inputs = one.stage.measure == INPUTS_KEPT or one.case.ask.take == "mode"
+        if one.problem is not None and not of_inputs and id(one.stage) not in fails:
+            case = replace(one.case, ask=replace(one.case.ask, apart=True))
+            (again,) = _ask(examples, [replace(one.stage, cases=(case,))], answer, end - answer.spent())
+            if again.problem is None:
+                one = replace(one, reply=again.reply, problem=None, apart=True)
+            else:
+                fails.add(id(one.stage))
+        found.append(one)
+    return found
+
+
+def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Asked]:
+    """Returns what every answer keeps as asked, without problems that follow from an earlier one or from `changed`.
+
+    A mode that is left changed is told once. Where no gradient arrives, none does for a long input either, nor after an
+    evaluation. What a function, of which there is only one, has kept of an earlier call it gives in other questions;
+    a module that changes its own weights stops gradients.
+    """
+    wrong = [one for one in kept if one.problem is not None]
+    no_gradients = next((one.stage for one in wrong if one.case.ask.take == "gradients"), None)
+    again = [one for one in wrong if one.case.ask.take == "again"]
+    of_a_function = all(one.case.ask.build is None for one in kept)
+    changes_itself = any(
+        isinstance(one.reply.value, dict) and one.reply.value.get(OWN_WEIGHTS) == OTHERS for one in again
+    )
+    mode = any(failure is not None and "mode" in failure.reply.changed_inputs for _, failure in changed)
+
+    def is_consequence(one: Asked) -> bool:
+        take = one.case.ask.take
+        if take == "gradients again":
+            return no_gradients is not None
+        if take == "mode":
+            return mode
+        if of_a_function and again and take not in ("again", "random numbers"):
+            return True
+        return take == "gradients" and (changes_itself or one.stage is not no_gradients)
+
+    return [replace(one, problem=None) if one.problem is not None and is_consequence(one) else one for one in kept]
+
+
+def _may_change(case: Case) -> bool:
+    """Says whether the reference itself leaves the inputs of a question changed, as it does where it is interrupted."""
+    return isinstance(case.wanted, Raised) and bool(case.wanted.changed)
+
+
+def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], failed: Sequence[Asked]) -> Verdict:
+    """Returns the verdict with what is told of the first failure: a sentence, the known mistake, where to look.
+
+    What would show the inputs or the wanted values is told only while the verdict is not graded.
+    """
+    first = failed[0]
+    mistake = _recognised(examples, asked, asked) or _recognised(
+        examples, [one for one in asked if one.stage is first.stage], asked
+    )
+    verdict = replace(
+        verdict,
+        outcome={"crashed": "crashed", "late": "late"}.get(first.reply.outcome, "wrong"),
+        look=_where_to_look(first),
+        mistake=mistake,
+        hint=examples.hints.get(mistake, ""),
+        error_type=_builtin_error(first.reply) if first.case.hidden else first.reply.error_type,
+    )
+    if verdict.graded:
+        needless = mistake and isinstance(first.problem, QuotesValues)  # a named mistake says more
+        return replace(verdict, sentence="" if needless else _without_values(examples, first))
+    drawn = next((one for one in failed if _shows_much(one.case)), first)
+    return replace(
+        verdict,
+        call=as_code(examples.name, first.case.ask, at=_has_letters(first.reply.value)),
+        question=first.case.ask,
+        sentence=first.problem or "",
+        pictures=() if isinstance(first.problem, InputsChanged) else _pictures(examples, drawn.case, drawn.reply),
+        picture_call=told(examples.name, drawn.case.ask) if drawn is not first else "",
+    )
+
+
+def _where_to_look(first: Asked) -> str:
+    """Returns the sentence of the stage, or, where it does not speak of what has changed, that for this kind."""
+    if not isinstance(first.problem, InputsChanged):
+        return first.stage.look
+    kind = next((kind for kind in LEAVE_IT if kind in first.reply.changed_inputs), "kind")
+    return first.stage.look if first.stage.look and kind not in ("mode", "hooks", "requires_grad") else LEAVE_IT[kind]
+
+
+def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | None:
+    """Returns None when a reply is as wanted, else one sentence."""
+    if isinstance(case.wanted, Raised):
+        if case.wanted.error_type in reply.error_types:
+            if stage.measure == INPUTS_KEPT and reply.changed_inputs:
+                return _change_in_words(reply)
+            silent = stage.measure == SAYS_WHY and reply.error == reply.error_type
+            return SAYS_NOTHING.format(reply.error_type) if silent else None
+        returned = isinstance(reply.value, plain.Other) and reply.value.type_name == case.wanted.error_type
+        got = reply.error or ("it was returned, not raised" if returned else f"got {name_of(reply.value)}")
+        return f"expected a {case.wanted.error_type} with a clear sentence; {got}"
+    if reply.outcome != "value":
+        error = reply.error or "no result came back"  # never empty: an empty problem must not pass for none
+        return f"it stopped with {error}{reply.place}" if reply.outcome == "crashed" else error
+    if isinstance(case.wanted, Sealed):
+        return sealed_problem(case.wanted.seal, reply.value, case.ask.at, salt)
+    problem = difference(case.wanted, reply.value, stage.view, stage.tolerance, case.ask.at)
+    if problem and stage.measure == INPUTS_KEPT and reply.value is not None:
+        return _change_in_words(reply)
+    if problem and stage.measure and reply.value is not None:
+        return type(problem)(f"{MEASURES[stage.measure][0]}: {problem}")
+    return problem
+
+
+def _notes(replies: Sequence[Reply], *, named: bool) -> tuple[str, ...]:
+    """Returns what to say beside the result: that one was printed, that symbols are not those of the notebook.
+
+    The symbols are `named` to a student alone: where a mark is told, an answer could say anything by their names.
+    """
+    notes = []
+    if any(reply.printed and reply.outcome == "value" and reply.value is None for reply in replies):
+        notes.append("the function prints its result; what counts is what it returns.")
+    if bare := {name for reply in replies for name in _bare_symbols(reply.value)}:
+        symbols = f"the symbols {', '.join(sorted(bare))}" if named else "some of its symbols"
+        notes.append(
+            f"{symbols} are made anew and without assumptions: to sympy they are others than those of the notebook, "
+            "and a later `.subs` will not find them. Use the notebook's own."
+        )
+    return tuple(notes)
+
+
+def _bare_symbols(value: Any) -> tuple[str, ...]:
+    """Returns the symbols without assumptions in a formula, or in those of a dict or a sequence."""
+    if isinstance(value, plain.Expression):
+        return value.bare
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
+    return tuple(name for part in parts for name in _bare_symbols(part))
+
+
+def _without_values(examples: Examples, asked: Asked) -> str:
+    """Returns the problem of a question without the inputs and the numbers that it may quote.
+
+    The student knows the inputs of public questions. Of a hidden one nothing is said in words that the answer has
+    chosen, a class or a line of its code that stops there: they could tell what it was asked.
+    """
+    stage, reply, hidden = asked.stage, asked.reply, asked.case.hidden
+    if reply.outcome == "crashed":  # an exception's message may quote the inputs
+        stopped = _builtin_error(reply) if hidden else f"{reply.error_type}{reply.place}"
+        return f"stage '{stage.name}': it stopped with {stopped}"
+    problem = asked.problem or ""
+    if isinstance(asked.problem, InputsChanged):
+        problem = f"{INPUTS_CHANGED}: {_changes_in_words(examples, asked)}"
+    elif hidden and reply.outcome == "late":
+        problem = re.sub(LATE, "it was stopped; is there a loop that never ends?", problem)
+    elif hidden and problem.startswith(UNREADABLE):
+        problem = "the result cannot be read"
+    elif isinstance(asked.problem, QuotesValues) or (hidden and _tells(reply, problem)):
+        problem = "the result is not the wanted one"
+    return f"stage '{stage.name}' ({VIEWS[stage.view]}): {problem}"
+
+
+def _changes_in_words(examples: Examples, asked: Asked) -> str:
+    """Returns which inputs are changed, by the names of the exercise, and what of them; no word is the answer's own."""
+    names = examples.signature.partition("(")[2].rstrip(")").split(", ") if asked.case.ask.build is None else []
+    found = []
+    for number, kinds in re.findall(r"input (\d+): ([^;]+)", asked.reply.changed_inputs):
+        name = f"`{names[int(number) - 1]}`" if int(number) <= len(names) else f"input {number}"
+        found.append(f"{', '.join(CHANGES[kind] for kind in kinds.split(' and '))} of {name}")
+    return "; ".join(found)
+
+
+def _builtin_error(reply: Reply) -> str:
+    """Returns the first of an exception's classes that Python itself has; the student's own have any name."""
+    return next((name for name in reply.error_types if _is_builtin_error(name)), "an error")
+
+
+def _is_builtin_error(name: str) -> bool:
+    kind = getattr(builtins, name, None)
+    return isinstance(kind, type) and issubclass(kind, BaseException)
+
+
+def _tells(reply: Reply, problem: str) -> bool:
+    """Says whether a sentence on a result may tell sizes, names or values of the question."""
+    own_words = isinstance(reply.value, plain.Other)
+    return reply.outcome in ("value", "unreadable") and (own_words or bool(re.search(r"[\d'\"]", problem)))
+
+
+def _recognised(examples: Examples, among: Sequence[Asked], asked: Sequence[Asked]) -> str:
+    """Returns the first known mistake whose results are the answer's in all of `among`, and wrong in one; else "".
+
+    An answer that is right, anywhere in `asked`, where a mistake is wrong did not make this mistake. Nor did, where
+    `among` is only a part of it and tells little, one that is wrong where the mistake is right.
+    """
+
+    def made(name: str, one: Asked) -> bool:
+        mistakes = one.case.mistakes
+        if one.case.traces is not None:
+            if name in one.case.traces:
+                return _has_trace(one.reply, one.case.traces[name])
+            return one.problem is None or one.stage.view != "values"  # what else is in such a result is not known
+        return not mistakes or (name in mistakes and _same(one.case, mistakes[name], one.reply, examples.salt))
+
+    def harmless(name: str, one: Asked) -> bool:
+        mistakes = one.case.mistakes
+        if one.case.traces is not None:
+            return name not in one.case.traces
+        return not mistakes or (name in mistakes and _passes(one.stage, one.case, mistakes[name], examples.salt))
+
+    def explains(name: str) -> bool:
+        """Says whether a mistake is wrong wherever the answer is, or agrees in so much that it is no coincidence."""
+        strays = any(one.problem is not None and harmless(name, one) for one in asked if one.case.tells)
+        return not strays or _evidence_for(name, known) >= ENOUGH
+
+    known = [one for one in among if not one.apart]  # with copies of the inputs no mistake was asked
+    right = [one for one in asked if one.problem is None and not one.apart]
+    if not any(one.problem is not None and one.case.tells for one in known):
+        return ""
+    for name in examples.hints:
+        agrees = all(made(name, one) for one in known) and all(harmless(name, one) for one in right)
+        if agrees and (len(among) == len(asked) or explains(name)):
+            return name
+    return ""
+
+
+def _evidence_for(name: str, among: Sequence[Asked]) -> float:
+    """Returns about how many bits of these results are a known mistake's alone; a trace tells as much as a result."""
+    seen = [one for one in among if name in one.case.mistakes]
+    traced = sum(name in (one.case.traces or ()) for one in among)
+    evidence = sum(_evidence(one.case.wanted, one.case.mistakes[name]) for one in seen)
+    return evidence * (1 + traced / len(seen)) if seen else 0.0
+
+
+def _evidence(wanted: Any, made: Any) -> int:
+    """Returns about how many bits of what a mistake makes are not those of the wanted value: more is less by chance."""
+    if isinstance(wanted, Tensor) and isinstance(made, Tensor) and wanted.shape == made.shape:
+        numbers = int((~torch.isclose(wanted.double(), made.double(), 1e-4, 1e-4, equal_nan=True)).sum())
+        return numbers * (1 if made.dtype == torch.bool else 6 if made.is_floating_point() else 3)
+    if isinstance(wanted, dict) and isinstance(made, dict):
+        other_names = 6 * len(wanted.keys() ^ made.keys())
+        return other_names + sum(_evidence(wanted[key], made[key]) for key in wanted.keys() & made.keys())
+    if isinstance(wanted, list | tuple) and isinstance(made, list | tuple) and len(wanted) == len(made):
+        return sum(map(_evidence, wanted, made))
+    if isinstance(made, Raised):
+        return ENOUGH
+    if difference(wanted, made) is None:
+        return 0
+    if isinstance(made, int) and isinstance(wanted, int) and abs(made - wanted) == 1:
+        return 1  # many mistakes are one off
+    return 1 if isinstance(made, bool) else 3 if isinstance(made, int | str) else 6
+
+
+def trace_of(stage: StageCases, case: Case, expected: Any, salt: str) -> str | float | None:
+    """Returns what a further question tells of a known mistake that gives `expected`; None where it is right there."""
+    if _passes(stage, case, expected, salt):
+        return None
+    return expected.error_type if isinstance(expected, Raised) else float(f"{trace(expected)[0]:.7g}")
+
+
+def _has_trace(reply: Reply, expected: str | float) -> bool:
+    """Says whether a reply is, as far as can be told, what a known mistake gives."""
+    if isinstance(expected, str) or reply.outcome != "value":
+        return reply.outcome == "crashed" and expected in reply.error_types
+    found, size = trace(reply.value)
+    return math.isclose(found, expected, rel_tol=0, abs_tol=1e-4 * max(size, 1e-3))
+
+
+def _passes(stage: StageCases, case: Case, expected: Any, salt: str) -> bool:
+    """Says whether what a known mistake gives in a case is good enough for its stage."""
+    if isinstance(expected, Sealed):
+        return isinstance(case.wanted, Sealed) and case.wanted.seal == expected.seal
+    reply = Reply("value", expected)
+    if isinstance(expected, Raised):
+        kind = expected.error_type
+        reply = Reply("crashed", None, f"{kind}: in its own words", (kind,), changed_inputs=expected.changed)
+    return _problem(stage, case, reply, salt) is None
+
+
+def _same(case: Case, expected: Any, reply: Reply, salt: str) -> bool:
+    """Says whether a reply is what a known mistake gives, an exception included."""
+    if isinstance(expected, Raised):
+        alike = expected.changed == reply.changed_inputs and expected.said in ("", words(reply))
+        return reply.outcome == "crashed" and expected.error_type in reply.error_types and alike
+    if reply.outcome != "value" or reply.value is None:
+        return reply.outcome == "value" and expected is None
+    if isinstance(expected, Sealed):
+        return sealed_problem(expected.seal, reply.value, case.ask.at, salt) is None
+    if expected is None:
+        return False
+    return difference(expected, reply.value, "values", 1e-4, case.ask.at) is None
+
+
+def _has_letters(value: Any) -> bool:
+    """Says whether there is a formula in a result, in which numbers take the place of letters."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
+    return isinstance(value, plain.Expression) or any(map(_has_letters, parts))
+
+
+def _shows_much(case: Case) -> bool:
+    """Says whether a picture of a case is worth more than its sentence."""
+    return isinstance(case.wanted, Tensor) and case.wanted.numel() > 1
+
+
+def _pictures(examples: Examples, case: Case, reply: Reply) -> tuple[tuple[str, Tensor], ...]:
+    """Returns inputs by name, wanted and yours, where these are small tensors of at least one dimension."""
+    names = examples.signature.partition("(")[2].rstrip(")").split(", ")
+    if case.ask.build is not None:  # these are the arguments that build a module, and not those of a call of it
+        names = [f"input {number}" for number in range(1, len(case.ask.inputs) + 1)]
+    inputs = [(name, value) for name, value in zip(names, case.ask.inputs, strict=False) if isinstance(value, Tensor)]
+    found = [(name, value) for name, value in inputs if value.dim()][:2]
+    if not isinstance(case.wanted, Tensor) or case.wanted.dim() == 0:
+        return ()
+    yours = [("yours", reply.value)] if isinstance(reply.value, Tensor) and reply.value.dim() else []
+    return (*found, ("wanted", case.wanted), *yours)

@@ -1,0 +1,300 @@
+"""See a model that an answer returns, in plain values: what it gives, where its weights come from, what of it learns.
+
+The model itself never leaves the process of the answer. `tutor.checking.takes` says what is wanted of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tutor.checking import plain
+from tutor.checking.recipes import DATA
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A tensor as it was: two are equal when type, shape and all bytes are."""
+
+    dtype: torch.dtype
+    shape: tuple[int, ...]
+    data: bytes
+
+    def tensor(self) -> Tensor:
+        """Returns the tensor anew."""
+        empty = torch.empty(self.shape, dtype=self.dtype)
+        return torch.frombuffer(bytearray(self.data), dtype=self.dtype).reshape(self.shape) if self.data else empty
+
+
+State = dict[tuple[str, str], Any]  # (place in the input such as ".head.bias" or "['target']", kind) -> what it is
+# kind of a change -> what is changed of an input, in words
+CHANGES = {
+    "kind": "what it is",
+    "mode": "the mode",
+    "hooks": "the hooks",
+    "requires_grad": "whether a gradient is asked for",
+    "numbers": "the numbers",
+    "weights": "the weights",
+    "entries": "the entries",
+}
+HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+
+
+def state_of(value: Any) -> State:
+    """Returns what must be the same of an input before and after a call: of a model weights, what trains, and modes.
+
+    Of a tensor, besides its numbers, it is whether it asks for a gradient; of a batch and a vocabulary, all they hold.
+
+    Raises:
+        NotPlain: when it is too large to be looked at.
+    """
+    return dict(_states(value, ""))
+
+
+def _states(value: Any, place: str) -> Iterator[tuple[tuple[str, str], Any]]:
+    if isinstance(value, nn.Module):
+        yield from _module_states(value, place)
+    elif isinstance(value, Tensor) and value.device.type != "meta" and value.layout == torch.strided:
+        yield (place, "requires_grad"), value.requires_grad
+        yield (place, "numbers"), Numbers(value.dtype, tuple(value.shape), plain.raw(value))
+    elif isinstance(value, dict) and len(value) <= plain.MAX_KEYS and all(isinstance(name, str) for name in value):
+        yield (place, "kind"), "dict"
+        for name, part in value.items():
+            yield from _states(part, f"{place}[{name!r}]")
+    elif type(value).__name__ in DATA:
+        yield (place, "kind"), type(value).__name__
+        for name, part in vars(value).items():
+            yield from _states(part, f"{place}.{name}")
+    elif isinstance(value, list) and any(type(part).__name__ in DATA for part in value):
+        yield (place, "entries"), len(value)
+        for number, part in enumerate(value):
+            yield from _states(part, f"{place}[{number}]")
+    else:
+        yield (place, "entries"), plain.encode(value)
+
+
+def _module_states(model: nn.Module, place: str) -> Iterator[tuple[tuple[str, str], Any]]:
+    yield (place, "kind"), type(model).__name__
+    for name, part in model.named_modules():
+        here = f"{place}.{name}" if name else place
+        yield (here, "mode"), part.training
+        yield (here, "hooks"), sum(len(getattr(part, hooks)) for hooks in HOOKS)
+        for key, tensor in [*part._parameters.items(), *part._buffers.items()]:
+            if tensor is not None and key not in part._non_persistent_buffers_set:
+                yield (f"{here}.{key}", "kind"), type(tensor).__name__
+                for (at, kind), held in _states(tensor, f"{here}.{key}"):
+                    yield (at, "weights" if kind == "numbers" else kind), held
+
+
+def changes(before: State, after: State) -> list[str]:
+    """Returns the kinds of `CHANGES` that an input has gone through, none where it is as it was."""
+    if before == after:
+        return []
+    others = [key for key in before | after if _other(key, before, after)]
+    differ = {key[1] if key in before and key in after else "entries" for key in others}
+    return [kind for kind in CHANGES if kind in differ]
+
+
+def _other(key: tuple[str, str], before: State, after: State) -> bool:
+    return key not in before or key not in after or before[key] != after[key]
+
+
+def change_in_words(name: str, before: State, after: State) -> str:
+    """Returns one sentence on the first thing of an input, called `name`, that a call has changed: what it was and is.
+
+    Its mode comes before its weights, and what it had at first before what is new.
+    """
+    key = next(key for key in before | after if _other(key, before, after))
+    place, kind = key
+    if key not in after:
+        return f"`{name}{place}` is no longer there"
+    if key not in before:
+        return f"`{name}{place}` was not there before"
+    was, now = before[key], after[key]
+    if kind == "mode":
+        mode = {True: "training mode", False: "evaluation mode"}
+        return f"`{name}{place}` came in {mode[was]} and is in {mode[now]} now"
+    if kind == "hooks":
+        return f"`{name}{place}` came with {was} hooks and has {now} now"
+    if kind == "requires_grad":
+        asks = {True: "asked for a gradient", False: "asked for no gradient"}
+        return f"`{name}{place}` {asks[was]} and {asks[now].replace('asked', 'asks')} now"
+    if isinstance(was, Numbers):
+        was, now = was.tensor(), now.tensor()
+    elif kind == "entries" and not isinstance(was, int):
+        was, now = plain.decode(was), plain.decode(now)
+    return _first_difference(f"{name}{place}", was, now)
+
+
+def _first_difference(name: str, was: Any, now: Any) -> str:
+    """Returns in one sentence where two plain values first differ; `name` stands for the value as Python code."""
+    if isinstance(was, Tensor) and isinstance(now, Tensor):
+        if was.dtype != now.dtype or was.shape != now.shape:
+            return f"`{name}` was {_told(was)} and is {_told(now)} now"
+        other = was.ne(now) & ~(was.isnan() & now.isnan())
+        place = other.nonzero()[0].tolist() if bool(other.any()) else [0] * was.dim()
+        at = f"[{', '.join(map(str, place))}]" if place else ""
+        return f"`{name}{at}` was {_told(was[tuple(place)])} and is {_told(now[tuple(place)])} now"
+    if isinstance(was, list) and isinstance(now, list):
+        pairs = enumerate(zip(was, now, strict=False))
+        first = next((n for n, (one, other) in pairs if plain.encode(one) != plain.encode(other)), -1)
+        if first >= 0 and len(was) == len(now):
+            return _first_difference(f"{name}[{first}]", was[first], now[first])
+        return f"`{name}` had {len(was)} entries and has {len(now)} now"
+    if isinstance(was, dict) and isinstance(now, dict):
+        for key in was | now:
+            if key not in now:
+                return f"`{name}[{key!r}]` is no longer there"
+            if key not in was:
+                return f"`{name}[{key!r}]` was not there before"
+            if plain.encode(was[key]) != plain.encode(now[key]):
+                return _first_difference(f"{name}[{key!r}]", was[key], now[key])
+    return f"`{name}` was {_told(was)} and is {_told(now)} now"
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"{value.item():.6g}" if value.dim() == 0 else f"of shape {tuple(value.shape)} and {value.dtype}"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def weights_of(value: Any) -> dict[str, Tensor]:
+    """Returns name -> tensor of an input: of a model, or of a dict of tensors; else nothing."""
+    if isinstance(value, nn.Module):
+        return dict(value.state_dict())
+    if isinstance(value, dict):
+        return {str(name): tensor for name, tensor in value.items() if isinstance(tensor, Tensor)}
+    return {}
+
+
+def held_by(value: Any) -> list[Tensor]:
+    """Returns the tensors of an input: of a model all parameters and buffers, also those that no checkpoint keeps."""
+    if isinstance(value, nn.Module):
+        return [*value.parameters(), *value.buffers()]
+    return list(weights_of(value).values())
+
+
+def see(model: Any, part: str, look: Callable[[nn.Module], Any]) -> Any:
+    """Returns what `look` sees of a model that an answer has returned, or of its submodule `part`.
+
+    None stays None: a forgotten return, told as such by whoever compares.
+
+    Raises:
+        TypeError: when it is no model.
+    """
+    if model is None:
+        return None
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"expected a model (an nn.Module), got a {type(model).__name__}")
+    return look(model.get_submodule(part))
+
+
+def output(model: Any, part: str, inputs: Sequence[Any]) -> Any:
+    """Returns what a model that an answer has returned, or its submodule `part`, gives in evaluation mode."""
+
+    def called(seen: nn.Module) -> Any:
+        seen.eval()
+        return seen(*inputs)
+
+    with torch.no_grad():
+        return see(model, part, called)
+
+
+def parameters(model: nn.Module) -> dict[str, Any]:
+    """Returns name -> (shape, trainable) for every parameter and buffer of a module."""
+    found = {name: (tuple(p.shape), p.requires_grad) for name, p in model.named_parameters()}
+    return found | {name: (tuple(b.shape), False) for name, b in model.named_buffers()}
+
+
+def origins(model: nn.Module, inputs: Sequence[Mapping[str, Tensor]]) -> dict[str, str]:
+    """Returns for each weight which inputs had the same numbers under the same name: "as in input 1", or "new".
+
+    Args:
+        model: whose weights these are.
+        inputs: name -> tensor of each input, as it was.
+    """
+    found = {}
+    for name, weight in model.state_dict().items():
+        same = [str(n) for n, held in enumerate(inputs, 1) if name in held and torch.equal(held[name], weight)]
+        found[name] = f"as in input {' and '.join(same)}" if same else "new"
+    return found
+
+
+def shared(model: nn.Module, memory: Iterable[Tensor]) -> set[str]:
+    """Returns the names of the weights that lie in the memory of an input: changing one changes the other."""
+    places = {tensor.untyped_storage().data_ptr() for tensor in memory if tensor.numel()}
+    held = *model.named_parameters(remove_duplicate=False), *model.named_buffers(remove_duplicate=False)
+    return {name for name, tensor in held if tensor.numel() and tensor.untyped_storage().data_ptr() in places}
+
+
+def types(model: nn.Module) -> set[str]:
+    """Returns the types of the parameters of a model."""
+    return {str(parameter.dtype) for parameter in model.parameters()}
+
+
+def modes(model: nn.Module) -> dict[str, Any]:
+    """Returns the mode of a model, and the names of its parts that are in the other one."""
+    others = {name for name, part in model.named_modules() if part.training != model.training}
+    return {"mode": "training mode" if model.training else "evaluation mode", "parts in the other mode": others}
+
+
+def learns(model: nn.Module, inputs: Sequence[Any]) -> dict[str, int]:
+    """Returns name -> how many numbers, for each parameter that a gradient of the model's output reaches.
+
+    One that asks for a gradient and gets none is there, too, and named as such: it is not frozen, and does not learn.
+
+    Raises:
+        TypeError: when the model gives no tensor.
+    """
+    model.eval()
+    with torch.enable_grad():
+        given = model(*inputs)
+        if not isinstance(given, Tensor):
+            raise TypeError(f"expected a tensor from the model, got a {type(given).__name__}")
+        learning = reached(given.square(), model)
+    asking = {name: p.numel() for name, p in model.named_parameters() if p.requires_grad and name not in learning}
+    return learning | {f"{name} (asks for a gradient and gets none)": count for name, count in asking.items()}
+
+
+def reached(output: Tensor, model: nn.Module) -> dict[str, int]:
+    """Returns name -> how many numbers, for each parameter of a model that a gradient of `output` reaches."""
+    model.zero_grad(set_to_none=True)
+    if output.requires_grad:
+        output.sum().backward()
+    return {name: p.numel() for name, p in model.named_parameters() if p.grad is not None}
+
+
+def calls(model: nn.Module, part: str, act: Callable[[], Any]) -> str | None:
+    """Returns how often the submodule `part` of a model runs during `act()`; None when `act` returns None.
+
+    "never", "once" or "more than once": how often more than once is a matter of taste in a wrong answer.
+    """
+    runs: list[int] = []
+    hook = model.get_submodule(part).register_forward_hook(lambda *_: runs.append(1))
+    try:
+        result = act()
+    finally:
+        hook.remove()
+    return None if result is None else ("never", "once", "more than once")[min(len(runs), 2)]
+
+
+def recording(model: nn.Module, part: str, act: Callable[[], Any]) -> str | None:
+    """Returns whether gradients are recorded where the submodule `part` runs in `act()`; None when that gives None."""
+    found: list[bool] = []
+
+    def note(module: nn.Module, inputs: Any, output: Tensor) -> None:
+        found.append(output.requires_grad)
+
+    hook = model.get_submodule(part).register_forward_hook(note)
+    try:
+        result = act()
+    finally:
+        hook.remove()
+    if result is None:
+        return None
+    return "gradients are recorded" if any(found) else "no gradients are recorded" if found else "it never runs"

@@ -1,0 +1,136 @@
+"""Inputs told by a recipe: what cannot travel as plain numbers is built where the answer runs (`building`).
+
+Each class here is one kind of recipe. Its fields are all that `plain` encodes, checked by their types on decoding; the
+fields after `KW_ONLY` are written only where they differ from their default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model of `helpers.models` told by its recipe: class name, arguments, and seed of its initial weights.
+
+    A layer of `tutor.checking.sequence_layers` may be told in the same way, and a `Batch` or a `Vocabulary` of
+    `helpers.data` by name and arguments.
+
+    With `noise`, each call adds different normal noise of this size to the output, as rounding does on a GPU.
+    `tie` names a parameter and the one it shall share: `("head.weight", "base.embedding.weight")`. `freeze` holds
+    beginnings of names: these parameters do not train. `spread` adds normal noise of this size to every parameter,
+    norms and biases too, as training would have moved them. With `state` only the weights come, as a dict by name.
+    With `training` it comes in training mode, not in evaluation mode. `gradients` is the size of all numbers in the
+    gradients that an earlier step has left. With `meta` it has shapes but no numbers, so that it may be large. With
+    `faint` the head makes only the last four numbers of an output, with weights that are so many times as large: all
+    others are always 0.
+    """
+
+    name: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    noise: float = 0.0
+    _: KW_ONLY
+    tie: tuple[str, ...] = ()
+    freeze: tuple[str, ...] = ()
+    spread: float = 0.0
+    state: bool = False
+    training: bool = False
+    gradients: float = 0.0
+    meta: bool = False
+    faint: float = 0.0
+
+    def in_words(self) -> str:
+        """Returns what a student is told of it."""
+        shared = f" whose {self.tie[0]} is {self.tie[1]}" if self.tie else ""
+        frozen = f" with {', '.join(self.freeze)}* frozen" if self.freeze else ""
+        mode = " in training mode" if self.training else ""
+        mode += " on the meta device" if self.meta else ""
+        return f"{'the weights of ' if self.state else ''}a {self.name}{shared}{frozen}{mode}"
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """A new optimizer of `torch.optim`, told by name and learning rate, of the parameters of the first model given.
+
+    Every parameter is in one of `groups` groups, by turns.
+    """
+
+    name: str
+    lr: float
+    _: KW_ONLY
+    groups: int = 1
+    momentum: float = 0.0  # of SGD
+    weight_decay: float = 0.0
+
+    def in_words(self) -> str:
+        """Returns what a student is told of it."""
+        told = [f"{self.name} with lr {self.lr:g}"]
+        told += [f"momentum {self.momentum:g}"] if self.momentum else []
+        told += [f"weight decay {self.weight_decay:g}"] if self.weight_decay else []
+        told += [f"{self.groups} groups of parameters"] if self.groups > 1 else []
+        return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A new `torch.Generator` told by its seed: random numbers that an answer shall draw from."""
+
+    seed: int
+
+    def in_words(self) -> str:
+        """Returns what a student is told of it."""
+        return f"a generator with seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A function told by what it gives: a stand-in for one that takes hours. Each of its calls is noted.
+
+    `results` are pairs: the arguments of a call, and what it gives for them; None gives None for whatever it is asked.
+    Call number `stop_at`, counted from 1, is interrupted as by Ctrl-C or, if it `fails`, ends with a RuntimeError.
+    """
+
+    name: str
+    results: list[tuple[list[Any], Any]] | None = None
+    stop_at: int = 0
+    fails: bool = False
+
+    def __post_init__(self) -> None:
+        """Raises ValueError when the results are not pairs of a list and a value."""
+        for pair in self.results or ():
+            if not (isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[0], list)):
+                raise ValueError(f"a result of {self.name}: expected (list of arguments, value), got {pair!r:.80}")
+
+    def in_words(self) -> str:
+        """Returns what a student is told of it."""
+        stops = f" ({'fails' if self.fails else 'interrupted'} at call {self.stop_at})"
+        return self.name + (stops if self.stop_at else "")
+
+
+DATA = ("Batch", "Vocabulary")  # told as a `Model` is, and no models
+
+Recipe = Model | Optimizer | Generator | Recorded
+
+
+def models_in(value: Any) -> Iterator[Model]:
+    """Yields the models among plain values, however deep, and not those that are parts of another."""
+    if isinstance(value, Model):
+        if value.name not in DATA:
+            yield value
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from models_in(part)
+    elif isinstance(value, dict):
+        yield from models_in(list(value.values()))
+
+
+# How the encoded form of each begins: its first field stands under this name.
+RECIPES: dict[str, type[Recipe]] = {
+    "model": Model,
+    "optimizer": Optimizer,
+    "generator": Generator,
+    "recorded": Recorded,
+}

@@ -1,0 +1,188 @@
+"""What is said of an answer: as text, as HTML with pictures, and for whoever grades as data."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from helpers.theme import BOXES, colour
+from tutor.checking.compare import difference
+from tutor.checking.takes import Ask
+
+MIME = "application/vnd.course.verdict+json"  # how a graded notebook holds a verdict as data: see `Verdict.as_data`
+SAID = {
+    "right": "all checks passed",
+    "wrong": "not yet right",
+    "not attempted": "not attempted yet",
+    "crashed": "stopped with an error",
+    "late": "took too long",
+    "not run": "not checked",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of a check; shown as HTML in a notebook and as text elsewhere.
+
+    `outcome` is "right", "wrong", "not attempted", "crashed" or "late"; `earned` are the points of passed stages.
+    Where the answer's cell has failed, a check asks nothing: "not run".
+    `error_type` is the class of the exception that the first question which fails has ended in, else "". A `graded`
+    verdict tells its points, and nothing of the inputs and wanted values.
+    """
+
+    name: str
+    outcome: str
+    earned: float
+    points: float
+    stages: tuple[tuple[str, bool], ...]
+    sentence: str = ""
+    look: str = ""
+    mistake: str = ""
+    hint: str = ""
+    notes: tuple[str, ...] = ()
+    pictures: tuple[tuple[str, Tensor], ...] = ()
+    call: str = ""
+    picture_call: str = ""
+    question: Ask | None = None  # of which `call` tells
+    error_type: str = ""
+    graded: bool = False
+
+    @property
+    def headline(self) -> str:
+        """One line: which exercise, how it went, and its points; those of a check may change with the next answer."""
+        more = "" if self.graded or self.outcome == "right" else " so far"
+        mark = "" if self.outcome == "not run" else f" - {self.earned:g} of {self.points:g} points{more}"
+        return f"{self.name}: {SAID[self.outcome]}{mark}"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        """Returns (kind, text) for each line below the headline."""
+        lines = []
+        if self.outcome != "not attempted":
+            lines += [("passed" if passed else "failed", stage) for stage, passed in self.stages]
+        lines += [("said", text) for text in (self.call and f"Asked: {self.call}", self.sentence) if text]
+        if self.mistake:
+            lines += [("mistake", f"This looks like: {self.mistake}. {self.hint}")]
+        elif self.look and self.outcome in ("wrong", "crashed", "late"):
+            lines += [("look", f"Where to look: {self.look}")]
+        return lines + [("note", note) for note in self.notes]
+
+    def __str__(self) -> str:
+        marks = {"passed": "[passed] ", "failed": "[failed] ", "note": "Note: "}
+        return "\n".join([self.headline, *(f"  {marks.get(kind, '')}{text}" for kind, text in self._lines())])
+
+    __repr__ = __str__
+
+    def as_data(self) -> dict[str, Any]:
+        """Returns all that the text says as JSON-ready data, so that nobody has to read it out of the text.
+
+        Of this form, with every entry always there, and "" or an empty list for what is not said::
+
+            {
+                "exercise": "causal_mask",
+                "outcome": "wrong",  # or "right", "not attempted", "crashed", "late"
+                "said": "not yet right",  # the outcome in words, one of the values of `SAID`
+                "headline": "causal_mask: not yet right - 1 of 3 points",  # the first line of the text
+                "earned": 1.0,
+                "points": 3.0,
+                "stages": [{"name": "every row", "passed": False}],  # all stages, in order; none is left out
+                "sentence": "stage 'every row' (every value): the result is not the wanted one",
+                "look": "one sentence of the stage that fails first",
+                "mistake": "the name of the known mistake",
+                "hint": "what to do about it",
+                "notes": ["the function prints its result; ..."],
+                "lines": [{"kind": "failed", "text": "every row"}],  # below the headline, as the text shows them
+            }
+
+        `kind` is "passed" or "failed" (the text is a stage's name), "said", "mistake" ("This looks like: ..."), "look"
+        ("Where to look: ...") or "note" (without "Note: " before it).
+        """
+        return {
+            "exercise": self.name,
+            "outcome": self.outcome,
+            "said": SAID[self.outcome],
+            "headline": self.headline,
+            "earned": float(self.earned),
+            "points": float(self.points),
+            "stages": [{"name": name, "passed": passed} for name, passed in self.stages],
+            "sentence": self.sentence,
+            "look": self.look,
+            "mistake": self.mistake,
+            "hint": self.hint,
+            "notes": list(self.notes),
+            "lines": [{"kind": kind, "text": text} for kind, text in self._lines()],
+        }
+
+    def _repr_mimebundle_(self, **keywords: Any) -> dict[str, Any]:
+        """Returns what a notebook gets beside text and HTML: of an examiner's verdict the data, of a check nothing."""
+        return {MIME: self.as_data()} if self.graded else {}
+
+    def _repr_html_(self) -> str:
+        edge = colour({"right": "right", "not attempted": "open"}.get(self.outcome, "wrong"))
+        signs = {"passed": "&#10003; ", "failed": "&#10007; ", "note": "Note: "}
+        rows = "".join(
+            f'<div style="margin-top:2px;{"font-weight:600" if kind == "mistake" else ""}">'
+            f"{signs.get(kind, '')}{sentence_as_html(text)}</div>"
+            for kind, text in self._lines()
+        )
+        tables = "".join(
+            _table(caption, tensor, dict(self.pictures).get("wanted")) for caption, tensor in self.pictures
+        )
+        if tables and self.picture_call:
+            tables = f'<div style="margin-top:6px">Pictures of {html.escape(self.picture_call)}:</div>{tables}'
+        return (
+            f'{BOXES}<div role="status" class="course-box" style="border-left:6px solid {edge};'
+            f"background:{colour('back')};color:{colour('text')};"
+            f'padding:8px 12px;font-family:sans-serif;font-size:14px;line-height:1.45">'
+            f'<div style="font-weight:700;color:{edge}">{html.escape(self.headline)}</div>{rows}{tables}</div>'
+        )
+
+
+def sentence_as_html(text: str) -> str:
+    """Returns a sentence as HTML, with what stands between two backticks as code."""
+    # JupyterLab's own background of code is not made for a box with a colour of its own.
+    style = "font-size:13px;color:inherit;background:none;padding:0"
+    return re.sub(r"`([^`\n]+)`", rf'<code style="{style}">\1</code>', html.escape(text))
+
+
+def _tint(value: float, shade: float) -> str:
+    """Returns a background, blue for positive and orange for negative; opaque, for the dark theme too."""
+    full = (0, 114, 178) if value >= 0 else (213, 94, 0)
+    return f"rgb({','.join(str(round(255 - 0.55 * shade * (255 - part))) for part in full)})"
+
+
+def _table(caption: str, tensor: Tensor, wanted: Tensor | None) -> str:
+    """Returns an HTML table of a tensor, its first rows and columns, with the cells that differ outlined."""
+    while tensor.dim() > 2:
+        caption, tensor = f"{caption} [0]", tensor[0]
+        wanted = wanted[0] if wanted is not None and wanted.dim() > 2 else wanted
+    rows = (tensor if tensor.dim() == 2 else tensor[None]).detach()[:8, :8]
+    goal = None if wanted is None else (wanted if wanted.dim() == 2 else wanted[None])[:8, :8]
+    numbers = rows.to(torch.float64)
+    finite = numbers[numbers.isfinite()].abs()
+    top = float(finite.max()) if finite.numel() and float(finite.max()) else 1.0
+    body = ""
+    for i, row in enumerate(numbers):
+        body += "<tr>"
+        for j, number in enumerate(row):
+            value = float(number)
+            shade = 0.0 if value != value or value in (float("inf"), float("-inf")) else abs(value) / top
+            back = "#d9d9d9" if not number.isfinite() else _tint(value, shade)
+            text = str(bool(value)) if rows.dtype == torch.bool else f"{value + 0.0:.3g}"
+            differs = caption.startswith("yours") and (
+                goal is None
+                or goal.shape != rows.shape
+                or difference(goal[i, j].float(), rows[i, j].float()) is not None
+            )
+            edge = "2px solid #aa4400" if differs else "1px solid #ffffff"
+            look = f"border:{edge};background:{back};color:#1a1a1a;padding:1px 6px;text-align:right"
+            body += f'<td style="{look}">{text}</td>'
+        body += "</tr>"
+    table = "display:inline-table;vertical-align:top;margin:8px 14px 2px 0;border-collapse:collapse;font-size:12px"
+    head = "caption-side:top;text-align:left;white-space:nowrap;padding:0;color:inherit"
+    told = f"{html.escape(caption)} {tuple(tensor.shape)}"
+    return f'<table style="{table};color:inherit"><caption style="{head}">{told}</caption>{body}</table>'

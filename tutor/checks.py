@@ -1,0 +1,239 @@
+"""`check(answer)`: say what an answer does right, where it first goes wrong, and why.
+
+It knows examples, not solutions: `check_examples/` holds for each exercise, for a few small inputs, the wanted result
+and the results of the known mistakes. Marks are given elsewhere, on inputs that nobody has seen.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from IPython.core.getipython import get_ipython
+
+from tutor import kernel, overview
+from tutor.checking import plain
+from tutor.checking.answers import Ask, InProcess, find
+from tutor.checking.building import build, build_inputs
+from tutor.checking.judging import Case, Examples, Raised, Sealed, StageCases, judge
+from tutor.checking.takes import built
+from tutor.checking.verdict import Verdict
+from tutor.globals_used import globals_used, line_numbers, names_bound
+
+EXAMPLES = Path(__file__).with_name("check_examples")
+EXPERIMENTS = EXAMPLES / "experiments.json"  # the variables of each notebook that only its experiment cells make
+
+
+_asked = list[tuple[Any, Ask]]()  # the answer whose check has shown a question last, and that question
+_failures: dict[str, int] = {}  # how often in a row the check of an exercise has failed in this kernel
+
+
+class NotRightYet(AssertionError):
+    """A check that has not passed, under nbgrader's Validate; shown as its sentences, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
+
+
+def _files() -> dict[str, Path]:
+    """Returns the file of examples of each exercise.
+
+    Raises:
+        FileNotFoundError: when none are there.
+    """
+    files = {path.stem: path for path in sorted(EXAMPLES.glob("*/*.json"))}
+    if not files:
+        raise FileNotFoundError(
+            f"{EXAMPLES.name} beside check.py is empty: install the course again, or run `make build` in a clone."
+        )
+    return files
+
+
+@cache
+def public_examples(exercise: str = "") -> dict[str, Examples]:
+    """Returns the public examples by exercise: of all exercises, or only of one (none, when it is unknown).
+
+    Raises:
+        FileNotFoundError: when none are there.
+    """
+    chosen = {name: path for name, path in _files().items() if exercise in ("", name)}
+    return {name: _decode_examples(name, json.loads(path.read_text("utf-8"))) for name, path in chosen.items()}
+
+
+def _decode_examples(name: str, entry: dict[str, Any]) -> Examples:
+    def value(data: Any) -> Any:
+        if isinstance(data, dict) and "sealed" in data:
+            return Sealed(data["sealed"])
+        if isinstance(data, dict) and "raised" in data:
+            return Raised(data["raised"], data.get("changed", ""), data.get("said", ""))
+        return plain.decode(data)
+
+    def traces(data: list[str | float | None] | None) -> dict[str, str | float] | None:
+        if data is None:
+            return None
+        return {name: trace for name, trace in zip(entry["hints"], data, strict=True) if trace is not None}
+
+    stages = tuple(
+        StageCases(
+            stage["name"],
+            stage["look"],
+            stage["points"],
+            stage["view"],
+            stage["tolerance"],
+            tuple(
+                Case(
+                    Ask.decode(case["ask"]),
+                    value(case["wanted"]),
+                    {k: value(v) for k, v in case["mistakes"].items()},
+                    traces=traces(case.get("traces")),
+                )
+                for case in stage["cases"]
+            ),
+            stage.get("measure", ""),
+            stage.get("cost", 0.0),
+            stage.get("decisive", False),
+        )
+        for stage in entry["stages"]
+    )
+    return Examples(name, entry["signature"], stages, entry["hints"], salt=name, kept=entry.get("kept", 0.0))
+
+
+def check(answer: Any, name: str | None = None) -> Verdict | None:
+    """Checks an answer on the public examples and shows what passed, what failed first, and the likely mistake.
+
+    Args:
+        answer: the function or the class that an exercise asks for.
+        name: the exercise, where the answer has another name than its exercise.
+
+    Raises:
+        LookupError: when no exercise has this name.
+        AssertionError: only under nbgrader's Validate, which counts an error as "not right yet".
+    """
+    if os.environ.get("NBGRADER_EXECUTION") == "autograde":
+        return None  # the examiner's own line in the same cell gives the verdict
+    variables = sys._getframe(1).f_globals
+    name = name or name_of_answer(answer, variables)
+    examples = public_examples(name)
+    if name not in examples:
+        known = ", ".join(sorted(_files()))
+        raise LookupError(f"no exercise is called {name!r}; expected one of: {known}. Say check(answer, 'its_name').")
+    if problem := kernel.not_run(name):
+        verdict = Verdict(name, "not run", 0.0, examples[name].points, (), sentence=problem)
+    else:
+        verdict = _with_experiments(judge(examples[name], InProcess(answer)), answer, name)
+    if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.outcome != "right":
+        raise NotRightYet(str(verdict))
+    if verdict.question is not None:
+        _asked[:] = [(answer, verdict.question)]
+    verdict = _with_offer(verdict)
+    if is_another := _is_another(answer, name, variables):
+        verdict = replace(verdict, notes=(is_another, *verdict.notes))
+    else:
+        overview.note(verdict)
+    overview.show(verdict)
+    return None
+
+
+def _is_another(answer: Any, name: str, variables: Mapping[str, Any]) -> str:
+    """Returns a sentence where what a notebook has checked is not what grading will ask, else ""."""
+    try:
+        asked = find(variables, name, Path.cwd())
+    except LookupError:
+        asked = None
+    if asked is answer or variables.get("__name__") != "__main__":
+        return ""
+    return f"Grading asks what your notebook calls `{name}`, which is not what was checked here: write `{name} = ...`."
+
+
+def given(number: int) -> Any:
+    """Returns a new copy of an input of the question that the last check showed; a notebook says `check.given(1)`.
+
+    Args:
+        number: counted from 1, those given by name after the others; 0 is the module with the weights of the question.
+
+    Raises:
+        LookupError: when no check has shown a question, or it has no such input.
+    """
+    if not _asked:
+        raise LookupError("no check has shown a question yet: run a check that fails, then this line.")
+    answer, question = _asked[0][0], _asked[0][1].fresh()
+    if number == 0 and question.build is not None:
+        return built(question, answer)
+    values = [*build_inputs(question.inputs), *map(build, question.keywords.values())]
+    if not 1 <= number <= len(values):
+        raise LookupError(f"the question that was shown last has {len(values)} inputs; there is no number {number}.")
+    return values[number - 1]
+
+
+check.given = given  # type: ignore[attr-defined]  # so that every notebook has it
+
+
+def _with_offer(verdict: Verdict) -> Verdict:
+    """Returns the verdict, from the second failure in a row on with the offer of a hint."""
+    failed = verdict.outcome in ("wrong", "crashed", "late")
+    _failures[verdict.name] = _failures.get(verdict.name, 0) + 1 if failed else 0
+    if _failures[verdict.name] < 2:
+        return verdict
+    return replace(verdict, notes=(*verdict.notes, f"`hint({verdict.name})` shows a hint; it costs nothing."))
+
+
+def _with_experiments(verdict: Verdict, answer: Any, exercise: str) -> Verdict:
+    """Returns the verdict with what to say of variables that only experiment cells make.
+
+    Grading makes those that an answer uses, too, unless a model must be trained for it: then the answer cannot be
+    marked, and is not right. A name that a cell of the student's own binds is the student's: grading runs that cell.
+    """
+    told = json.loads(EXPERIMENTS.read_text("utf-8")).get(_files()[exercise].parent.name, {})
+    made, trained = set(told.get("made", ())), set(told.get("trained", ()))
+    own, lost = _own_names(told.get("cells", ()))
+    names = globals_used(answer) & (made | trained)
+    advice = "Make what you need in the function itself or in a cell of your own, or take it from an argument."
+    if found := sorted(names & lost):
+        note = f"{_are(found)} bound by an experiment, too, which ran last. Grading uses yours: run your cell again."
+        verdict = replace(verdict, notes=(note, *verdict.notes))
+    if found := sorted(names & made - own):
+        note = f"{_are(found)} made in an experiment, which grading runs only as far as an answer needs it. {advice}"
+        verdict = replace(verdict, notes=(note, *verdict.notes))
+    if found := sorted(names & trained - own):
+        sentence = f"{_are(found)} made in an experiment that trains a model, which grading does not repeat. {advice}"
+        if verdict.outcome == "right":
+            return replace(verdict, outcome="wrong", earned=0.0, sentence=sentence)
+        verdict = replace(verdict, notes=(sentence, *verdict.notes))
+    return verdict
+
+
+def _own_names(experiments: Sequence[Sequence[int]]) -> tuple[set[str], set[str]]:
+    """Returns the names that cells of the student's own have bound in this kernel, and which of them others bind now.
+
+    A cell that holds most lines of an experiment cell, `experiments`, is that, with something else tried in it.
+    """
+    shell = get_ipython()
+    own, lost = set[str](), set[str]()
+    for cell in shell.user_ns.get("In", ()) if shell is not None else ():
+        lines, names = set(line_numbers(cell)), names_bound(cell)
+        if any(2 * len(lines & set(known)) > len(set(known)) for known in experiments):
+            lost |= own & names
+        else:
+            own |= names
+            lost -= names
+    return own, lost
+
+
+def _are(names: list[str]) -> str:
+    return f"{', '.join(f'`{name}`' for name in names)} {'is' if len(names) == 1 else 'are'}"
+
+
+def name_of_answer(answer: Any, variables: Mapping[str, Any]) -> str:
+    """Returns the exercise's name: the variable that holds the answer, else the answer's own name."""
+    files = _files()
+    names = [name for name, value in variables.items() if value is answer and name in files]
+    return names[0] if names else str(getattr(answer, "__name__", type(answer).__name__))
+
+
+kernel.watch()
