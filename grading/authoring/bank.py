@@ -6,12 +6,22 @@ solution cell:
     # %% right: broadcasting
     # %% wrong: starts at the diagonal -> the diagonal is blocked too
     # %% wrong: returns a list ->
+
+An answer that differs little from one above it is written as a difference from that one:
+
+    # %% wrong: blocks the past -> the past is blocked
+    # of: broadcasting
+    # -    return i >= j
+    # +    return i <= j
+
+What a hunk takes away (`# -`) stands exactly once in the base; where it does not, or where a hunk only adds (`# +`),
+lines that stay (`#  `) tell the place. `# ...` stands between two hunks. The base is written whole: one look finds it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,6 +33,7 @@ from grading.folder.errors import CourseError
 
 FOLDER = ROOT / "tests" / "bank"
 MARKER = re.compile(r"# %% (right|wrong): (.+?)(?:\s*->\s*(.*))?$")
+BASE, BETWEEN = "# of: ", "\n# ...\n"
 
 
 class BankError(CourseError):
@@ -47,29 +58,36 @@ class BankAnswer:
 
 
 def read(path: Path) -> list[BankAnswer]:
-    """Returns the answers of one file of the bank.
+    """Returns the answers of one file of the bank, all of them whole.
 
     Raises:
-        BankError: for text before the first marker, or a marker that is not understood.
+        BankError: for text before the first marker, and for a marker or a difference that is not understood.
     """
     answers: list[BankAnswer] = []
-    head: re.Match[str] | None = None
-    lines: list[str] = []
+    differences: set[str] = set()
+    for number, head, text in _cells(path):
+        kind, title, mistake = head.group(1), head.group(2).strip(), (head.group(3) or "").strip()
+        if text.startswith(BASE):
+            first, _, hunks = text.partition("\n")
+            base = first.removeprefix(BASE).strip()
+            found = [answer for answer in answers if answer.title == base]
+            if len(found) != 1 or base in differences:
+                wrong = "is itself a difference" if base in differences else f"names {len(found)} answers above"
+                raise BankError(f"{path.name}:{number + 1}: {base!r} {wrong}; name one that is written whole above.")
+            differences.add(title)
+            text = _changed(found[0], hunks, path, number + 2)
+        answers.append(BankAnswer(path.parent.name, path.stem, kind == "right", title, mistake, text))
+    return answers
 
-    def finish() -> None:
-        if head is not None:
-            kind, title, mistake = (
-                head.group(1),
-                head.group(2).strip(),
-                (head.group(3) or "").strip(),
-            )
-            source = "\n".join(lines).strip("\n")
-            answers.append(BankAnswer(path.parent.name, path.stem, kind == "right", title, mistake, source))
 
+def _cells(path: Path) -> Iterator[tuple[int, re.Match[str], str]]:
+    """Yields the number of each marker's line, the marker, and the text below it."""
+    start, head, lines = 0, None, list[str]()
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if line.startswith("# %%"):
-            finish()
-            head, lines = MARKER.match(line), []
+            if head is not None:
+                yield start, head, "\n".join(lines).strip("\n")
+            start, head, lines = number, MARKER.match(line), []
             if head is None or (head.group(1) == "wrong") != (head.group(3) is not None):
                 raise BankError(
                     f"{path.name}:{number}: expected '# %% right: title' or '# %% wrong: title -> mistake', "
@@ -79,8 +97,30 @@ def read(path: Path) -> list[BankAnswer]:
             raise BankError(f"{path.name}:{number}: text before the first marker.")
         else:
             lines.append(line)
-    finish()
-    return answers
+    if head is not None:
+        yield start, head, "\n".join(lines).strip("\n")
+
+
+def _changed(base: BankAnswer, hunks: str, path: Path, number: int) -> str:
+    """Returns the source of an answer whose difference from `base` begins in line `number` of its file."""
+    lines, made, end = base.source.split("\n"), list[str](), 0  # `made` of the lines above `end`
+    for hunk in (text.split("\n") for text in hunks.split(BETWEEN)):
+        for below, line in enumerate(hunk):
+            if not re.match("# [-+ ]|#$", line):  # editors take away the spaces at the end of "#  "
+                form = "expected '# -', '# +' or '#  ' and a line of code, or '# ...' between two hunks"
+                raise BankError(f"{path.name}:{number + below}: {form}, got {line!r}.")
+        old, new = ([line[3:] for line in hunk if line[2:3] != sign] for sign in "+-")
+        places = [at for at in range(len(lines)) if lines[at : at + len(old)] == old]
+        if old == new:
+            raise BankError(f"{path.name}:{number}: this hunk changes nothing; write what it takes away or adds.")
+        if len(places) != 1 or places[0] < end:
+            raise BankError(
+                f"{path.name}:{number}: what this hunk takes away or keeps must stand once in {base.title!r}, below "
+                f"the hunk before, and stands there {len(places)} times; copy it, with lines around it ('#  ')."
+            )
+        made += lines[end : places[0]] + new
+        end, number = places[0] + len(old), number + len(hunk) + 1
+    return "\n".join(made + lines[end:]).strip("\n")
 
 
 def answers(notebook: str) -> list[BankAnswer]:
