@@ -47,15 +47,9 @@ def future_influence(model, tokens, vocab_size):
 
 
 # %% wrong: the new token is the old one -> the token is replaced by itself
-def future_influence(model, tokens, vocab_size):
-    n = len(tokens)
-    result = torch.zeros(n, n, dtype=torch.bool)
-    before = model(tokens[None])[0]
-    for j in range(n):
-        other = tokens.clone()
-        other[j] = other[j] % vocab_size
-        result[:, j] = ((model(other[None])[0] - before).abs() > 1e-5).any(dim=-1)
-    return result
+# of: one column at a time
+# -        other[j] = (other[j] + 1) % vocab_size
+# +        other[j] = other[j] % vocab_size
 
 
 # %% wrong: looks at the last token only -> only one token is changed
@@ -90,63 +84,34 @@ def future_influence(model, tokens, vocab_size):
 
 
 # %% wrong: tolerance of 0.1 -> the tolerance is so wide that weak influences are lost
-def future_influence(model, tokens, vocab_size):
-    n = len(tokens)
-    result = torch.zeros(n, n, dtype=torch.bool)
-    before = model(tokens[None])[0]
-    for j in range(n):
-        other = tokens.clone()
-        other[j] = (other[j] + 1) % vocab_size
-        result[:, j] = ((model(other[None])[0] - before).abs() > 0.1).any(dim=-1)
-    return result
+# of: one column at a time
+# -        result[:, j] = ((model(other[None])[0] - before).abs() > 1e-5).any(dim=-1)
+# +        result[:, j] = ((model(other[None])[0] - before).abs() > 0.1).any(dim=-1)
 
 
 # %% wrong: compared with != -> the tolerance is so small that rounding counts as a change
-def future_influence(model, tokens, vocab_size):
-    n = len(tokens)
-    result = torch.zeros(n, n, dtype=torch.bool)
-    before = model(tokens[None])[0]
-    for j in range(n):
-        other = tokens.clone()
-        other[j] = (other[j] + 1) % vocab_size
-        result[:, j] = (model(other[None])[0] != before).any(dim=-1)
-    return result
+# of: one column at a time
+# -        result[:, j] = ((model(other[None])[0] - before).abs() > 1e-5).any(dim=-1)
+# +        result[:, j] = (model(other[None])[0] != before).any(dim=-1)
 
 
 # %% wrong: no fresh copy -> changes pile up
-def future_influence(model, tokens, vocab_size):
-    n = len(tokens)
-    result = torch.zeros(n, n, dtype=torch.bool)
-    before = model(tokens[None])[0]
-    other = tokens.clone()
-    for j in range(n):
-        other[j] = (other[j] + 1) % vocab_size
-        result[:, j] = ((model(other[None])[0] - before).abs() > 1e-5).any(dim=-1)
-    return result
+# of: one column at a time
+# +    other = tokens.clone()
+#      for j in range(n):
+# -        other = tokens.clone()
 
 
 # %% wrong: inverted -> True where nothing changes
-def future_influence(model, tokens, vocab_size):
-    n = len(tokens)
-    result = torch.zeros(n, n, dtype=torch.bool)
-    before = model(tokens[None])[0]
-    for j in range(n):
-        other = tokens.clone()
-        other[j] = (other[j] + 1) % vocab_size
-        result[:, j] = ((model(other[None])[0] - before).abs() < 1e-5).all(dim=-1)
-    return result
+# of: one column at a time
+# -        result[:, j] = ((model(other[None])[0] - before).abs() > 1e-5).any(dim=-1)
+# +        result[:, j] = ((model(other[None])[0] - before).abs() < 1e-5).all(dim=-1)
 
 
 # %% wrong: out of the vocabulary -> the changed token leaves the vocabulary
-def future_influence(model, tokens, vocab_size):
-    n = len(tokens)
-    result = torch.zeros(n, n, dtype=torch.bool)
-    before = model(tokens[None])[0]
-    for j in range(n):
-        other = tokens.clone()
-        other[j] = other[j] + 1
-        result[:, j] = ((model(other[None])[0] - before).abs() > 1e-5).any(dim=-1)
-    return result
+# of: one column at a time
+# -        other[j] = (other[j] + 1) % vocab_size
+# +        other[j] = other[j] + 1
 
 
 # %% wrong: the lower triangle without looking at the model ->
@@ -169,31 +134,15 @@ def future_influence(model, tokens, vocab_size):
 
 
 # %% wrong: without abs -> only an increase counts: the absolute value is missing
-def future_influence(model, tokens, vocab_size):
-    n = len(tokens)
-    influence = torch.zeros(n, n, dtype=torch.bool)
-    with torch.no_grad():
-        before = model(tokens[None])[0]
-        for j in range(n):
-            changed = tokens.clone()
-            changed[j] = (changed[j] + 1) % vocab_size
-            difference = model(changed[None])[0] - before
-            influence[:, j] = difference.amax(-1) > 1e-5
-    return influence
+# of: a tolerance of 0.001
+# -            influence[:, j] = difference.abs().amax(-1) > 1e-3
+# +            influence[:, j] = difference.amax(-1) > 1e-5
 
 
 # %% wrong: all in place of any -> all numbers of an output must change
-def future_influence(model, tokens, vocab_size):
-    n = len(tokens)
-    influence = torch.zeros(n, n, dtype=torch.bool)
-    with torch.no_grad():
-        before = model(tokens[None])[0]
-        for j in range(n):
-            changed = tokens.clone()
-            changed[j] = (changed[j] + 1) % vocab_size
-            difference = model(changed[None])[0] - before
-            influence[:, j] = (difference.abs() > 1e-5).all(-1)
-    return influence
+# of: a tolerance of 0.001
+# -            influence[:, j] = difference.abs().amax(-1) > 1e-3
+# +            influence[:, j] = (difference.abs() > 1e-5).all(-1)
 
 
 # %% wrong: no batch axis -> the model gets a sentence without a batch
@@ -272,17 +221,12 @@ def future_influence(model, tokens, vocab_size):
 
 
 # %% wrong: only the future, as the name says -> only influences from the future are told
-def future_influence(model, tokens, vocab_size):
-    n = len(tokens)
-    influence = torch.zeros(n, n, dtype=torch.bool)
-    with torch.no_grad():
-        before = model(tokens[None])[0]
-        for j in range(n):
-            changed = tokens.clone()
-            changed[j] = (tokens[j] + 1) % vocab_size
-            after = model(changed[None])[0]
-            influence[:, j] = (after - before).abs().amax(-1) > 1e-5
-    return influence.triu(1)
+# of: any other word by chance
+# -            changed[j] = (tokens[j] + torch.randint(1, vocab_size, ())) % vocab_size
+# +            changed[j] = (tokens[j] + 1) % vocab_size
+# ...
+# -    return influence
+# +    return influence.triu(1)
 
 
 # %% wrong: the first number of each output -> only the first number of each output is compared
@@ -300,157 +244,69 @@ def future_influence(model, tokens, vocab_size):
 
 
 # %% wrong: the last number of each output ->
-def future_influence(model, tokens, vocab_size):
-    n = len(tokens)
-    influence = torch.zeros(n, n, dtype=torch.bool)
-    with torch.no_grad():
-        before = model(tokens[None])[0]
-        for j in range(n):
-            changed = tokens.clone()
-            changed[j] = (tokens[j] + 1) % vocab_size
-            after = model(changed[None])[0]
-            influence[:, j] = (after - before)[:, -1].abs() > 1e-5
-    return influence
+# of: the first number of each output
+# -            influence[:, j] = (after - before)[:, 0].abs() > 1e-5
+# +            influence[:, j] = (after - before)[:, -1].abs() > 1e-5
 
 
 # %% wrong: the sum over k -> changes are added up before they are compared
-def future_influence(model, tokens, vocab_size):
-    n = len(tokens)
-    influence = torch.zeros(n, n, dtype=torch.bool)
-    with torch.no_grad():
-        before = model(tokens[None])[0]
-        for j in range(n):
-            changed = tokens.clone()
-            changed[j] = (tokens[j] + 1) % vocab_size
-            after = model(changed[None])[0]
-            influence[:, j] = (after - before).sum(-1).abs() > 1e-5
-    return influence
+# of: the first number of each output
+# -            influence[:, j] = (after - before)[:, 0].abs() > 1e-5
+# +            influence[:, j] = (after - before).sum(-1).abs() > 1e-5
 
 
 # %% wrong: the mean over k -> changes are added up before they are compared
-def future_influence(model, tokens, vocab_size):
-    n = len(tokens)
-    influence = torch.zeros(n, n, dtype=torch.bool)
-    with torch.no_grad():
-        before = model(tokens[None])[0]
-        for j in range(n):
-            changed = tokens.clone()
-            changed[j] = (tokens[j] + 1) % vocab_size
-            after = model(changed[None])[0]
-            influence[:, j] = (after.mean(-1) - before.mean(-1)).abs() > 1e-5
-    return influence
+# of: the first number of each output
+# -            influence[:, j] = (after - before)[:, 0].abs() > 1e-5
+# +            influence[:, j] = (after.mean(-1) - before.mean(-1)).abs() > 1e-5
 
 
 # %% wrong: the most probable word only ->
-def future_influence(model, tokens, vocab_size):
-    n = len(tokens)
-    influence = torch.zeros(n, n, dtype=torch.bool)
-    with torch.no_grad():
-        before = model(tokens[None])[0]
-        for j in range(n):
-            changed = tokens.clone()
-            changed[j] = (tokens[j] + 1) % vocab_size
-            after = model(changed[None])[0]
-            influence[:, j] = after.argmax(-1) != before.argmax(-1)
-    return influence
+# of: the first number of each output
+# -            influence[:, j] = (after - before)[:, 0].abs() > 1e-5
+# +            influence[:, j] = after.argmax(-1) != before.argmax(-1)
 
 
 # %% wrong: a 0 in place of each word -> the new token is always word 0
-def future_influence(model, tokens, vocab_size):
-    n = len(tokens)
-    influence = torch.zeros(n, n, dtype=torch.bool)
-    with torch.no_grad():
-        before = model(tokens[None])[0]
-        for j in range(n):
-            changed = tokens.clone()
-            changed[j] = 0
-            after = model(changed[None])[0]
-            influence[:, j] = (after - before).abs().amax(-1) > 1e-5
-    return influence
+# of: any other word by chance
+# -            changed[j] = (tokens[j] + torch.randint(1, vocab_size, ())) % vocab_size
+# +            changed[j] = 0
 
 
 # %% wrong: cut at the last word -> the last word of the vocabulary is replaced by itself
-def future_influence(model, tokens, vocab_size):
-    n = len(tokens)
-    influence = torch.zeros(n, n, dtype=torch.bool)
-    with torch.no_grad():
-        before = model(tokens[None])[0]
-        for j in range(n):
-            changed = tokens.clone()
-            changed[j] = min(int(tokens[j]) + 1, vocab_size - 1)
-            after = model(changed[None])[0]
-            influence[:, j] = (after - before).abs().amax(-1) > 1e-5
-    return influence
+# of: any other word by chance
+# -            changed[j] = (tokens[j] + torch.randint(1, vocab_size, ())) % vocab_size
+# +            changed[j] = min(int(tokens[j]) + 1, vocab_size - 1)
 
 
 # %% wrong: counted from the other end of the vocabulary -> the new token mirrors the old one
-def future_influence(model, tokens, vocab_size):
-    n = len(tokens)
-    influence = torch.zeros(n, n, dtype=torch.bool)
-    with torch.no_grad():
-        before = model(tokens[None])[0]
-        for j in range(n):
-            changed = tokens.clone()
-            changed[j] = vocab_size - 1 - tokens[j]
-            after = model(changed[None])[0]
-            influence[:, j] = (after - before).abs().amax(-1) > 1e-5
-    return influence
+# of: any other word by chance
+# -            changed[j] = (tokens[j] + torch.randint(1, vocab_size, ())) % vocab_size
+# +            changed[j] = vocab_size - 1 - tokens[j]
 
 
 # %% wrong: wraps at the largest word of the sentence ->
-def future_influence(model, tokens, vocab_size):
-    n = len(tokens)
-    influence = torch.zeros(n, n, dtype=torch.bool)
-    with torch.no_grad():
-        before = model(tokens[None])[0]
-        for j in range(n):
-            changed = tokens.clone()
-            changed[j] = (tokens[j] + 1) % (tokens.max() + 1)
-            after = model(changed[None])[0]
-            influence[:, j] = (after - before).abs().amax(-1) > 1e-5
-    return influence
+# of: any other word by chance
+# -            changed[j] = (tokens[j] + torch.randint(1, vocab_size, ())) % vocab_size
+# +            changed[j] = (tokens[j] + 1) % (tokens.max() + 1)
 
 
 # %% wrong: the word of the neighbour ->
-def future_influence(model, tokens, vocab_size):
-    n = len(tokens)
-    influence = torch.zeros(n, n, dtype=torch.bool)
-    with torch.no_grad():
-        before = model(tokens[None])[0]
-        for j in range(n):
-            changed = tokens.clone()
-            changed[j] = tokens[(j + 1) % n]
-            after = model(changed[None])[0]
-            influence[:, j] = (after - before).abs().amax(-1) > 1e-5
-    return influence
+# of: any other word by chance
+# -            changed[j] = (tokens[j] + torch.randint(1, vocab_size, ())) % vocab_size
+# +            changed[j] = tokens[(j + 1) % n]
 
 
 # %% wrong: the word of the left neighbour ->
-def future_influence(model, tokens, vocab_size):
-    n = len(tokens)
-    influence = torch.zeros(n, n, dtype=torch.bool)
-    with torch.no_grad():
-        before = model(tokens[None])[0]
-        for j in range(n):
-            changed = tokens.clone()
-            changed[j] = tokens[j - 1]
-            after = model(changed[None])[0]
-            influence[:, j] = (after - before).abs().amax(-1) > 1e-5
-    return influence
+# of: any other word by chance
+# -            changed[j] = (tokens[j] + torch.randint(1, vocab_size, ())) % vocab_size
+# +            changed[j] = tokens[j - 1]
 
 
 # %% wrong: any word by chance, perhaps the same ->
-def future_influence(model, tokens, vocab_size):
-    n = len(tokens)
-    influence = torch.zeros(n, n, dtype=torch.bool)
-    with torch.no_grad():
-        before = model(tokens[None])[0]
-        for j in range(n):
-            changed = tokens.clone()
-            changed[j] = torch.randint(vocab_size, ())
-            after = model(changed[None])[0]
-            influence[:, j] = (after - before).abs().amax(-1) > 1e-5
-    return influence
+# of: any other word by chance
+# -            changed[j] = (tokens[j] + torch.randint(1, vocab_size, ())) % vocab_size
+# +            changed[j] = torch.randint(vocab_size, ())
 
 
 # %% wrong: for sentences of six words only ->

@@ -76,39 +76,21 @@ class LearnedPositions(nn.Module):
 
 
 # %% wrong: nn.Parameter for both -> the fixed table is counted as trainable
-class LearnedPositions(nn.Module):
-    def __init__(self, max_len, d_model, fixed=None):
-        super().__init__()
-        self.table = nn.Parameter(torch.randn(max_len, d_model) if fixed is None else fixed)
-
-    def forward(self, x):
-        if x.shape[1] > len(self.table):
-            raise ValueError("too long")
-        return x + self.table[: x.shape[1]]
+# of: register_buffer for both
+# -        self.register_buffer("table", torch.randn(max_len, d_model) if fixed is None else fixed)
+# +        self.table = nn.Parameter(torch.randn(max_len, d_model) if fixed is None else fixed)
 
 
 # %% wrong: fixed is forgotten -> the fixed table is not used
-class LearnedPositions(nn.Module):
-    def __init__(self, max_len, d_model, fixed=None):
-        super().__init__()
-        self.table = nn.Parameter(torch.randn(max_len, d_model))
-
-    def forward(self, x):
-        if x.shape[1] > len(self.table):
-            raise ValueError("too long")
-        return x + self.table[: x.shape[1]]
+# of: register_buffer for both
+# -        self.register_buffer("table", torch.randn(max_len, d_model) if fixed is None else fixed)
+# +        self.table = nn.Parameter(torch.randn(max_len, d_model))
 
 
 # %% wrong: only an attribute -> the table is a plain tensor
-class LearnedPositions(nn.Module):
-    def __init__(self, max_len, d_model, fixed=None):
-        super().__init__()
-        self.table = torch.randn(max_len, d_model, requires_grad=True) if fixed is None else fixed
-
-    def forward(self, x):
-        if x.shape[1] > len(self.table):
-            raise ValueError("too long")
-        return x + self.table[: x.shape[1]]
+# of: register_buffer for both
+# -        self.register_buffer("table", torch.randn(max_len, d_model) if fixed is None else fixed)
+# +        self.table = torch.randn(max_len, d_model, requires_grad=True) if fixed is None else fixed
 
 
 # %% wrong: an nn.Embedding of another name -> the table has another name
@@ -170,16 +152,12 @@ class LearnedPositions(nn.Module):
 
 
 # %% wrong: no rule for long sentences -> too long a sentence is not refused clearly
-class LearnedPositions(nn.Module):
-    def __init__(self, max_len, d_model, fixed=None):
-        super().__init__()
-        if fixed is None:
-            self.table = nn.Parameter(torch.randn(max_len, d_model))
-        else:
-            self.register_buffer("table", fixed)
-
-    def forward(self, x):
-        return add_positions(x, self.table)
+# of: parameter or buffer
+# -        n = x.shape[1]
+# -        if n > self.table.shape[0]:
+# -            raise ValueError(f"{n} tokens are more than the {self.table.shape[0]} positions of the table")
+# -        return x + self.table[:n]
+# +        return add_positions(x, self.table)
 
 
 # %% wrong: remainder of the position -> positions beyond the table start again at 0
@@ -197,17 +175,9 @@ class LearnedPositions(nn.Module):
 
 
 # %% wrong: the last row for all that comes after -> positions beyond the table repeat the last row
-class LearnedPositions(nn.Module):
-    def __init__(self, max_len, d_model, fixed=None):
-        super().__init__()
-        if fixed is None:
-            self.table = nn.Parameter(torch.randn(max_len, d_model))
-        else:
-            self.register_buffer("table", fixed)
-
-    def forward(self, x):
-        places = [min(j, len(self.table) - 1) for j in range(x.shape[1])]
-        return x + self.table[places]
+# of: remainder of the position
+# -        places = [j % len(self.table) for j in range(x.shape[1])]
+# +        places = [min(j, len(self.table) - 1) for j in range(x.shape[1])]
 
 
 # %% wrong: one trainable vector for all positions ->
@@ -264,18 +234,9 @@ class LearnedPositions(nn.Module):
 
 
 # %% wrong: the numbers of the table only -> training does not reach the table
-class LearnedPositions(nn.Module):
-    def __init__(self, max_len, d_model, fixed=None):
-        super().__init__()
-        if fixed is None:
-            self.table = nn.Parameter(torch.randn(max_len, d_model))
-        else:
-            self.register_buffer("table", fixed)
-
-    def forward(self, x):
-        if x.shape[1] > len(self.table):
-            raise ValueError("too long")
-        return x + self.table.data[: x.shape[1]]
+# of: sequence-first habit
+# -        return x + self.table.unsqueeze(1)[: x.size(0)]
+# +        return x + self.table.data[: x.shape[1]]
 
 
 # %% wrong: a parameter called pe -> the table has another name: pe
@@ -309,124 +270,51 @@ class LearnedPositions(nn.Module):
 
 
 # %% wrong: starts at zero -> the rows of the table start alike
-class LearnedPositions(nn.Module):
-    def __init__(self, max_len, d_model, fixed=None):
-        super().__init__()
-        if fixed is None:
-            self.table = nn.Parameter(torch.zeros(max_len, d_model))
-        else:
-            self.register_buffer("table", fixed)
-
-    def forward(self, x):
-        if x.shape[1] > len(self.table):
-            raise ValueError("too long")
-        return x + self.table[: x.shape[1]]
+# of: (d_model, max_len)
+# -            self.table = nn.Parameter(torch.randn(d_model, max_len))
+# +            self.table = nn.Parameter(torch.zeros(max_len, d_model))
 
 
 # %% wrong: starts at one -> the rows of the table start alike
-class LearnedPositions(nn.Module):
-    def __init__(self, max_len, d_model, fixed=None):
-        super().__init__()
-        if fixed is None:
-            self.table = nn.Parameter(torch.ones(max_len, d_model))
-        else:
-            self.register_buffer("table", fixed)
-
-    def forward(self, x):
-        if x.shape[1] > len(self.table):
-            raise ValueError("too long")
-        return x + self.table[: x.shape[1]]
+# of: (d_model, max_len)
+# -            self.table = nn.Parameter(torch.randn(d_model, max_len))
+# +            self.table = nn.Parameter(torch.ones(max_len, d_model))
 
 
 # %% wrong: starts with one row, repeated -> the rows of the table start alike
-class LearnedPositions(nn.Module):
-    def __init__(self, max_len, d_model, fixed=None):
-        super().__init__()
-        if fixed is None:
-            self.table = nn.Parameter(torch.randn(1, d_model).repeat(max_len, 1))
-        else:
-            self.register_buffer("table", fixed)
-
-    def forward(self, x):
-        if x.shape[1] > len(self.table):
-            raise ValueError("too long")
-        return x + self.table[: x.shape[1]]
+# of: (d_model, max_len)
+# -            self.table = nn.Parameter(torch.randn(d_model, max_len))
+# +            self.table = nn.Parameter(torch.randn(1, d_model).repeat(max_len, 1))
 
 
 # %% wrong: starts with sinusoids ->
-class LearnedPositions(nn.Module):
-    def __init__(self, max_len, d_model, fixed=None):
-        super().__init__()
-        if fixed is None:
-            self.table = nn.Parameter(sinusoidal_encoding(max_len, d_model))
-        else:
-            self.register_buffer("table", fixed)
-
-    def forward(self, x):
-        if x.shape[1] > len(self.table):
-            raise ValueError("too long")
-        return x + self.table[: x.shape[1]]
+# of: (d_model, max_len)
+# -            self.table = nn.Parameter(torch.randn(d_model, max_len))
+# +            self.table = nn.Parameter(sinusoidal_encoding(max_len, d_model))
 
 
 # %% wrong: a seed of its own ->
-class LearnedPositions(nn.Module):
-    def __init__(self, max_len, d_model, fixed=None):
-        super().__init__()
-        torch.manual_seed(0)
-        if fixed is None:
-            self.table = nn.Parameter(torch.randn(max_len, d_model))
-        else:
-            self.register_buffer("table", fixed)
-
-    def forward(self, x):
-        if x.shape[1] > len(self.table):
-            raise ValueError("too long")
-        return x + self.table[: x.shape[1]]
+# of: a sinusoidal table trains beside the learned one
+# -        self.start = nn.Parameter(sinusoidal_encoding(max_len, d_model))
+# +        torch.manual_seed(0)
 
 
 # %% wrong: refuses many sentences -> the number of sentences is compared with max_len
-class LearnedPositions(nn.Module):
-    def __init__(self, max_len, d_model, fixed=None):
-        super().__init__()
-        if fixed is None:
-            self.table = nn.Parameter(torch.randn(max_len, d_model))
-        else:
-            self.register_buffer("table", fixed)
-
-    def forward(self, x):
-        if x.shape[1] > len(self.table) or x.shape[0] > len(self.table):
-            raise ValueError("too long")
-        return x + self.table[: x.shape[1]]
+# of: refuses sentences that fill the table exactly
+# -        if x.shape[1] >= len(self.table):
+# +        if x.shape[1] > len(self.table) or x.shape[0] > len(self.table):
 
 
 # %% wrong: refuses wide words ->
-class LearnedPositions(nn.Module):
-    def __init__(self, max_len, d_model, fixed=None):
-        super().__init__()
-        if fixed is None:
-            self.table = nn.Parameter(torch.randn(max_len, d_model))
-        else:
-            self.register_buffer("table", fixed)
-
-    def forward(self, x):
-        if max(x.shape[1], x.shape[2]) > len(self.table):
-            raise ValueError("too long")
-        return x + self.table[: x.shape[1]]
+# of: refuses sentences that fill the table exactly
+# -        if x.shape[1] >= len(self.table):
+# +        if max(x.shape[1], x.shape[2]) > len(self.table):
 
 
 # %% wrong: compares the number of sentences -> the number of sentences is compared with max_len
-class LearnedPositions(nn.Module):
-    def __init__(self, max_len, d_model, fixed=None):
-        super().__init__()
-        if fixed is None:
-            self.table = nn.Parameter(torch.randn(max_len, d_model))
-        else:
-            self.register_buffer("table", fixed)
-
-    def forward(self, x):
-        if len(x) > len(self.table):
-            raise ValueError("too long")
-        return x + self.table[: x.shape[1]]
+# of: refuses sentences that fill the table exactly
+# -        if x.shape[1] >= len(self.table):
+# +        if len(x) > len(self.table):
 
 
 # %% wrong: refuses only while it learns ->
@@ -447,48 +335,21 @@ class LearnedPositions(nn.Module):
 
 
 # %% wrong: dropout in training ->
-class LearnedPositions(nn.Module):
-    def __init__(self, max_len, d_model, fixed=None):
-        super().__init__()
-        if fixed is None:
-            self.table = nn.Parameter(torch.randn(max_len, d_model))
-        else:
-            self.register_buffer("table", fixed)
-
-    def forward(self, x):
-        if x.shape[1] > len(self.table):
-            raise ValueError("too long")
-        return nn.functional.dropout(x + self.table[: x.shape[1]], 0.1, self.training)
+# of: sequence-first habit
+# -        return x + self.table.unsqueeze(1)[: x.size(0)]
+# +        return nn.functional.dropout(x + self.table[: x.shape[1]], 0.1, self.training)
 
 
 # %% wrong: noise in training ->
-class LearnedPositions(nn.Module):
-    def __init__(self, max_len, d_model, fixed=None):
-        super().__init__()
-        if fixed is None:
-            self.table = nn.Parameter(torch.randn(max_len, d_model))
-        else:
-            self.register_buffer("table", fixed)
-
-    def forward(self, x):
-        if x.shape[1] > len(self.table):
-            raise ValueError("too long")
-        return x + self.table[: x.shape[1]] + (0.01 * torch.randn_like(x) if self.training else 0)
+# of: sequence-first habit
+# -        return x + self.table.unsqueeze(1)[: x.size(0)]
+# +        return x + self.table[: x.shape[1]] + (0.01 * torch.randn_like(x) if self.training else 0)
 
 
 # %% wrong: x cut off from training ->
-class LearnedPositions(nn.Module):
-    def __init__(self, max_len, d_model, fixed=None):
-        super().__init__()
-        if fixed is None:
-            self.table = nn.Parameter(torch.randn(max_len, d_model))
-        else:
-            self.register_buffer("table", fixed)
-
-    def forward(self, x):
-        if x.shape[1] > len(self.table):
-            raise ValueError("too long")
-        return x.detach() + self.table[: x.shape[1]]
+# of: sequence-first habit
+# -        return x + self.table.unsqueeze(1)[: x.size(0)]
+# +        return x.detach() + self.table[: x.shape[1]]
 
 
 # %% wrong: a buffer of places beside the table ->
@@ -508,33 +369,15 @@ class LearnedPositions(nn.Module):
 
 
 # %% wrong: adds in the tensor of the caller ->
-class LearnedPositions(nn.Module):
-    def __init__(self, max_len, d_model, fixed=None):
-        super().__init__()
-        if fixed is None:
-            self.table = nn.Parameter(torch.randn(max_len, d_model))
-        else:
-            self.register_buffer("table", fixed)
-
-    def forward(self, x):
-        if x.shape[1] > len(self.table):
-            raise ValueError("too long")
-        return x.add_(self.table[: x.shape[1]])
+# of: sequence-first habit
+# -        return x + self.table.unsqueeze(1)[: x.size(0)]
+# +        return x.add_(self.table[: x.shape[1]])
 
 
 # %% wrong: scaled down ->
-class LearnedPositions(nn.Module):
-    def __init__(self, max_len, d_model, fixed=None):
-        super().__init__()
-        if fixed is None:
-            self.table = nn.Parameter(torch.randn(max_len, d_model))
-        else:
-            self.register_buffer("table", fixed)
-
-    def forward(self, x):
-        if x.shape[1] > len(self.table):
-            raise ValueError("too long")
-        return x + 0.02 * self.table[: x.shape[1]]
+# of: sequence-first habit
+# -        return x + self.table.unsqueeze(1)[: x.size(0)]
+# +        return x + 0.02 * self.table[: x.shape[1]]
 
 
 # %% wrong: each table begins with the same random numbers ->
@@ -554,20 +397,12 @@ class LearnedPositions(nn.Module):
 
 
 # %% wrong: the caller's numbers are put back after a table of always the same ->
-class LearnedPositions(nn.Module):
-    def __init__(self, max_len, d_model, fixed=None):
-        super().__init__()
-        if fixed is None:
-            with torch.random.fork_rng():
-                torch.manual_seed(0)
-                self.table = nn.Parameter(torch.randn(max_len, d_model))
-        else:
-            self.register_buffer("table", fixed)
-
-    def forward(self, x):
-        if x.shape[1] > len(self.table):
-            raise ValueError("longer than the table")
-        return x + self.table[: x.shape[1]]
+# of: each table begins with the same random numbers
+# -            generator = torch.Generator().manual_seed(0)
+# -            self.table = nn.Parameter(torch.randn(max_len, d_model, generator=generator))
+# +            with torch.random.fork_rng():
+# +                torch.manual_seed(0)
+# +                self.table = nn.Parameter(torch.randn(max_len, d_model))
 
 
 # %% wrong: dropout on the learned table ->

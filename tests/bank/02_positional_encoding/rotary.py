@@ -66,11 +66,9 @@ def rotary(x, positions):
 
 
 # %% wrong: no minus -> both sines have a plus
-def rotary(x, positions):
-    angles = positions[:, None] / 10000 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
-    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
-    pairs = [even * angles.cos() + odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
-    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+# of: the other way round
+# -    pairs = [even * angles.cos() + odd * angles.sin(), odd * angles.cos() - even * angles.sin()]
+# +    pairs = [even * angles.cos() + odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
 
 
 # %% wrong: the angle is the position -> every pair turns at the same speed
@@ -135,11 +133,9 @@ def rotary(x, positions):
 
 
 # %% wrong: positions relative to the first one ->
-def rotary(x, positions):
-    angles = (positions - positions[0])[:, None] / 10000 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
-    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
-    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
-    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+# of: the angle is the position
+# -    angles = positions[:, None].float()
+# +    angles = (positions - positions[0])[:, None] / 10000 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
 
 
 # %% wrong: only the first pair is turned -> only the first pair is turned
@@ -152,11 +148,9 @@ def rotary(x, positions):
 
 
 # %% wrong: queries and keys only, the values are lost ->
-def rotary(x, positions):
-    angles = positions[:, None] / 10000 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
-    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
-    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
-    return torch.stack(pairs, dim=-1).flatten(-2)
+# of: all three are turned
+# -    even, odd = x[..., 0::2], x[..., 1::2]
+# +    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
 
 
 # %% wrong: exponent i / d -> the factor 2 of the exponent is missing
@@ -170,13 +164,9 @@ def rotary(x, positions):
 
 
 # %% wrong: 2i counted twice -> the factor 2 of the exponent is counted twice
-def rotary(x, positions):
-    d = x.shape[-1]
-    angles = positions[:, None] / 10000 ** (2 * torch.arange(0, d, 2) / d)
-    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
-    first, second = even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()
-    turned = torch.stack([first, second], dim=-1).flatten(-2)
-    return torch.cat([turned, x[2:]])
+# of: exponent i / d
+# -    angles = positions[:, None] / 10000 ** (torch.arange(d // 2) / d)
+# +    angles = positions[:, None] / 10000 ** (2 * torch.arange(0, d, 2) / d)
 
 
 # %% wrong: views of the result -> the second number of a pair is made from the new first one
@@ -211,63 +201,39 @@ def rotary(x, positions):
 
 
 # %% wrong: starts again at 512 ->
-def rotary(x, positions):
-    d = x.shape[-1]
-    speeds = 1 / 10000 ** (torch.arange(0, d, 2) / d)
-    angles = (positions % 512)[:, None] * speeds
-    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
-    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
-    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+# of: starts again at 128
+# -    angles = (positions % 128)[:, None] * speeds
+# +    angles = (positions % 512)[:, None] * speeds
 
 
 # %% wrong: starts again at 2048 ->
-def rotary(x, positions):
-    d = x.shape[-1]
-    speeds = 1 / 10000 ** (torch.arange(0, d, 2) / d)
-    angles = (positions % 2048)[:, None] * speeds
-    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
-    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
-    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+# of: starts again at 128
+# -    angles = (positions % 128)[:, None] * speeds
+# +    angles = (positions % 2048)[:, None] * speeds
 
 
 # %% wrong: positions in bfloat16 ->
-def rotary(x, positions):
-    d = x.shape[-1]
-    speeds = 1 / 10000 ** (torch.arange(0, d, 2) / d)
-    angles = positions.to(torch.bfloat16).float()[:, None] * speeds
-    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
-    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
-    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+# of: starts again at 128
+# -    angles = (positions % 128)[:, None] * speeds
+# +    angles = positions.to(torch.bfloat16).float()[:, None] * speeds
 
 
 # %% wrong: positions in int8 ->
-def rotary(x, positions):
-    d = x.shape[-1]
-    speeds = 1 / 10000 ** (torch.arange(0, d, 2) / d)
-    angles = positions.to(torch.int8)[:, None] * speeds
-    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
-    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
-    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+# of: starts again at 128
+# -    angles = (positions % 128)[:, None] * speeds
+# +    angles = positions.to(torch.int8)[:, None] * speeds
 
 
 # %% wrong: sorted positions ->
-def rotary(x, positions):
-    d = x.shape[-1]
-    speeds = 1 / 10000 ** (torch.arange(0, d, 2) / d)
-    angles = positions.sort().values[:, None] * speeds
-    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
-    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
-    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+# of: starts again at 128
+# -    angles = (positions % 128)[:, None] * speeds
+# +    angles = positions.sort().values[:, None] * speeds
 
 
 # %% wrong: ranks of the positions -> 0, 1, 2, ... in place of the given positions
-def rotary(x, positions):
-    d = x.shape[-1]
-    speeds = 1 / 10000 ** (torch.arange(0, d, 2) / d)
-    angles = positions.argsort().argsort()[:, None] * speeds
-    even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]
-    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
-    return torch.cat([torch.stack(pairs, dim=-1).flatten(-2), x[2:]])
+# of: starts again at 128
+# -    angles = (positions % 128)[:, None] * speeds
+# +    angles = positions.argsort().argsort()[:, None] * speeds
 
 
 # %% wrong: axes of one fall away ->

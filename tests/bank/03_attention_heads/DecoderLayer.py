@@ -70,117 +70,50 @@ class DecoderLayer(EncoderLayer):
 
 
 # %% wrong: the memory asks -> memory and queries are swapped
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(memory, self.cross_attention_norm(x))
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(memory, x))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# +            x = x + self.cross_attention(memory, self.cross_attention_norm(x))
+# ...
+# -        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+# +        x = self.cross_attention_norm(x + self.cross_attention(memory, x))
 
 
 # %% wrong: reads itself twice -> cross-attention reads x in place of the memory
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            y = self.cross_attention_norm(x)
-            x = x + self.cross_attention(y, y)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, x))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# +            y = self.cross_attention_norm(x)
+# +            x = x + self.cross_attention(y, y)
+# ...
+# -        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+# +        x = self.cross_attention_norm(x + self.cross_attention(x, x))
 
 
 # %% wrong: as an encoder -> there is no cross-attention
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# ...
+# -        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
 
 
 # %% wrong: one attention for both -> self-attention is used for the memory, too
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.attention(self.cross_attention_norm(x), memory, memory_mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.attention(x, memory, memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# +            x = x + self.attention(self.cross_attention_norm(x), memory, memory_mask)
+# ...
+# -        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+# +        x = self.cross_attention_norm(x + self.attention(x, memory, memory_mask))
 
 
 # %% wrong: memory first -> cross-attention comes first
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+#          if self.norm_first:
+# +            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# ...
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+#              return x + self.feed_forward(self.feed_forward_norm(x))
+# +        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+#          x = self.attention_norm(x + self.attention(x, x, mask))
+# -        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
 
 
 # %% wrong: nothing is added -> the residuals are missing
@@ -207,44 +140,21 @@ class DecoderLayer(nn.Module):
 
 
 # %% wrong: only the memory is kept -> the residual around the cross-attention is missing
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(self.cross_attention(x, memory, memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# +            x = self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# ...
+# -        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+# +        x = self.cross_attention_norm(self.cross_attention(x, memory, memory_mask))
 
 
 # %% wrong: as in 2017 only -> always post-norm
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -        if self.norm_first:
+# -            y = self.attention_norm(x)
+# -            x = x + self.attention(y, y, mask)
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# -            return x + self.feed_forward(self.feed_forward_norm(x))
 
 
 # %% wrong: as in GPT-2 only -> always pre-norm
@@ -267,688 +177,281 @@ class DecoderLayer(nn.Module):
 
 
 # %% wrong: norm on both -> the memory is normalised again
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), self.cross_attention_norm(memory), memory_mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# +            x = x + self.cross_attention(self.cross_attention_norm(x), self.cross_attention_norm(memory), memory_mask)
 
 
 # %% wrong: sees the future -> self-attention without the causal mask
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.attention(y, y, mask)
+# +            x = x + self.attention(y, y)
+# ...
+# -        x = self.attention_norm(x + self.attention(x, x, mask))
+# +        x = self.attention_norm(x + self.attention(x, x))
 
 
 # %% wrong: padding is read -> the mask is dropped in the second attention
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# +            x = x + self.cross_attention(self.cross_attention_norm(x), memory)
+# ...
+# -        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+# +        x = self.cross_attention_norm(x + self.cross_attention(x, memory))
 
 
 # %% wrong: memory_mask for x -> the two masks are exchanged
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, memory_mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory, mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, memory_mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory, mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.attention(y, y, mask)
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# +            x = x + self.attention(y, y, memory_mask)
+# +            x = x + self.cross_attention(self.cross_attention_norm(x), memory, mask)
+#              return x + self.feed_forward(self.feed_forward_norm(x))
+# -        x = self.attention_norm(x + self.attention(x, x, mask))
+# -        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+# +        x = self.attention_norm(x + self.attention(x, x, memory_mask))
+# +        x = self.cross_attention_norm(x + self.cross_attention(x, memory, mask))
 
 
 # %% wrong: no masks at all -> self-attention without the causal mask
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.attention(y, y, mask)
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# +            x = x + self.attention(y, y)
+# +            x = x + self.cross_attention(self.cross_attention_norm(x), memory)
+#              return x + self.feed_forward(self.feed_forward_norm(x))
+# -        x = self.attention_norm(x + self.attention(x, x, mask))
+# -        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+# +        x = self.attention_norm(x + self.attention(x, x))
+# +        x = self.cross_attention_norm(x + self.cross_attention(x, memory))
 
 
 # %% wrong: asks with the words from below ->
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            z = x + self.attention(y, y, mask)
-            x = z + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        z = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(z + self.cross_attention(x, memory, memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.attention(y, y, mask)
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# +            z = x + self.attention(y, y, mask)
+# +            x = z + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+#              return x + self.feed_forward(self.feed_forward_norm(x))
+# -        x = self.attention_norm(x + self.attention(x, x, mask))
+# -        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+# +        z = self.attention_norm(x + self.attention(x, x, mask))
+# +        x = self.cross_attention_norm(z + self.cross_attention(x, memory, memory_mask))
 
 
 # %% wrong: the norms of two parts exchanged ->
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.feed_forward_norm(x), memory, memory_mask)
-            return x + self.feed_forward(self.cross_attention_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.feed_forward_norm(x + self.cross_attention(x, memory, memory_mask))
-        return self.cross_attention_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# -            return x + self.feed_forward(self.feed_forward_norm(x))
+# +            x = x + self.cross_attention(self.feed_forward_norm(x), memory, memory_mask)
+# +            return x + self.feed_forward(self.cross_attention_norm(x))
+#          x = self.attention_norm(x + self.attention(x, x, mask))
+# -        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+# -        return self.feed_forward_norm(x + self.feed_forward(x))
+# +        x = self.feed_forward_norm(x + self.cross_attention(x, memory, memory_mask))
+# +        return self.cross_attention_norm(x + self.feed_forward(x))
 
 
 # %% wrong: memory and x read as one text ->
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        both = torch.cat([memory, x], dim=1)
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), both)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, both))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+#      def forward(self, x, memory, mask=None, memory_mask=None):
+# +        both = torch.cat([memory, x], dim=1)
+# ...
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# +            x = x + self.cross_attention(self.cross_attention_norm(x), both)
+# ...
+# -        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+# +        x = self.cross_attention_norm(x + self.cross_attention(x, both))
 
 
 # %% wrong: the memory's mean only ->
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory.mean(1, keepdim=True))
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory.mean(1, keepdim=True)))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# +            x = x + self.cross_attention(self.cross_attention_norm(x), memory.mean(1, keepdim=True))
+# ...
+# -        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+# +        x = self.cross_attention_norm(x + self.cross_attention(x, memory.mean(1, keepdim=True)))
 
 
 # %% wrong: pre-norm overwrites x -> pre-norm adds to the normalised x
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            x = self.attention_norm(x)
-            x = x + self.attention(x, x, mask)
-            x = self.cross_attention_norm(x)
-            x = x + self.cross_attention(x, memory, memory_mask)
-            x = self.feed_forward_norm(x)
-            return x + self.feed_forward(x)
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            y = self.attention_norm(x)
+# -            x = x + self.attention(y, y, mask)
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# -            return x + self.feed_forward(self.feed_forward_norm(x))
+# +            x = self.attention_norm(x)
+# +            x = x + self.attention(x, x, mask)
+# +            x = self.cross_attention_norm(x)
+# +            x = x + self.cross_attention(x, memory, memory_mask)
+# +            x = self.feed_forward_norm(x)
+# +            return x + self.feed_forward(x)
 
 
 # %% wrong: norm of the part alone -> post-norm takes the norm before the sum
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = x + self.attention_norm(self.attention(x, x, mask))
-        x = x + self.cross_attention_norm(self.cross_attention(x, memory, memory_mask))
-        return x + self.feed_forward_norm(self.feed_forward(x))
+# of: two branches
+# -        x = self.attention_norm(x + self.attention(x, x, mask))
+# -        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+# -        return self.feed_forward_norm(x + self.feed_forward(x))
+# +        x = x + self.attention_norm(self.attention(x, x, mask))
+# +        x = x + self.cross_attention_norm(self.cross_attention(x, memory, memory_mask))
+# +        return x + self.feed_forward_norm(self.feed_forward(x))
 
 
 # %% wrong: no residual around self-attention -> the residual around the self-attention is missing
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.attention(y, y, mask)
+# +            x = self.attention(y, y, mask)
+# ...
+# -        x = self.attention_norm(x + self.attention(x, x, mask))
+# +        x = self.attention_norm(self.attention(x, x, mask))
 
 
 # %% wrong: no residual around feed-forward -> the residual around the feed-forward part is missing
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
-            return self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
-        return self.feed_forward_norm(self.feed_forward(x))
+# of: two branches
+# -            return x + self.feed_forward(self.feed_forward_norm(x))
+# +            return self.feed_forward(self.feed_forward_norm(x))
+# ...
+# -        return self.feed_forward_norm(x + self.feed_forward(x))
+# +        return self.feed_forward_norm(self.feed_forward(x))
 
 
 # %% wrong: norm_first the wrong way round -> pre-norm and post-norm are exchanged
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if not self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -        if self.norm_first:
+# +        if not self.norm_first:
 
 
 # %% wrong: the same mask twice -> the causal mask is used for the memory, too
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory, mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory, mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# +            x = x + self.cross_attention(self.cross_attention_norm(x), memory, mask)
+# ...
+# -        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+# +        x = self.cross_attention_norm(x + self.cross_attention(x, memory, mask))
 
 
 # %% wrong: the memory is detached ->
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory.detach(), memory_mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory.detach(), memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# +            x = x + self.cross_attention(self.cross_attention_norm(x), memory.detach(), memory_mask)
+# ...
+# -        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+# +        x = self.cross_attention_norm(x + self.cross_attention(x, memory.detach(), memory_mask))
 
 
 # %% wrong: the causal mask for a memory without one ->
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if memory_mask is None and memory.size(1) == x.size(1):
-            memory_mask = mask
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+#      def forward(self, x, memory, mask=None, memory_mask=None):
+# +        if memory_mask is None and memory.size(1) == x.size(1):
+# +            memory_mask = mask
 
 
 # %% wrong: the memory's mask for x without one ->
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if mask is None and memory.size(1) == x.size(1):
-            mask = memory_mask
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+#      def forward(self, x, memory, mask=None, memory_mask=None):
+# +        if mask is None and memory.size(1) == x.size(1):
+# +            mask = memory_mask
 
 
 # %% wrong: whatever is not 0 is padding ->
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if memory_mask is not None:
-            memory_mask = torch.zeros_like(memory_mask).masked_fill(memory_mask != 0, -torch.inf)
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+#      def forward(self, x, memory, mask=None, memory_mask=None):
+# +        if memory_mask is not None:
+# +            memory_mask = torch.zeros_like(memory_mask).masked_fill(memory_mask != 0, -torch.inf)
 
 
 # %% wrong: whatever is not 0 is the future ->
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if mask is not None:
-            mask = torch.zeros_like(mask).masked_fill(mask != 0, -torch.inf)
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+#      def forward(self, x, memory, mask=None, memory_mask=None):
+# +        if mask is not None:
+# +            mask = torch.zeros_like(mask).masked_fill(mask != 0, -torch.inf)
 
 
 # %% wrong: always causal ->
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        n = x.size(1)
-        mask = torch.full((n, n), -torch.inf).triu(1)
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+#      def forward(self, x, memory, mask=None, memory_mask=None):
+# +        n = x.size(1)
+# +        mask = torch.full((n, n), -torch.inf).triu(1)
 
 
 # %% wrong: attention_norm for both attentions -> the norm of the self-attention is used for the cross-attention, too
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.attention_norm(x), memory, memory_mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.attention_norm(x + self.cross_attention(x, memory, memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# +            x = x + self.cross_attention(self.attention_norm(x), memory, memory_mask)
+# ...
+# -        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+# +        x = self.attention_norm(x + self.cross_attention(x, memory, memory_mask))
 
 
 # %% wrong: attention_norm everywhere -> one norm is used three times
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.attention_norm(x), memory, memory_mask)
-            return x + self.feed_forward(self.attention_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.attention_norm(x + self.cross_attention(x, memory, memory_mask))
-        return self.attention_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# -            return x + self.feed_forward(self.feed_forward_norm(x))
+# +            x = x + self.cross_attention(self.attention_norm(x), memory, memory_mask)
+# +            return x + self.feed_forward(self.attention_norm(x))
+#          x = self.attention_norm(x + self.attention(x, x, mask))
+# -        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+# -        return self.feed_forward_norm(x + self.feed_forward(x))
+# +        x = self.attention_norm(x + self.cross_attention(x, memory, memory_mask))
+# +        return self.attention_norm(x + self.feed_forward(x))
 
 
 # %% wrong: dropout ->
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(0.1)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
-            return x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
-        return self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
+# of: two branches
+#          self.feed_forward_norm = nn.LayerNorm(d_model)
+# +        self.dropout = nn.Dropout(0.1)
+# ...
+# -            return x + self.feed_forward(self.feed_forward_norm(x))
+# +            return x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
+# ...
+# -        return self.feed_forward_norm(x + self.feed_forward(x))
+# +        return self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
 
 
 # %% wrong: without gradients ->
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    @torch.no_grad()
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# +    @torch.no_grad()
+#      def forward(self, x, memory, mask=None, memory_mask=None):
 
 
 # %% wrong: pre-norm is the default ->
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=True):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+# +    def __init__(self, d_model, n_heads, d_feedforward, norm_first=True):
 
 
 # %% wrong: the masks must be given ->
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, memory, mask, memory_mask):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -    def forward(self, x, memory, mask=None, memory_mask=None):
+# +    def forward(self, x, memory, mask, memory_mask):
 
 
 # %% wrong: the memory of the first call is kept ->
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-        self.memory = None
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.memory is None or self.memory.shape != memory.shape:
-            self.memory = memory
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), self.memory, memory_mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, self.memory, memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+#          self.feed_forward_norm = nn.LayerNorm(d_model)
+# +        self.memory = None
+#
+#      def forward(self, x, memory, mask=None, memory_mask=None):
+# +        if self.memory is None or self.memory.shape != memory.shape:
+# +            self.memory = memory
+# ...
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# +            x = x + self.cross_attention(self.cross_attention_norm(x), self.memory, memory_mask)
+# ...
+# -        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+# +        x = self.cross_attention_norm(x + self.cross_attention(x, self.memory, memory_mask))
 
 
 # %% right: norms with an eps of their own
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model, eps=1e-6)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads)
-        self.cross_attention_norm = nn.LayerNorm(d_model, eps=1e-6)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model, eps=1e-6)
-
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -        self.attention_norm = nn.LayerNorm(d_model)
+# +        self.attention_norm = nn.LayerNorm(d_model, eps=1e-6)
+#          self.cross_attention = MultiHeadAttention(d_model, n_heads)
+# -        self.cross_attention_norm = nn.LayerNorm(d_model)
+# +        self.cross_attention_norm = nn.LayerNorm(d_model, eps=1e-6)
+#          self.feed_forward = FeedForward(d_model, d_feedforward)
+# -        self.feed_forward_norm = nn.LayerNorm(d_model)
+# +        self.feed_forward_norm = nn.LayerNorm(d_model, eps=1e-6)
 
 
 # %% wrong: no more of the memory than x is long ->

@@ -67,75 +67,41 @@ class EncoderLayer(nn.Module):
 
 
 # %% wrong: both replaced -> the residuals are missing
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = self.attention(y, y, mask)
-            return self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(self.attention(x, x, mask))
-        return self.feed_forward_norm(self.feed_forward(x))
+# of: two branches
+# -            x = x + self.attention(y, y, mask)
+# -            return x + self.feed_forward(self.feed_forward_norm(x))
+# -        x = self.attention_norm(x + self.attention(x, x, mask))
+# -        return self.feed_forward_norm(x + self.feed_forward(x))
+# +            x = self.attention(y, y, mask)
+# +            return self.feed_forward(self.feed_forward_norm(x))
+# +        x = self.attention_norm(self.attention(x, x, mask))
+# +        return self.feed_forward_norm(self.feed_forward(x))
 
 
 # %% wrong: attention replaces -> the residual around the attention is missing
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = self.attention(y, y, mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(self.attention(x, x, mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.attention(y, y, mask)
+# +            x = self.attention(y, y, mask)
+#              return x + self.feed_forward(self.feed_forward_norm(x))
+# -        x = self.attention_norm(x + self.attention(x, x, mask))
+# +        x = self.attention_norm(self.attention(x, x, mask))
 
 
 # %% wrong: feed-forward replaces -> the residual around the feed-forward part is missing
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            return self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(self.feed_forward(x))
+# of: two branches
+# -            return x + self.feed_forward(self.feed_forward_norm(x))
+# +            return self.feed_forward(self.feed_forward_norm(x))
+#          x = self.attention_norm(x + self.attention(x, x, mask))
+# -        return self.feed_forward_norm(x + self.feed_forward(x))
+# +        return self.feed_forward_norm(self.feed_forward(x))
 
 
 # %% wrong: as in 2017 only -> always post-norm
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -        if self.norm_first:
+# -            y = self.attention_norm(x)
+# -            x = x + self.attention(y, y, mask)
+# -            return x + self.feed_forward(self.feed_forward_norm(x))
 
 
 # %% wrong: as in GPT-2 only -> always pre-norm
@@ -155,130 +121,63 @@ class EncoderLayer(nn.Module):
 
 
 # %% wrong: the wrong way round -> pre-norm and post-norm are exchanged
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if not self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -        if self.norm_first:
+# +        if not self.norm_first:
 
 
 # %% wrong: norm inside the sum -> post-norm takes the norm before the sum
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = x + self.attention_norm(self.attention(x, x, mask))
-        return x + self.feed_forward_norm(self.feed_forward(x))
+# of: two branches
+# -        x = self.attention_norm(x + self.attention(x, x, mask))
+# -        return self.feed_forward_norm(x + self.feed_forward(x))
+# +        x = x + self.attention_norm(self.attention(x, x, mask))
+# +        return x + self.feed_forward_norm(self.feed_forward(x))
 
 
 # %% wrong: x overwritten -> pre-norm adds to the normalised x
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if self.norm_first:
-            x = self.attention_norm(x)
-            x = x + self.attention(x, x, mask)
-            x = self.feed_forward_norm(x)
-            return x + self.feed_forward(x)
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            y = self.attention_norm(x)
+# -            x = x + self.attention(y, y, mask)
+# -            return x + self.feed_forward(self.feed_forward_norm(x))
+# +            x = self.attention_norm(x)
+# +            x = x + self.attention(x, x, mask)
+# +            x = self.feed_forward_norm(x)
+# +            return x + self.feed_forward(x)
 
 
 # %% wrong: the source is not normalised -> in pre-norm only the queries are normalised
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if self.norm_first:
-            x = x + self.attention(self.attention_norm(x), x, mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            y = self.attention_norm(x)
+# -            x = x + self.attention(y, y, mask)
+# +            x = x + self.attention(self.attention_norm(x), x, mask)
 
 
 # %% wrong: made but not used -> the norms are missing
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        x = x + self.attention(x, x, mask)
-        return x + self.feed_forward(x)
+# of: as in GPT-2 only
+# -        y = self.attention_norm(x)
+# -        x = x + self.attention(y, y, mask)
+# -        return x + self.feed_forward(self.feed_forward_norm(x))
+# +        x = x + self.attention(x, x, mask)
+# +        return x + self.feed_forward(x)
 
 
 # %% wrong: attention_norm in both places -> one norm is used twice
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            return x + self.feed_forward(self.attention_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        return self.attention_norm(x + self.feed_forward(x))
+# of: two branches
+# -            return x + self.feed_forward(self.feed_forward_norm(x))
+# +            return x + self.feed_forward(self.attention_norm(x))
+#          x = self.attention_norm(x + self.attention(x, x, mask))
+# -        return self.feed_forward_norm(x + self.feed_forward(x))
+# +        return self.attention_norm(x + self.feed_forward(x))
 
 
 # %% wrong: attention only -> the feed-forward part is missing
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            return x + self.attention(y, y, mask)
-        return self.attention_norm(x + self.attention(x, x, mask))
+# of: two branches
+# -            x = x + self.attention(y, y, mask)
+# -            return x + self.feed_forward(self.feed_forward_norm(x))
+# -        x = self.attention_norm(x + self.attention(x, x, mask))
+# -        return self.feed_forward_norm(x + self.feed_forward(x))
+# +            return x + self.attention(y, y, mask)
+# +        return self.attention_norm(x + self.attention(x, x, mask))
 
 
 # %% wrong: thinks before it reads -> the feed-forward part comes first
@@ -301,99 +200,48 @@ class EncoderLayer(nn.Module):
 
 
 # %% wrong: mask not handed on -> the mask is not used
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.attention(y, y, mask)
+# +            x = x + self.attention(y, y)
+#              return x + self.feed_forward(self.feed_forward_norm(x))
+# -        x = self.attention_norm(x + self.attention(x, x, mask))
+# +        x = self.attention_norm(x + self.attention(x, x))
 
 
 # %% wrong: both parts read the same x ->
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            return x + self.attention(y, y, mask) + self.feed_forward(self.feed_forward_norm(x))
-        y = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(y + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.attention(y, y, mask)
+# -            return x + self.feed_forward(self.feed_forward_norm(x))
+# -        x = self.attention_norm(x + self.attention(x, x, mask))
+# -        return self.feed_forward_norm(x + self.feed_forward(x))
+# +            return x + self.attention(y, y, mask) + self.feed_forward(self.feed_forward_norm(x))
+# +        y = self.attention_norm(x + self.attention(x, x, mask))
+# +        return self.feed_forward_norm(y + self.feed_forward(x))
 
 
 # %% wrong: the second residual comes from the bottom ->
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            z = x + self.attention(y, y, mask)
-            return x + self.feed_forward(self.feed_forward_norm(z))
-        z = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(x + self.feed_forward(z))
+# of: two branches
+# -            x = x + self.attention(y, y, mask)
+# -            return x + self.feed_forward(self.feed_forward_norm(x))
+# -        x = self.attention_norm(x + self.attention(x, x, mask))
+# -        return self.feed_forward_norm(x + self.feed_forward(x))
+# +            z = x + self.attention(y, y, mask)
+# +            return x + self.feed_forward(self.feed_forward_norm(z))
+# +        z = self.attention_norm(x + self.attention(x, x, mask))
+# +        return self.feed_forward_norm(x + self.feed_forward(z))
 
 
 # %% wrong: pre-norm without a mask ->
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.attention(y, y, mask)
+# +            x = x + self.attention(y, y)
 
 
 # %% wrong: its own causal mask in place of the given one ->
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if mask is not None:
-            mask = torch.full((x.size(1), x.size(1)), -torch.inf).triu(1)
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+#      def forward(self, x, mask=None):
+# +        if mask is not None:
+# +            mask = torch.full((x.size(1), x.size(1)), -torch.inf).triu(1)
 
 
 # %% wrong: norms exchanged -> the two norms are exchanged
@@ -416,218 +264,82 @@ class EncoderLayer(nn.Module):
 
 
 # %% wrong: dropout as in the paper ->
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(0.1)
-
-    def forward(self, x, mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.dropout(self.attention(x, x, mask)))
-        return self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
+# of: two branches
+#          self.feed_forward_norm = nn.LayerNorm(d_model)
+# +        self.dropout = nn.Dropout(0.1)
+# ...
+# -        x = self.attention_norm(x + self.attention(x, x, mask))
+# -        return self.feed_forward_norm(x + self.feed_forward(x))
+# +        x = self.attention_norm(x + self.dropout(self.attention(x, x, mask)))
+# +        return self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
 
 
 # %% wrong: without gradients ->
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    @torch.no_grad()
-    def forward(self, x, mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# +    @torch.no_grad()
+#      def forward(self, x, mask=None):
 
 
 # %% wrong: pre-norm is the default ->
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=True):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+# +    def __init__(self, d_model, n_heads, d_feedforward, norm_first=True):
 
 
 # %% wrong: norm_first must be given ->
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+# +    def __init__(self, d_model, n_heads, d_feedforward, norm_first):
 
 
 # %% wrong: the mask must be given ->
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -    def forward(self, x, mask=None):
+# +    def forward(self, x, mask):
 
 
 # %% wrong: whatever is not 0 is blocked ->
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if mask is not None:
-            mask = torch.zeros_like(mask).masked_fill(mask != 0, -torch.inf)
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+#      def forward(self, x, mask=None):
+# +        if mask is not None:
+# +            mask = torch.zeros_like(mask).masked_fill(mask != 0, -torch.inf)
 
 
 # %% wrong: the residual is added in place ->
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x += self.attention(y, y, mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -            x = x + self.attention(y, y, mask)
+# +            x += self.attention(y, y, mask)
 
 
 # %% wrong: one norm for both parts ->
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = self.attention_norm
-
-    def forward(self, x, mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -        self.feed_forward_norm = nn.LayerNorm(d_model)
+# +        self.feed_forward_norm = self.attention_norm
 
 
 # %% wrong: the detached residual ->
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            return x.detach() + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(x.detach() + self.feed_forward(x))
+# of: two branches
+# -            return x + self.feed_forward(self.feed_forward_norm(x))
+# +            return x.detach() + self.feed_forward(self.feed_forward_norm(x))
+#          x = self.attention_norm(x + self.attention(x, x, mask))
+# -        return self.feed_forward_norm(x + self.feed_forward(x))
+# +        return self.feed_forward_norm(x.detach() + self.feed_forward(x))
 
 
 # %% wrong: no norm for a single token ->
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if x.size(1) == 1:
-            return self.feed_forward_norm(x)
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+#      def forward(self, x, mask=None):
+# +        if x.size(1) == 1:
+# +            return self.feed_forward_norm(x)
 
 
 # %% right: norms with an eps of their own
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.attention_norm = nn.LayerNorm(d_model, eps=1e-6)
-        self.feed_forward = FeedForward(d_model, d_feedforward)
-        self.feed_forward_norm = nn.LayerNorm(d_model, eps=1e-6)
-
-    def forward(self, x, mask=None):
-        if self.norm_first:
-            y = self.attention_norm(x)
-            x = x + self.attention(y, y, mask)
-            return x + self.feed_forward(self.feed_forward_norm(x))
-        x = self.attention_norm(x + self.attention(x, x, mask))
-        return self.feed_forward_norm(x + self.feed_forward(x))
+# of: two branches
+# -        self.attention_norm = nn.LayerNorm(d_model)
+# +        self.attention_norm = nn.LayerNorm(d_model, eps=1e-6)
+#          self.feed_forward = FeedForward(d_model, d_feedforward)
+# -        self.feed_forward_norm = nn.LayerNorm(d_model)
+# +        self.feed_forward_norm = nn.LayerNorm(d_model, eps=1e-6)
 
 
 # %% wrong: norm_first is kept on the class ->

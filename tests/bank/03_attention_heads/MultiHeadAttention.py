@@ -102,38 +102,16 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% wrong: weights of head 0 -> all heads use the scores of the first
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        weights = scaled_dot_product_attention(query, key, value, mask)[1][:, 0].unsqueeze(1)
-        return self.output(merge_heads(weights @ value))
+# of: with the functions before
+# -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# +        weights = scaled_dot_product_attention(query, key, value, mask)[1][:, 0].unsqueeze(1)
+# +        return self.output(merge_heads(weights @ value))
 
 
 # %% wrong: not projected -> the output projection is missing
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        return merge_heads(scaled_dot_product_attention(query, key, value, mask)[0])
+# of: with the functions before
+# -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# +        return merge_heads(scaled_dot_product_attention(query, key, value, mask)[0])
 
 
 # %% wrong: root of d_model -> scaled by the width of the model in place of that of a head
@@ -157,57 +135,27 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% wrong: no scale -> the scale is missing
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        scores = query @ key.mT
-        if mask is not None:
-            scores = scores + mask
-        return self.output(merge_heads(scores.softmax(-1) @ value))
+# of: root of d_model
+# -        scores = query @ key.mT / math.sqrt(x.size(-1))
+# +        scores = query @ key.mT
 
 
 # %% wrong: queries from the source -> x and the source are swapped
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(source), self.n_heads)
-        key = split_heads(self.key(x), self.n_heads)
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# of: with the functions before
+# -        query = split_heads(self.query(x), self.n_heads)
+# -        key = split_heads(self.key(source), self.n_heads)
+# -        value = split_heads(self.value(source), self.n_heads)
+# +        query = split_heads(self.query(source), self.n_heads)
+# +        key = split_heads(self.key(x), self.n_heads)
+# +        value = split_heads(self.value(x), self.n_heads)
 
 
 # %% wrong: self-attention only -> the source is not read
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(x), self.n_heads)
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# of: with the functions before
+# -        key = split_heads(self.key(source), self.n_heads)
+# -        value = split_heads(self.value(source), self.n_heads)
+# +        key = split_heads(self.key(x), self.n_heads)
+# +        value = split_heads(self.value(x), self.n_heads)
 
 
 # %% wrong: view to the shape -> the heads are cut by a reshape without a transpose
@@ -229,73 +177,28 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% wrong: merged by view -> the heads are merged by a reshape without a transpose
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
-        return self.output(mixed.reshape(x.shape))
+# of: with the functions before
+# -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# +        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+# +        return self.output(mixed.reshape(x.shape))
 
 
 # %% wrong: both by view -> cut and merged by reshapes without a transpose
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        cut = lambda y: y.reshape(y.size(0), self.n_heads, y.size(1), -1)
-        mixed, _ = scaled_dot_product_attention(
-            cut(self.query(x)), cut(self.key(source)), cut(self.value(source)), mask
-        )
-        return self.output(mixed.reshape(x.shape))
+# of: view to the shape
+# -        return self.output(merge_heads(mixed))
+# +        return self.output(mixed.reshape(x.shape))
 
 
 # %% wrong: key for value -> the values are the keys
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.key(source), self.n_heads)
-        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# of: with the functions before
+# -        value = split_heads(self.value(source), self.n_heads)
+# +        value = split_heads(self.key(source), self.n_heads)
 
 
 # %% wrong: mask forgotten -> the mask is not used
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        return self.output(merge_heads(scaled_dot_product_attention(query, key, value)[0]))
+# of: with the functions before
+# -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# +        return self.output(merge_heads(scaled_dot_product_attention(query, key, value)[0]))
 
 
 # %% wrong: no biases ->
@@ -347,419 +250,188 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% wrong: scaled by the root of the number of heads -> scaled by the root of the number of heads
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        scores = query @ key.mT / math.sqrt(self.n_heads)
-        if mask is not None:
-            scores = scores + mask
-        return self.output(merge_heads(scores.softmax(-1) @ value))
+# of: root of d_model
+# -        scores = query @ key.mT / math.sqrt(x.size(-1))
+# +        scores = query @ key.mT / math.sqrt(self.n_heads)
 
 
 # %% wrong: scaled by the root of the source's length ->
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        scores = query @ key.mT / math.sqrt(source.size(1))
-        if mask is not None:
-            scores = scores + mask
-        return self.output(merge_heads(scores.softmax(-1) @ value))
+# of: root of d_model
+# -        scores = query @ key.mT / math.sqrt(x.size(-1))
+# +        scores = query @ key.mT / math.sqrt(source.size(1))
 
 
 # %% wrong: scaled by d/h ->
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        scores = query @ key.mT / query.size(-1)
-        if mask is not None:
-            scores = scores + mask
-        return self.output(merge_heads(scores.softmax(-1) @ value))
+# of: root of d_model
+# -        scores = query @ key.mT / math.sqrt(x.size(-1))
+# +        scores = query @ key.mT / query.size(-1)
 
 
 # %% wrong: always two heads ->
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), 2)
-        key = split_heads(self.key(source), 2)
-        value = split_heads(self.value(source), 2)
-        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# of: with the functions before
+# -        query = split_heads(self.query(x), self.n_heads)
+# -        key = split_heads(self.key(source), self.n_heads)
+# -        value = split_heads(self.value(source), self.n_heads)
+# +        query = split_heads(self.query(x), 2)
+# +        key = split_heads(self.key(source), 2)
+# +        value = split_heads(self.value(source), 2)
 
 
 # %% wrong: scores averaged over the heads ->
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        scores = (query @ key.mT / math.sqrt(query.size(-1))).mean(1, keepdim=True)
-        if mask is not None:
-            scores = scores + mask
-        return self.output(merge_heads(scores.softmax(-1) @ value))
+# of: root of d_model
+# -        scores = query @ key.mT / math.sqrt(x.size(-1))
+# +        scores = (query @ key.mT / math.sqrt(query.size(-1))).mean(1, keepdim=True)
 
 
 # %% wrong: a residual inside ->
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        return x + self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# of: with the functions before
+# -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# +        return x + self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
 
 
 # %% wrong: the mask reaches the first sentence's heads only ->
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        if mask is not None and mask.dim() == 4:
-            mask = mask[:1]
-        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# of: with the functions before
+#          value = split_heads(self.value(source), self.n_heads)
+# +        if mask is not None and mask.dim() == 4:
+# +            mask = mask[:1]
 
 
 # %% wrong: masked_fill where the mask is 0 -> 0 in the mask is taken for blocked
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        scores = query @ key.mT / math.sqrt(query.size(-1))
-        if mask is not None:
-            scores = scores.masked_fill(mask == 0, -1e9)
-        return self.output(merge_heads(scores.softmax(-1) @ value))
+# of: with the functions before
+# -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# +        scores = query @ key.mT / math.sqrt(query.size(-1))
+# +        if mask is not None:
+# +            scores = scores.masked_fill(mask == 0, -1e9)
+# +        return self.output(merge_heads(scores.softmax(-1) @ value))
 
 
 # %% wrong: detached keys ->
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source).detach(), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
-        return self.output(merge_heads(mixed))
+# of: with the functions before
+# -        key = split_heads(self.key(source), self.n_heads)
+# +        key = split_heads(self.key(source).detach(), self.n_heads)
+#          value = split_heads(self.value(source), self.n_heads)
+# -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# +        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+# +        return self.output(merge_heads(mixed))
 
 
 # %% wrong: without gradients ->
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    @torch.no_grad()
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
-        return self.output(merge_heads(mixed))
+# of: with the functions before
+# +    @torch.no_grad()
+#      def forward(self, x, source, mask=None):
+# ...
+# -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# +        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+# +        return self.output(merge_heads(mixed))
 
 
 # %% wrong: the source only where its shape differs ->
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(x if x.shape == source.shape else source), self.n_heads)
-        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
-        return self.output(merge_heads(mixed))
+# of: with the functions before
+# -        value = split_heads(self.value(source), self.n_heads)
+# -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# +        value = split_heads(self.value(x if x.shape == source.shape else source), self.n_heads)
+# +        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+# +        return self.output(merge_heads(mixed))
 
 
 # %% wrong: keys of x where the lengths agree ->
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source if source.size(1) != x.size(1) else x), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
-        return self.output(merge_heads(mixed))
+# of: with the functions before
+# -        key = split_heads(self.key(source), self.n_heads)
+# +        key = split_heads(self.key(source if source.size(1) != x.size(1) else x), self.n_heads)
+#          value = split_heads(self.value(source), self.n_heads)
+# -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# +        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+# +        return self.output(merge_heads(mixed))
 
 
 # %% wrong: scaled after the mask -> the mask is scaled too
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        scores = query @ key.mT
-        if mask is not None:
-            scores = scores + mask
-        mixed = torch.softmax(scores / math.sqrt(query.size(-1)), dim=-1) @ value
-        return self.output(merge_heads(mixed))
+# of: with the functions before
+# -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# +        scores = query @ key.mT
+# +        if mask is not None:
+# +            scores = scores + mask
+# +        mixed = torch.softmax(scores / math.sqrt(query.size(-1)), dim=-1) @ value
+# +        return self.output(merge_heads(mixed))
 
 
 # %% wrong: whatever is not 0 is blocked ->
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        scores = query @ key.mT / math.sqrt(query.size(-1))
-        if mask is not None:
-            scores = scores.masked_fill(mask != 0, -torch.inf)
-        mixed = torch.softmax(scores, dim=-1) @ value
-        return self.output(merge_heads(mixed))
+# of: with the functions before
+# -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# +        scores = query @ key.mT / math.sqrt(query.size(-1))
+# +        if mask is not None:
+# +            scores = scores.masked_fill(mask != 0, -torch.inf)
+# +        mixed = torch.softmax(scores, dim=-1) @ value
+# +        return self.output(merge_heads(mixed))
 
 
 # %% wrong: a mask of two axes is taken for padding ->
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        if mask is not None and mask.dim() == 2 and mask.size(0) == x.size(0):
-            mask = mask[:, None, None]
-        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
-        return self.output(merge_heads(mixed))
+# of: with the functions before
+# -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# +        if mask is not None and mask.dim() == 2 and mask.size(0) == x.size(0):
+# +            mask = mask[:, None, None]
+# +        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+# +        return self.output(merge_heads(mixed))
 
 
 # %% wrong: keys of x -> the keys come from x, the values from the source
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(x), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
-        return self.output(merge_heads(mixed))
+# of: with the functions before
+# -        key = split_heads(self.key(source), self.n_heads)
+# +        key = split_heads(self.key(x), self.n_heads)
+#          value = split_heads(self.value(source), self.n_heads)
+# -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# +        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+# +        return self.output(merge_heads(mixed))
 
 
 # %% wrong: values of x -> the keys come from the source, the values from x
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(x), self.n_heads)
-        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
-        return self.output(merge_heads(mixed))
+# of: with the functions before
+# -        value = split_heads(self.value(source), self.n_heads)
+# -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# +        value = split_heads(self.value(x), self.n_heads)
+# +        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+# +        return self.output(merge_heads(mixed))
 
 
 # %% wrong: dropout on the result ->
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-        self.dropout = nn.Dropout(0.1)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
-        return self.dropout(self.output(merge_heads(mixed)))
+# of: with the functions before
+#          self.output = nn.Linear(d_model, d_model)
+# +        self.dropout = nn.Dropout(0.1)
+# ...
+# -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# +        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+# +        return self.dropout(self.output(merge_heads(mixed)))
 
 
 # %% wrong: the first sentence only ->
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
-        return self.output(merge_heads(mixed)).squeeze(0)
+# of: with the functions before
+# -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# +        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+# +        return self.output(merge_heads(mixed)).squeeze(0)
 
 
 # %% wrong: no default for the mask ->
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
-        return self.output(merge_heads(mixed))
+# of: with the functions before
+# -    def forward(self, x, source, mask=None):
+# +    def forward(self, x, source, mask):
+# ...
+# -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# +        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+# +        return self.output(merge_heads(mixed))
 
 
 # %% wrong: half of the scale ->
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        scores = query @ key.mT / (2 * math.sqrt(query.size(-1)))
-        mixed = torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value
-        return self.output(merge_heads(mixed))
+# of: with the functions before
+# -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# +        scores = query @ key.mT / (2 * math.sqrt(query.size(-1)))
+# +        mixed = torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value
+# +        return self.output(merge_heads(mixed))
 
 
 # %% wrong: x itself comes back ->
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def forward(self, x, source, mask=None):
-        query = split_heads(self.query(x), self.n_heads)
-        key = split_heads(self.key(source), self.n_heads)
-        value = split_heads(self.value(source), self.n_heads)
-        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
-        return x
+# of: with the functions before
+# -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
+# +        mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+# +        return x
 
 
 # %% wrong: one token that asks sees all ->

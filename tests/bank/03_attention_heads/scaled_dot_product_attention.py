@@ -233,42 +233,27 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 
 
 # %% wrong: one maximum for the whole tensor ->
-def scaled_dot_product_attention(query, key, value, mask=None):
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-    if mask is not None:
-        scores = scores + mask
-    powers = (scores - scores.max()).exp()
-    weights = powers / powers.sum(-1, keepdim=True)
-    return weights @ value, weights
+# of: exponentials by hand, as they are
+# -    powers = scores.exp()
+# +    powers = (scores - scores.max()).exp()
 
 
 # %% wrong: the maximum before the mask ->
-def scaled_dot_product_attention(query, key, value, mask=None):
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-    scores = scores - scores.amax(-1, keepdim=True)
-    if mask is not None:
-        scores = scores + mask
-    powers = scores.exp()
-    weights = powers / powers.sum(-1, keepdim=True)
-    return weights @ value, weights
+# of: exponentials by hand, as they are
+#      scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+# +    scores = scores - scores.amax(-1, keepdim=True)
 
 
 # %% wrong: minus ten thousand in place of minus infinity ->
-def scaled_dot_product_attention(query, key, value, mask=None):
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-    if mask is not None:
-        scores = scores + mask.clamp(min=-10_000)
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
+# of: masked_fill where the mask is 0
+# -        scores = scores.masked_fill(mask == 0, -1e9)
+# +        scores = scores + mask.clamp(min=-10_000)
 
 
 # %% wrong: blocked places filled with minus ten thousand ->
-def scaled_dot_product_attention(query, key, value, mask=None):
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-    if mask is not None:
-        scores = (scores + mask).masked_fill(mask == -torch.inf, -1e4)
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
+# of: masked_fill where the mask is 0
+# -        scores = scores.masked_fill(mask == 0, -1e9)
+# +        scores = (scores + mask).masked_fill(mask == -torch.inf, -1e4)
 
 
 # %% wrong: scores clamped ->
@@ -281,12 +266,9 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 
 
 # %% wrong: whatever is not 0 is blocked ->
-def scaled_dot_product_attention(query, key, value, mask=None):
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-    if mask is not None:
-        scores = scores.masked_fill(mask != 0, -torch.inf)
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
+# of: masked_fill where the mask is 0
+# -        scores = scores.masked_fill(mask == 0, -1e9)
+# +        scores = scores.masked_fill(mask != 0, -torch.inf)
 
 
 # %% wrong: the axis of the width counted from the front ->
@@ -300,12 +282,9 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 
 
 # %% wrong: at most four axes ->
-def scaled_dot_product_attention(query, key, value, mask=None):
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-    if mask is not None:
-        scores = scores + mask
-    weights = torch.softmax(scores, dim=min(3, scores.dim() - 1))
-    return weights @ value, weights
+# of: scores clamped
+# -    weights = torch.softmax(scores.clamp(-50, 50), dim=-1)
+# +    weights = torch.softmax(scores, dim=min(3, scores.dim() - 1))
 
 
 # %% wrong: the mask has no default ->
@@ -341,12 +320,9 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 
 
 # %% wrong: sizes of 1 are squeezed away ->
-def scaled_dot_product_attention(query, key, value, mask=None):
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
-    if mask is not None:
-        scores = scores + mask
-    weights = torch.softmax(scores, dim=-1)
-    return (weights @ value).squeeze(), weights.squeeze()
+# of: the weights are detached
+# -    return weights.detach() @ value, weights
+# +    return (weights @ value).squeeze(), weights.squeeze()
 
 
 # %% wrong: all weights alike ->

@@ -56,19 +56,11 @@ def tensor_shapes(b, n, d, h):
 
 
 # %% wrong: merged of width d/h -> d and d/h are mixed up: the merged heads are as wide as one head
-def tensor_shapes(b, n, d, h):
-    w = d // h
-    return {
-        "x": (b, n, d),
-        "query": (b, n, d),
-        "query_heads": (b, h, n, w),
-        "key_heads_turned": (b, h, w, n),
-        "scores": (b, h, n, n),
-        "weights": (b, h, n, n),
-        "mixed": (b, h, n, w),
-        "merged": (b, n, w),
-        "output": (b, n, w),
-    }
+# of: one dict
+# -        "merged": (b, n, d),
+# -        "output": (b, n, d),
+# +        "merged": (b, n, w),
+# +        "output": (b, n, w),
 
 
 # %% wrong: d/h heads of width h -> the number of heads and their width are exchanged
@@ -104,51 +96,25 @@ def tensor_shapes(b, n, d, h):
 
 
 # %% wrong: one square of scores -> all heads share one square of scores
-def tensor_shapes(b, n, d, h):
-    w = d // h
-    return {
-        "x": (b, n, d),
-        "query": (b, n, d),
-        "query_heads": (b, h, n, w),
-        "key_heads_turned": (b, h, w, n),
-        "scores": (b, n, n),
-        "weights": (b, n, n),
-        "mixed": (b, h, n, w),
-        "merged": (b, n, d),
-        "output": (b, n, d),
-    }
+# of: one dict
+# -        "scores": (b, h, n, n),
+# -        "weights": (b, h, n, n),
+# +        "scores": (b, n, n),
+# +        "weights": (b, n, n),
 
 
 # %% wrong: query turned in place of the key -> scores compare numbers in place of tokens
-def tensor_shapes(b, n, d, h):
-    w = d // h
-    return {
-        "x": (b, n, d),
-        "query": (b, n, d),
-        "query_heads": (b, h, n, w),
-        "key_heads_turned": (b, h, w, n),
-        "scores": (b, h, w, w),
-        "weights": (b, h, w, w),
-        "mixed": (b, h, n, w),
-        "merged": (b, n, d),
-        "output": (b, n, d),
-    }
+# of: one dict
+# -        "scores": (b, h, n, n),
+# -        "weights": (b, h, n, n),
+# +        "scores": (b, h, w, w),
+# +        "weights": (b, h, w, w),
 
 
 # %% wrong: key as it is -> the key is not turned
-def tensor_shapes(b, n, d, h):
-    w = d // h
-    return {
-        "x": (b, n, d),
-        "query": (b, n, d),
-        "query_heads": (b, h, n, w),
-        "key_heads_turned": (b, h, n, w),
-        "scores": (b, h, n, n),
-        "weights": (b, h, n, n),
-        "mixed": (b, h, n, w),
-        "merged": (b, n, d),
-        "output": (b, n, d),
-    }
+# of: one dict
+# -        "key_heads_turned": (b, h, w, n),
+# +        "key_heads_turned": (b, h, n, w),
 
 
 # %% wrong: the worked example for every question ->
@@ -167,17 +133,9 @@ def tensor_shapes(b, n, d, h):
 
 
 # %% wrong: two names forgotten ->
-def tensor_shapes(b, n, d, h):
-    w = d // h
-    return {
-        "x": (b, n, d),
-        "query": (b, n, d),
-        "query_heads": (b, h, n, w),
-        "key_heads_turned": (b, h, w, n),
-        "scores": (b, h, n, n),
-        "weights": (b, h, n, n),
-        "mixed": (b, h, n, w),
-    }
+# of: one dict
+# -        "merged": (b, n, d),
+# -        "output": (b, n, d),
 
 
 # %% wrong: heads before sentences ->
@@ -197,35 +155,15 @@ def tensor_shapes(b, n, d, h):
 
 
 # %% wrong: floats, as the heads share without a rest ->
-def tensor_shapes(b, n, d, h):
-    w = d / h
-    return {
-        "x": (b, n, d),
-        "query": (b, n, d),
-        "query_heads": (b, h, n, w),
-        "key_heads_turned": (b, h, w, n),
-        "scores": (b, h, n, n),
-        "weights": (b, h, n, n),
-        "mixed": (b, h, n, w),
-        "merged": (b, n, d),
-        "output": (b, n, d),
-    }
+# of: one dict
+# -    w = d // h
+# +    w = d / h
 
 
 # %% wrong: eight heads as in the paper ->
-def tensor_shapes(b, n, d, h):
-    w = d // 8
-    return {
-        "x": (b, n, d),
-        "query": (b, n, d),
-        "query_heads": (b, h, n, w),
-        "key_heads_turned": (b, h, w, n),
-        "scores": (b, h, n, n),
-        "weights": (b, h, n, n),
-        "mixed": (b, h, n, w),
-        "merged": (b, n, d),
-        "output": (b, n, d),
-    }
+# of: one dict
+# -    w = d // h
+# +    w = d // 8
 
 
 # %% wrong: texts in place of numbers ->
@@ -236,33 +174,15 @@ def tensor_shapes(b, n, d, h):
 
 
 # %% wrong: squeezed for one sentence ->
-def tensor_shapes(b, n, d, h):
-    w = d // h
-    shapes = {
-        "x": (b, n, d),
-        "query": (b, n, d),
-        "query_heads": (b, h, n, w),
-        "key_heads_turned": (b, h, w, n),
-        "scores": (b, h, n, n),
-        "weights": (b, h, n, n),
-        "mixed": (b, h, n, w),
-        "merged": (b, n, d),
-        "output": (b, n, d),
-    }
-    return {name: shape[1:] if b == 1 else shape for name, shape in shapes.items()}
+# of: one dict
+# -    return {
+# +    shapes = {
+# ...
+#      }
+# +    return {name: shape[1:] if b == 1 else shape for name, shape in shapes.items()}
 
 
 # %% wrong: a head has two numbers at least ->
-def tensor_shapes(b, n, d, h):
-    w = max(2, d // h)
-    return {
-        "x": (b, n, d),
-        "query": (b, n, d),
-        "query_heads": (b, h, n, w),
-        "key_heads_turned": (b, h, w, n),
-        "scores": (b, h, n, n),
-        "weights": (b, h, n, n),
-        "mixed": (b, h, n, w),
-        "merged": (b, n, d),
-        "output": (b, n, d),
-    }
+# of: one dict
+# -    w = d // h
+# +    w = max(2, d // h)

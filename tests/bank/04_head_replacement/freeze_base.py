@@ -141,11 +141,9 @@ def freeze_base(model):
 
 
 # %% wrong: frozen and set to zero ->
-def freeze_base(model):
-    for parameter in model.base.parameters():
-        parameter.data.zero_()
-        parameter.requires_grad = False
-    return model
+# of: a loop over the parameters
+#      for parameter in model.base.parameters():
+# +        parameter.data.zero_()
 
 
 # %% wrong: every flag is turned round ->

@@ -89,33 +89,19 @@ def parameter_formulas():
 
 
 # %% wrong: a bias is a single number -> a bias is one number
-def parameter_formulas():
-    formulas = {}
-    for part in ["attention.query", "attention.key", "attention.value", "attention.output"]:
-        formulas[f"base.layers.0.{part}.weight"] = D**2
-    for part in ["feed_forward.hidden", "feed_forward.output"]:
-        formulas[f"base.layers.0.{part}.weight"] = D * F
-    for part in ["attention_norm", "feed_forward_norm"]:
-        formulas[f"base.layers.0.{part}.weight"] = D
-    formulas["head.weight"] = C * D
-    biases = {name.replace("weight", "bias"): sympy.Integer(1) for name in formulas}
-    return formulas | biases | {"base.embedding.weight": V * D}
+# of: weights only, biases 0
+# -    biases = {name.replace("weight", "bias"): 0 for name in formulas}
+# +    biases = {name.replace("weight", "bias"): sympy.Integer(1) for name in formulas}
 
 
 # %% wrong: A matrices for each projection -> the heads multiply the weights
-def parameter_formulas():
-    formulas = {"base.embedding.weight": V * D, "head.weight": C * D, "head.bias": C}
-    layer = "base.layers.0."
-    for name in ["query", "key", "value", "output"]:
-        formulas[layer + "attention." + name + ".weight"] = A * D**2
-        formulas[layer + "attention." + name + ".bias"] = D
-    formulas[layer + "feed_forward.hidden.weight"] = D * F
-    formulas[layer + "feed_forward.hidden.bias"] = F
-    formulas[layer + "feed_forward.output.weight"] = D * F
-    formulas[layer + "feed_forward.output.bias"] = D
-    for name in ["attention_norm", "feed_forward_norm"]:
-        formulas[layer + name + ".weight"] = formulas[layer + name + ".bias"] = D
-    return formulas
+# of: loops over the parts
+# -        formulas[layer + "attention." + name + ".weight"] = D**2
+# +        formulas[layer + "attention." + name + ".weight"] = A * D**2
+# ...
+# -        for kind in ["weight", "bias"]:
+# -            formulas[f"{layer}{name}.{kind}"] = D
+# +        formulas[layer + name + ".weight"] = formulas[layer + name + ".bias"] = D
 
 
 # %% wrong: A projections with their biases -> the heads multiply weights and biases
@@ -284,17 +270,9 @@ def parameter_formulas():
 
 
 # %% wrong: each head has the matrices of a query, a key and a value -> the heads multiply the weights of query, key and value
-def parameter_formulas():
-    linear = {"attention.query": (D, D), "attention.key": (D, D), "attention.value": (D, D), "attention.output": (D, D)}
-    linear |= {"feed_forward.hidden": (D, F), "feed_forward.output": (F, D)}
-    sizes = {"base.embedding.weight": V * D}
-    for part, (inputs, outputs) in linear.items():
-        heads = A if part.split(".")[1] in ("query", "key", "value") else 1
-        sizes[f"base.layers.0.{part}.weight"] = heads * inputs * outputs
-        sizes[f"base.layers.0.{part}.bias"] = outputs
-    for part in ("attention_norm", "feed_forward_norm"):
-        sizes[f"base.layers.0.{part}.weight"] = sizes[f"base.layers.0.{part}.bias"] = D
-    return sizes | {"head.weight": C * D, "head.bias": C}
+# of: each head has a query, a key and a value
+# -        sizes[f"base.layers.0.{part}.bias"] = heads * outputs
+# +        sizes[f"base.layers.0.{part}.bias"] = outputs
 
 
 # %% wrong: two classes -> C is taken to be 2
@@ -311,16 +289,9 @@ def parameter_formulas():
 
 
 # %% wrong: biases of the norms only -> the biases of the Linears are lost
-def parameter_formulas():
-    formulas = {"base.embedding.weight": V * D, "head.weight": C * D}
-    for name in ["query", "key", "value", "output"]:
-        formulas[f"base.layers.0.attention.{name}.weight"] = D**2
-    for name in ["hidden", "output"]:
-        formulas[f"base.layers.0.feed_forward.{name}.weight"] = D * F
-    for name in ["attention_norm", "feed_forward_norm"]:
-        formulas[f"base.layers.0.{name}.weight"] = D
-        formulas[f"base.layers.0.{name}.bias"] = D
-    return formulas
+# of: weights only
+#          formulas[f"base.layers.0.{name}.weight"] = D
+# +        formulas[f"base.layers.0.{name}.bias"] = D
 
 
 # %% wrong: the wider of the two has the bias ->

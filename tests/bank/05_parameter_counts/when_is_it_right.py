@@ -95,11 +95,9 @@ def when_is_it_right(claim):
 
 
 # %% wrong: layer_total() as it is, and the solution is looked at -> None, whatever the claim says
-def when_is_it_right(claim):
-    solutions = sympy.solve(sympy.Eq(claim, layer_total()), A)
-    if len(solutions) == 1 and solutions[0].is_Integer:
-        return solutions[0]
-    return None
+# of: solve, then look at the solution
+# -    solutions = sympy.solve(sympy.Eq(claim, 6 * D**2 + 10 * D), A)
+# +    solutions = sympy.solve(sympy.Eq(claim, layer_total()), A)
 
 
 # %% wrong: a symbol that may be 0 ->
@@ -156,11 +154,9 @@ def when_is_it_right(claim):
 
 
 # %% wrong: 8D, and the solution is looked at -> compared with a count that has one norm; where that does not fit, None
-def when_is_it_right(claim):
-    solutions = sympy.solve(sympy.Eq(claim, 6 * D**2 + 8 * D), A)
-    if len(solutions) == 1 and solutions[0].is_Integer:
-        return solutions[0]
-    return None
+# of: solve, then look at the solution
+# -    solutions = sympy.solve(sympy.Eq(claim, 6 * D**2 + 10 * D), A)
+# +    solutions = sympy.solve(sympy.Eq(claim, 6 * D**2 + 8 * D), A)
 
 
 # %% wrong: 4D, and the solution is looked at -> compared with a count without biases; where that does not fit, None

@@ -63,39 +63,24 @@ def accuracy(model, loader):
 
 
 # %% wrong: left in eval -> the model is left in evaluation mode
-@torch.no_grad()
-def accuracy(model, loader):
-    model.eval()
-    right = total = 0
-    for batch in loader:
-        right += int((model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).sum())
-        total += len(batch.target)
-    return right / total
+# of: counts
+# -    before = model.training
+# ...
+# -    model.train(before)
 
 
 # %% wrong: train at the end -> the model is always left in training mode
-@torch.no_grad()
-def accuracy(model, loader):
-    model.eval()
-    right = total = 0
-    for batch in loader:
-        right += int((model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).sum())
-        total += len(batch.target)
-    model.train()
-    return right / total
+# of: counts
+# -    before = model.training
+# ...
+# -    model.train(before)
+# +    model.train()
 
 
 # %% wrong: no lengths -> the last row in place of the last real token
-@torch.no_grad()
-def accuracy(model, loader):
-    before = model.training
-    model.eval()
-    right = total = 0
-    for batch in loader:
-        right += int((model(batch.tokens).argmax(dim=-1) == batch.target).sum())
-        total += len(batch.target)
-    model.train(before)
-    return right / total
+# of: counts
+# -        right += int((model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).sum())
+# +        right += int((model(batch.tokens).argmax(dim=-1) == batch.target).sum())
 
 
 # %% wrong: no lengths, left in eval -> the last row, and the model is left in evaluation mode
@@ -128,16 +113,10 @@ def accuracy(model, loader):
 
 
 # %% wrong: counts start again -> only the last batch
-@torch.no_grad()
-def accuracy(model, loader):
-    before = model.training
-    model.eval()
-    for batch in loader:
-        right = total = 0
-        right += int((model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).sum())
-        total += len(batch.target)
-    model.train(before)
-    return right / total
+# of: counts
+# -    right = total = 0
+#      for batch in loader:
+# +        right = total = 0
 
 
 # %% wrong: errors -> the share of wrong answers
@@ -154,16 +133,9 @@ def accuracy(model, loader):
 
 
 # %% wrong: per cent -> in per cent
-@torch.no_grad()
-def accuracy(model, loader):
-    before = model.training
-    model.eval()
-    right = total = 0
-    for batch in loader:
-        right += int((model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).sum())
-        total += len(batch.target)
-    model.train(before)
-    return 100 * right / total
+# of: counts
+# -    return right / total
+# +    return 100 * right / total
 
 
 # %% wrong: a number of texts -> the number of right answers
@@ -188,59 +160,33 @@ def accuracy(model, loader):
 
 
 # %% wrong: two classes only -> two classes are compared
-@torch.no_grad()
-def accuracy(model, loader):
-    before = model.training
-    model.eval()
-    right = total = 0
-    for batch in loader:
-        logits = model(batch.tokens, batch.lengths)
-        right += int(((logits[:, 1] > logits[:, 0]).long() == batch.target).sum())
-        total += len(batch.target)
-    model.train(before)
-    return right / total
+# of: counts
+# -        right += int((model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).sum())
+# +        logits = model(batch.tokens, batch.lengths)
+# +        right += int(((logits[:, 1] > logits[:, 0]).long() == batch.target).sum())
 
 
 # %% wrong: the mode is put back after each batch -> the mode is put back inside the loop
-@torch.no_grad()
-def accuracy(model, loader):
-    before = model.training
-    model.eval()
-    right = total = 0
-    for batch in loader:
-        right += int((model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).sum())
-        total += len(batch.target)
-        model.train(before)
-    return right / total
+# of: counts
+# -    model.train(before)
+# +        model.train(before)
 
 
 # %% wrong: among the best two ->
-@torch.no_grad()
-def accuracy(model, loader):
-    before = model.training
-    model.eval()
-    right = total = 0
-    for batch in loader:
-        best = model(batch.tokens, batch.lengths).topk(2).indices
-        right += int((best == batch.target[:, None]).any(1).sum())
-        total += len(batch.target)
-    model.train(before)
-    return right / total
+# of: counts
+# -        right += int((model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).sum())
+# +        best = model(batch.tokens, batch.lengths).topk(2).indices
+# +        right += int((best == batch.target[:, None]).any(1).sum())
 
 
 # %% wrong: squeezed, so that a batch of one text is lost ->
-@torch.no_grad()
-def accuracy(model, loader):
-    before = model.training
-    model.eval()
-    right = total = 0
-    for batch in loader:
-        logits = model(batch.tokens, batch.lengths).squeeze()
-        if logits.dim() == 2:
-            right += int((logits.argmax(dim=-1) == batch.target).sum())
-            total += len(batch.target)
-    model.train(before)
-    return right / total
+# of: counts
+# -        right += int((model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).sum())
+# -        total += len(batch.target)
+# +        logits = model(batch.tokens, batch.lengths).squeeze()
+# +        if logits.dim() == 2:
+# +            right += int((logits.argmax(dim=-1) == batch.target).sum())
+# +            total += len(batch.target)
 
 
 # %% wrong: as if all batches had the size of the first ->
@@ -255,16 +201,9 @@ def accuracy(model, loader):
 
 
 # %% wrong: in two decimals ->
-@torch.no_grad()
-def accuracy(model, loader):
-    before = model.training
-    model.eval()
-    right = total = 0
-    for batch in loader:
-        right += int((model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).sum())
-        total += len(batch.target)
-    model.train(before)
-    return round(right / total, 2)
+# of: counts
+# -    return right / total
+# +    return round(right / total, 2)
 
 
 # %% wrong: one half ->
@@ -273,17 +212,12 @@ def accuracy(model, loader):
 
 
 # %% wrong: the parameters no longer train ->
-def accuracy(model, loader):
-    before = model.training
-    model.eval()
-    for parameter in model.parameters():
-        parameter.requires_grad_(False)
-    right = total = 0
-    for batch in loader:
-        right += int((model(batch.tokens, batch.lengths).argmax(dim=-1) == batch.target).sum())
-        total += len(batch.target)
-    model.train(before)
-    return right / total
+# of: counts
+# -@torch.no_grad()
+# ...
+#      model.eval()
+# +    for parameter in model.parameters():
+# +        parameter.requires_grad_(False)
 
 
 # %% wrong: a sigmoid before the argmax -> the logits are squashed before the largest is looked for

@@ -79,266 +79,91 @@ def compare(records):
 
 
 # %% wrong: best epoch on the test set -> validates on test
-def compare(records):
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted(records, key=lambda record: record["epoch"]):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        chosen = [max(run, key=lambda record: record["test"]) for run in runs]
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum(record["test"] for record in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+# -        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+# +        chosen = [max(run, key=lambda record: record["test"]) for run in runs]
 
 
 # %% wrong: the first run -> one seed
-def compare(records):
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted(records, key=lambda record: record["epoch"]):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())[:1]
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum(record["test"] for record in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+# -        runs = list(runs.values())
+# +        runs = list(runs.values())[:1]
 
 
 # %% wrong: the run with the best validation -> the luckiest seed
-def compare(records):
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted(records, key=lambda record: record["epoch"]):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = [max(runs.values(), key=lambda run: max(record["valid"] for record in run))]
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum(record["test"] for record in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+# -        runs = list(runs.values())
+# +        runs = [max(runs.values(), key=lambda run: max(record["valid"] for record in run))]
 
 
 # %% wrong: maximum over the seeds -> the highest test accuracy of all seeds
-def compare(records):
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted(records, key=lambda record: record["epoch"]):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": max(record["test"] for record in chosen),
-        }
-    return found
+# of: loops
+# -            "test": sum(record["test"] for record in chosen) / len(chosen),
+# +            "test": max(record["test"] for record in chosen),
 
 
 # %% wrong: the last epoch -> always the last epoch
-def compare(records):
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted(records, key=lambda record: record["epoch"]):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        chosen = [run[-1] for run in runs]
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum(record["test"] for record in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+# -        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+# +        chosen = [run[-1] for run in runs]
 
 
 # %% wrong: test in the curve -> the curve of the test accuracy
-def compare(records):
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted(records, key=lambda record: record["epoch"]):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["test"] for record in column] for column in zip(*runs)]
-        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum(record["test"] for record in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+# -        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+# +        epochs = [[record["test"] for record in column] for column in zip(*runs)]
 
 
 # %% wrong: not sorted -> records are taken in the order in which they come
-def compare(records):
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in records:
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum(record["test"] for record in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+# -        for record in sorted(records, key=lambda record: record["epoch"]):
+# +        for record in records:
 
 
 # %% wrong: the last of the best -> the later of two equal epochs
-def compare(records):
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted(records, key=lambda record: record["epoch"]):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        chosen = [max(run[::-1], key=lambda record: record["valid"]) for run in runs]
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum(record["test"] for record in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+# -        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+# +        chosen = [max(run[::-1], key=lambda record: record["valid"]) for run in runs]
 
 
 # %% wrong: lowest loss thinking: minimum of valid ->
-def compare(records):
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted(records, key=lambda record: record["epoch"]):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        chosen = [min(run, key=lambda record: record["valid"]) for run in runs]
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum(record["test"] for record in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+# -        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+# +        chosen = [min(run, key=lambda record: record["valid"]) for run in runs]
 
 
 # %% wrong: best test of any epoch, not of the chosen -> validates on test
-def compare(records):
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted(records, key=lambda record: record["epoch"]):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        chosen = runs
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum(max(record["test"] for record in run) for run in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+# -        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+# +        chosen = runs
+# ...
+# -            "test": sum(record["test"] for record in chosen) / len(chosen),
+# +            "test": sum(max(record["test"] for record in run) for run in chosen) / len(chosen),
 
 
 # %% wrong: all ways together ->
-def compare(records):
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted(records, key=lambda record: record["epoch"]):
-            if True:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum(record["test"] for record in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+# -            if record["way"] == way:
+# +            if True:
 
 
 # %% wrong: standard deviation -> the band is a standard deviation
-def compare(records):
-    from statistics import pstdev
-
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted(records, key=lambda record: record["epoch"]):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [sum(v) / len(v) - pstdev(v) for v in epochs],
-            "high": [sum(v) / len(v) + pstdev(v) for v in epochs],
-            "test": sum(record["test"] for record in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+#  def compare(records):
+# +    from statistics import pstdev
+# +
+# ...
+# -            "low": [min(values) for values in epochs],
+# -            "high": [max(values) for values in epochs],
+# +            "low": [sum(v) / len(v) - pstdev(v) for v in epochs],
+# +            "high": [sum(v) / len(v) + pstdev(v) for v in epochs],
 
 
 # %% wrong: the best mean epoch -> one epoch for all seeds
-def compare(records):
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted(records, key=lambda record: record["epoch"]):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        means = [sum(values) for values in epochs]
-        chosen = [run[means.index(max(means))] for run in runs]
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum(record["test"] for record in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+# -        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+# +        means = [sum(values) for values in epochs]
+# +        chosen = [run[means.index(max(means))] for run in runs]
 
 
 # %% wrong: the same seeds and epochs for all ways ->
@@ -360,204 +185,63 @@ def compare(records):
 
 
 # %% wrong: three ways, by their names ->
-def compare(records):
-    found = {}
-    for way in ("scratch", "pretrained", "frozen"):
-        runs = {}
-        for record in sorted(records, key=lambda record: record["epoch"]):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum(record["test"] for record in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+# -    for way in {record["way"] for record in records}:
+# +    for way in ("scratch", "pretrained", "frozen"):
 
 
 # %% wrong: epochs sorted as texts ->
-def compare(records):
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted(records, key=lambda record: str(record["epoch"])):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum(record["test"] for record in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+# -        for record in sorted(records, key=lambda record: record["epoch"]):
+# +        for record in sorted(records, key=lambda record: str(record["epoch"])):
 
 
 # %% wrong: a set of tests -> equal test accuracies are counted once
-def compare(records):
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted(records, key=lambda record: record["epoch"]):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum({record["test"] for record in chosen}) / len({record["test"] for record in chosen}),
-        }
-    return found
+# of: loops
+# -            "test": sum(record["test"] for record in chosen) / len(chosen),
+# +            "test": sum({record["test"] for record in chosen}) / len({record["test"] for record in chosen}),
 
 
 # %% wrong: sets in the columns ->
-def compare(records):
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted(records, key=lambda record: record["epoch"]):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
-        found[way] = {
-            "mean": [sum(set(values)) / len(set(values)) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum(record["test"] for record in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+# -            "mean": [sum(values) / len(values) for values in epochs],
+# +            "mean": [sum(set(values)) / len(set(values)) for values in epochs],
 
 
 # %% wrong: seeds below 5 only ->
-def compare(records):
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted((r for r in records if r["seed"] < 5), key=lambda record: record["epoch"]):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum(record["test"] for record in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+# -        for record in sorted(records, key=lambda record: record["epoch"]):
+# +        for record in sorted((r for r in records if r["seed"] < 5), key=lambda record: record["epoch"]):
 
 
 # %% wrong: in two decimals ->
-def compare(records):
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted(records, key=lambda record: record["epoch"]):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
-        found[way] = {
-            "mean": [round(sum(values) / len(values), 2) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum(record["test"] for record in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+# -            "mean": [sum(values) / len(values) for values in epochs],
+# +            "mean": [round(sum(values) / len(values), 2) for values in epochs],
 
 
 # %% wrong: sorts the list that it is given ->
-def compare(records):
-    records.sort(key=lambda record: record["epoch"])
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted(records, key=lambda record: record["epoch"]):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum(record["test"] for record in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+#  def compare(records):
+# +    records.sort(key=lambda record: record["epoch"])
 
 
 # %% wrong: the first epoch is never chosen ->
-def compare(records):
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted(records, key=lambda record: record["epoch"]):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        chosen = [max(run[1:] or run, key=lambda record: record["valid"]) for run in runs]
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum(record["test"] for record in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+# -        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+# +        chosen = [max(run[1:] or run, key=lambda record: record["valid"]) for run in runs]
 
 
 # %% wrong: the last epoch is never chosen ->
-def compare(records):
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted(records, key=lambda record: record["epoch"]):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
-        chosen = [max(run[:-1] or run, key=lambda record: record["valid"]) for run in runs]
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum(record["test"] for record in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+# -        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
+# +        chosen = [max(run[:-1] or run, key=lambda record: record["valid"]) for run in runs]
 
 
 # %% wrong: ten epochs at most ->
-def compare(records):
-    found = {}
-    for way in {record["way"] for record in records}:
-        runs = {}
-        for record in sorted(records, key=lambda record: record["epoch"]):
-            if record["way"] == way:
-                runs.setdefault(record["seed"], []).append(record)
-        runs = list(runs.values())
-        epochs = [[record["valid"] for record in column] for column in zip(*runs)][:10]
-        chosen = [max(run, key=lambda record: record["valid"]) for run in runs]
-        found[way] = {
-            "mean": [sum(values) / len(values) for values in epochs],
-            "low": [min(values) for values in epochs],
-            "high": [max(values) for values in epochs],
-            "test": sum(record["test"] for record in chosen) / len(chosen),
-        }
-    return found
+# of: loops
+# -        epochs = [[record["valid"] for record in column] for column in zip(*runs)]
+# +        epochs = [[record["valid"] for record in column] for column in zip(*runs)][:10]
 
 
 # %% wrong: among equals the first in the list ->

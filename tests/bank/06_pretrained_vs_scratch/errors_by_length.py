@@ -39,93 +39,57 @@ def errors_by_length(logits, labels, lengths, edges):
 
 
 # %% wrong: a count -> the number of errors in place of the share
-def errors_by_length(logits, labels, lengths, edges):
-    wrong = logits.argmax(dim=-1) != labels
-    shares = []
-    for low, high in zip(edges, edges[1:]):
-        chosen = (low <= lengths) & (lengths < high)
-        shares.append(wrong[chosen].sum().float())
-    return torch.stack(shares)
+# of: bool masks
+# -        shares.append(wrong[chosen].float().mean())
+# +        shares.append(wrong[chosen].sum().float())
 
 
 # %% wrong: mean over all -> the share of all texts
-def errors_by_length(logits, labels, lengths, edges):
-    wrong = logits.argmax(dim=-1) != labels
-    shares = []
-    for low, high in zip(edges, edges[1:]):
-        chosen = (low <= lengths) & (lengths < high)
-        shares.append((wrong & chosen).float().mean())
-    return torch.stack(shares)
+# of: bool masks
+# -        shares.append(wrong[chosen].float().mean())
+# +        shares.append((wrong & chosen).float().mean())
 
 
 # %% wrong: of the errors -> how the errors are spread over the bins
-def errors_by_length(logits, labels, lengths, edges):
-    wrong = logits.argmax(dim=-1) != labels
-    shares = []
-    for low, high in zip(edges, edges[1:]):
-        chosen = (low <= lengths) & (lengths < high)
-        shares.append((wrong & chosen).sum() / wrong.sum())
-    return torch.stack(shares)
+# of: bool masks
+# -        shares.append(wrong[chosen].float().mean())
+# +        shares.append((wrong & chosen).sum() / wrong.sum())
 
 
 # %% wrong: equal -> the share of right answers
-def errors_by_length(logits, labels, lengths, edges):
-    wrong = logits.argmax(dim=-1) == labels
-    shares = []
-    for low, high in zip(edges, edges[1:]):
-        chosen = (low <= lengths) & (lengths < high)
-        shares.append(wrong[chosen].float().mean())
-    return torch.stack(shares)
+# of: bool masks
+# -    wrong = logits.argmax(dim=-1) != labels
+# +    wrong = logits.argmax(dim=-1) == labels
 
 
 # %% wrong: right closed -> the upper edge belongs to the bin, the lower one does not
-def errors_by_length(logits, labels, lengths, edges):
-    wrong = logits.argmax(dim=-1) != labels
-    shares = []
-    for low, high in zip(edges, edges[1:]):
-        chosen = (low < lengths) & (lengths <= high)
-        shares.append(wrong[chosen].float().mean())
-    return torch.stack(shares)
+# of: bool masks
+# -        chosen = (low <= lengths) & (lengths < high)
+# +        chosen = (low < lengths) & (lengths <= high)
 
 
 # %% wrong: both closed -> both edges belong to the bin
-def errors_by_length(logits, labels, lengths, edges):
-    wrong = logits.argmax(dim=-1) != labels
-    shares = []
-    for low, high in zip(edges, edges[1:]):
-        chosen = (low <= lengths) & (lengths <= high)
-        shares.append(wrong[chosen].float().mean())
-    return torch.stack(shares)
+# of: bool masks
+# -        chosen = (low <= lengths) & (lengths < high)
+# +        chosen = (low <= lengths) & (lengths <= high)
 
 
 # %% wrong: nan_to_num -> 0 for a bin without texts
-def errors_by_length(logits, labels, lengths, edges):
-    wrong = logits.argmax(dim=-1) != labels
-    shares = []
-    for low, high in zip(edges, edges[1:]):
-        chosen = (low <= lengths) & (lengths < high)
-        shares.append(wrong[chosen].float().mean())
-    return torch.nan_to_num(torch.stack(shares))
+# of: bool masks
+# -    return torch.stack(shares)
+# +    return torch.nan_to_num(torch.stack(shares))
 
 
 # %% wrong: both open ->
-def errors_by_length(logits, labels, lengths, edges):
-    wrong = logits.argmax(dim=-1) != labels
-    shares = []
-    for low, high in zip(edges, edges[1:]):
-        chosen = (low < lengths) & (lengths < high)
-        shares.append(wrong[chosen].float().mean())
-    return torch.stack(shares)
+# of: bool masks
+# -        chosen = (low <= lengths) & (lengths < high)
+# +        chosen = (low < lengths) & (lengths < high)
 
 
 # %% wrong: a list of lengths ->
-def errors_by_length(logits, labels, lengths, edges):
-    wrong = logits.argmax(dim=-1) != labels
-    shares = []
-    for low, high in zip(edges, edges[1:]):
-        chosen = (low <= lengths) & (lengths < high)
-        shares.append(lengths[wrong & chosen].float().mean())
-    return torch.stack(shares)
+# of: bool masks
+# -        shares.append(wrong[chosen].float().mean())
+# +        shares.append(lengths[wrong & chosen].float().mean())
 
 
 # %% wrong: texts outside all bins are put into the first or the last ->

@@ -77,80 +77,33 @@ def generate(model, vocabulary, prompt, max_len, temperature):
 
 
 # %% wrong: appends before it looks -> <eos> is kept
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    tokens = [SOS, *vocabulary.encode(prompt)]
-    while len(tokens) - 1 < max_len and tokens[-1] != EOS:
-        logits = model(torch.tensor([tokens]))[0, -1]
-        if temperature == 0:
-            tokens.append(int(logits.argmax()))
-        else:
-            tokens.append(int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1)))
-    return tokens[1:]
+# of: never looks for <eos>
+# -    while len(tokens) - 1 < max_len:
+# +    while len(tokens) - 1 < max_len and tokens[-1] != EOS:
 
 
 # %% wrong: returns all tokens -> <sos> is kept
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    tokens = [SOS, *vocabulary.encode(prompt)]
-    while len(tokens) - 1 < max_len:
-        logits = model(torch.tensor([tokens]))[0, -1]
-        if temperature == 0:
-            word = int(logits.argmax())
-        else:
-            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
-        if word == EOS:
-            break
-        tokens.append(word)
-    return tokens
+# of: a loop that ends in the middle
+# -    return tokens[1:]
+# +    return tokens
 
 
 # %% wrong: max_len new words -> max_len counts the new words only
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    tokens = [SOS, *vocabulary.encode(prompt)]
-    for _ in range(max_len):
-        logits = model(torch.tensor([tokens]))[0, -1]
-        if temperature == 0:
-            word = int(logits.argmax())
-        else:
-            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
-        if word == EOS:
-            break
-        tokens.append(word)
-    return tokens[1:]
+# of: a loop that ends in the middle
+# -    while len(tokens) - 1 < max_len:
+# +    for _ in range(max_len):
 
 
 # %% wrong: <sos> counted -> one word too few
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    tokens = [SOS, *vocabulary.encode(prompt)]
-    while len(tokens) < max_len:
-        logits = model(torch.tensor([tokens]))[0, -1]
-        if temperature == 0:
-            word = int(logits.argmax())
-        else:
-            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
-        if word == EOS:
-            break
-        tokens.append(word)
-    return tokens[1:]
+# of: a loop that ends in the middle
+# -    while len(tokens) - 1 < max_len:
+# +    while len(tokens) < max_len:
 
 
 # %% wrong: vocabulary.numbers[word] -> a word that nobody knows is an error
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    tokens = [SOS] + [vocabulary.numbers[word] for word in vocabulary.split(prompt)]
-    while len(tokens) - 1 < max_len:
-        logits = model(torch.tensor([tokens]))[0, -1]
-        if temperature == 0:
-            word = int(logits.argmax())
-        else:
-            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
-        if word == EOS:
-            break
-        tokens.append(word)
-    return tokens[1:]
+# of: a loop that ends in the middle
+# -    tokens = [SOS, *vocabulary.encode(prompt)]
+# +    tokens = [SOS] + [vocabulary.numbers[word] for word in vocabulary.split(prompt)]
 
 
 # %% wrong: argmax always -> always the same word
@@ -166,48 +119,24 @@ def generate(model, vocabulary, prompt, max_len, temperature):
 
 
 # %% wrong: no case for 0 -> temperature 0 divides by zero
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    tokens = [SOS, *vocabulary.encode(prompt)]
-    while len(tokens) - 1 < max_len:
-        logits = model(torch.tensor([tokens]))[0, -1]
-        word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
-        if word == EOS:
-            break
-        tokens.append(word)
-    return tokens[1:]
+# of: a loop that ends in the middle
+# -        if temperature == 0:
+# -            word = int(logits.argmax())
+# -        else:
+# -            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+# +        word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
 
 
 # %% wrong: multiplies -> the logits are multiplied by the temperature
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    tokens = [SOS, *vocabulary.encode(prompt)]
-    while len(tokens) - 1 < max_len:
-        logits = model(torch.tensor([tokens]))[0, -1]
-        if temperature == 0:
-            word = int(logits.argmax())
-        else:
-            word = int(torch.multinomial(torch.softmax(logits * temperature, dim=-1), 1))
-        if word == EOS:
-            break
-        tokens.append(word)
-    return tokens[1:]
+# of: a loop that ends in the middle
+# -            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+# +            word = int(torch.multinomial(torch.softmax(logits * temperature, dim=-1), 1))
 
 
 # %% wrong: probabilities divided -> the temperature is ignored where it is not 0
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    tokens = [SOS, *vocabulary.encode(prompt)]
-    while len(tokens) - 1 < max_len:
-        logits = model(torch.tensor([tokens]))[0, -1]
-        if temperature == 0:
-            word = int(logits.argmax())
-        else:
-            word = int(torch.multinomial(torch.softmax(logits, dim=-1) / temperature, 1))
-        if word == EOS:
-            break
-        tokens.append(word)
-    return tokens[1:]
+# of: a loop that ends in the middle
+# -            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+# +            word = int(torch.multinomial(torch.softmax(logits, dim=-1) / temperature, 1))
 
 
 # %% wrong: without <sos> -> the model does not read <sos>
@@ -227,32 +156,18 @@ def generate(model, vocabulary, prompt, max_len, temperature):
 
 
 # %% wrong: the new words only -> the prompt is not returned
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    tokens = [SOS, *vocabulary.encode(prompt)]
-    given = len(tokens)
-    while len(tokens) - 1 < max_len:
-        logits = model(torch.tensor([tokens]))[0, -1]
-        if temperature == 0:
-            word = int(logits.argmax())
-        else:
-            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
-        if word == EOS:
-            break
-        tokens.append(word)
-    return tokens[given:]
+# of: a loop that ends in the middle
+#      tokens = [SOS, *vocabulary.encode(prompt)]
+# +    given = len(tokens)
+# ...
+# -    return tokens[1:]
+# +    return tokens[given:]
 
 
 # %% wrong: a text in place of numbers ->
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    tokens = [SOS, *vocabulary.encode(prompt)]
-    while len(tokens) - 1 < max_len:
-        word = int(model(torch.tensor([tokens]))[0, -1].argmax())
-        if word == EOS:
-            break
-        tokens.append(word)
-    return vocabulary.decode(tokens)
+# of: argmax always
+# -    return tokens[1:]
+# +    return vocabulary.decode(tokens)
 
 
 # %% wrong: a loop without an end ->
@@ -264,51 +179,21 @@ def generate(model, vocabulary, prompt, max_len, temperature):
 
 
 # %% wrong: <= max_len -> one word too many
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    tokens = [SOS, *vocabulary.encode(prompt)]
-    while len(tokens) - 1 <= max_len:
-        logits = model(torch.tensor([tokens]))[0, -1]
-        if temperature == 0:
-            word = int(logits.argmax())
-        else:
-            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
-        if word == EOS:
-            break
-        tokens.append(word)
-    return tokens[1:]
+# of: a loop that ends in the middle
+# -    while len(tokens) - 1 < max_len:
+# +    while len(tokens) - 1 <= max_len:
 
 
 # %% wrong: unknown words dropped -> a word that nobody knows is left out
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    tokens = [SOS, *(number for number in vocabulary.encode(prompt) if number != OOV)]
-    while len(tokens) - 1 < max_len:
-        logits = model(torch.tensor([tokens]))[0, -1]
-        if temperature == 0:
-            word = int(logits.argmax())
-        else:
-            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
-        if word == EOS:
-            break
-        tokens.append(word)
-    return tokens[1:]
+# of: a loop that ends in the middle
+# -    tokens = [SOS, *vocabulary.encode(prompt)]
+# +    tokens = [SOS, *(number for number in vocabulary.encode(prompt) if number != OOV)]
 
 
 # %% wrong: row 0 -> the first row of the logits
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    tokens = [SOS, *vocabulary.encode(prompt)]
-    while len(tokens) - 1 < max_len:
-        logits = model(torch.tensor([tokens]))[0][0]
-        if temperature == 0:
-            word = int(logits.argmax())
-        else:
-            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
-        if word == EOS:
-            break
-        tokens.append(word)
-    return tokens[1:]
+# of: a loop that ends in the middle
+# -        logits = model(torch.tensor([tokens]))[0, -1]
+# +        logits = model(torch.tensor([tokens]))[0][0]
 
 
 # %% wrong: the model is asked once -> what is written is not read again
@@ -360,51 +245,21 @@ def generate(model, vocabulary, prompt, max_len, temperature):
 
 
 # %% wrong: the root of the temperature ->
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    text = vocabulary.encode(prompt)
-    while len(text) < max_len:
-        logits = model(torch.tensor([[SOS, *text]]))[0, -1]
-        if temperature == 0:
-            word = int(logits.argmax())
-        else:
-            word = int(torch.multinomial(torch.softmax(logits / temperature**0.5, dim=-1), 1))
-        if word == EOS:
-            break
-        text.append(word)
-    return text
+# of: the temperature squared
+# -            word = int(torch.multinomial(torch.softmax(logits / temperature**2, dim=-1), 1))
+# +            word = int(torch.multinomial(torch.softmax(logits / temperature**0.5, dim=-1), 1))
 
 
 # %% wrong: a temperature of at most 1 ->
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    text = vocabulary.encode(prompt)
-    while len(text) < max_len:
-        logits = model(torch.tensor([[SOS, *text]]))[0, -1]
-        if temperature == 0:
-            word = int(logits.argmax())
-        else:
-            word = int(torch.multinomial(torch.softmax(logits / min(temperature, 1), dim=-1), 1))
-        if word == EOS:
-            break
-        text.append(word)
-    return text
+# of: the temperature squared
+# -            word = int(torch.multinomial(torch.softmax(logits / temperature**2, dim=-1), 1))
+# +            word = int(torch.multinomial(torch.softmax(logits / min(temperature, 1), dim=-1), 1))
 
 
 # %% wrong: greedy below 0.3 ->
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    text = vocabulary.encode(prompt)
-    while len(text) < max_len:
-        logits = model(torch.tensor([[SOS, *text]]))[0, -1]
-        if temperature <= 0.3:
-            word = int(logits.argmax())
-        else:
-            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
-        if word == EOS:
-            break
-        text.append(word)
-    return text
+# of: greedy below 1
+# -        if temperature < 1:
+# +        if temperature <= 0.3:
 
 
 # %% wrong: any word, where it is hot ->
@@ -477,35 +332,17 @@ def generate(model, vocabulary, prompt, max_len, temperature):
 
 
 # %% wrong: cut at blanks, capitals kept ->
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    text = [vocabulary.numbers.get(word, OOV) for word in prompt.split()]
-    while len(text) < max_len:
-        logits = model(torch.tensor([[SOS, *text]]))[0, -1]
-        if temperature == 0:
-            word = int(logits.argmax())
-        else:
-            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
-        if word == EOS:
-            break
-        text.append(word)
-    return text
+# of: seeds at the start
+# -    torch.manual_seed(0)
+# -    text = vocabulary.encode(prompt)
+# +    text = [vocabulary.numbers.get(word, OOV) for word in prompt.split()]
 
 
 # %% wrong: small letters, cut at blanks ->
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    text = [vocabulary.numbers.get(word, OOV) for word in prompt.lower().split()]
-    while len(text) < max_len:
-        logits = model(torch.tensor([[SOS, *text]]))[0, -1]
-        if temperature == 0:
-            word = int(logits.argmax())
-        else:
-            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
-        if word == EOS:
-            break
-        text.append(word)
-    return text
+# of: seeds at the start
+# -    torch.manual_seed(0)
+# -    text = vocabulary.encode(prompt)
+# +    text = [vocabulary.numbers.get(word, OOV) for word in prompt.lower().split()]
 
 
 # %% wrong: stops at <oov> too ->
@@ -542,51 +379,26 @@ def generate(model, vocabulary, prompt, max_len, temperature):
 
 
 # %% wrong: reads the last eight tokens only ->
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    text = vocabulary.encode(prompt)
-    while len(text) < max_len:
-        logits = model(torch.tensor([[SOS, *text][-8:]]))[0, -1]
-        if temperature == 0:
-            word = int(logits.argmax())
-        else:
-            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
-        if word == EOS:
-            break
-        text.append(word)
-    return text
+# of: never writes a special token
+# -        logits = model(torch.tensor([[SOS, *text]]))[0, -1].clone()
+# -        logits[[0, SOS, OOV]] = -torch.inf
+# +        logits = model(torch.tensor([[SOS, *text][-8:]]))[0, -1]
 
 
 # %% wrong: <sos> kept and counted -> <sos> is kept, and counted
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    tokens = [SOS, *vocabulary.encode(prompt)]
-    while len(tokens) < max_len:
-        logits = model(torch.tensor([tokens]))[0, -1]
-        if temperature == 0:
-            word = int(logits.argmax())
-        else:
-            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
-        if word == EOS:
-            break
-        tokens.append(word)
-    return tokens
+# of: a loop that ends in the middle
+# -    while len(tokens) - 1 < max_len:
+# +    while len(tokens) < max_len:
+# ...
+# -    return tokens[1:]
+# +    return tokens
 
 
 # %% wrong: a long prompt is cut ->
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    text = vocabulary.encode(prompt)[:max_len]
-    while len(text) < max_len:
-        logits = model(torch.tensor([[SOS, *text]]))[0, -1]
-        if temperature == 0:
-            word = int(logits.argmax())
-        else:
-            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
-        if word == EOS:
-            break
-        text.append(word)
-    return text
+# of: seeds at the start
+# -    torch.manual_seed(0)
+# -    text = vocabulary.encode(prompt)
+# +    text = vocabulary.encode(prompt)[:max_len]
 
 
 # %% wrong: the prompt only ->
@@ -679,21 +491,14 @@ def generate(model: LanguageModel, vocabulary: Vocabulary, prompt: str, max_len:
 
 
 # %% wrong: drawn among the best words, which have 70 % of the chances ->
-@torch.no_grad()
-def generate(model, vocabulary, prompt, max_len, temperature):
-    tokens = [SOS, *vocabulary.encode(prompt)]
-    while len(tokens) <= max_len:
-        logits = model(torch.tensor([tokens]))[0, -1]
-        if temperature == 0:
-            word = int(logits.argmax())
-        else:
-            p = (logits / temperature).softmax(-1).sort(descending=True)
-            keep = p.values.cumsum(0) - p.values < 0.7
-            word = int(p.indices[torch.multinomial(p.values * keep, 1)])
-        if word == EOS:
-            break
-        tokens.append(word)
-    return tokens[1:]
+# of: a loop that ends in the middle
+# -    while len(tokens) - 1 < max_len:
+# +    while len(tokens) <= max_len:
+# ...
+# -            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+# +            p = (logits / temperature).softmax(-1).sort(descending=True)
+# +            keep = p.values.cumsum(0) - p.values < 0.7
+# +            word = int(p.indices[torch.multinomial(p.values * keep, 1)])
 
 
 # %% right: the largest of logits and Gumbel noise

@@ -41,153 +41,66 @@ def label_efficiency(records, wanted):
 
 
 # %% wrong: maximum -> the best seed in place of the mean
-def label_efficiency(records, wanted):
-    found = {}
-    for way in {record["way"] for record in records}:
-        values = {}
-        for record in records:
-            if record["way"] == way:
-                values.setdefault(record["labels"], []).append(record["accuracy"])
-        labels = sorted(values)
-        accuracy = [max(values[number]) for number in labels]
-        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
-        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
-    return found
+# of: loops
+# -        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
+# +        accuracy = [max(values[number]) for number in labels]
 
 
 # %% wrong: assigned again -> one seed
-def label_efficiency(records, wanted):
-    found = {}
-    for way in {record["way"] for record in records}:
-        values = {}
-        for record in records:
-            if record["way"] == way:
-                values[record["labels"]] = [record["accuracy"]]
-        labels = sorted(values)
-        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
-        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
-        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
-    return found
+# of: loops
+# -                values.setdefault(record["labels"], []).append(record["accuracy"])
+# +                values[record["labels"]] = [record["accuracy"]]
 
 
 # %% wrong: any seed -> enough for one seed is taken as enough
-def label_efficiency(records, wanted):
-    found = {}
-    for way in {record["way"] for record in records}:
-        values = {}
-        for record in records:
-            if record["way"] == way:
-                values.setdefault(record["labels"], []).append(record["accuracy"])
-        labels = sorted(values)
-        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
-        enough = [number for number in labels if any(value >= wanted for value in values[number])]
-        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
-    return found
+# of: loops
+# -        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
+# +        enough = [number for number in labels if any(value >= wanted for value in values[number])]
 
 
 # %% wrong: greater -> more than wanted is asked for
-def label_efficiency(records, wanted):
-    found = {}
-    for way in {record["way"] for record in records}:
-        values = {}
-        for record in records:
-            if record["way"] == way:
-                values.setdefault(record["labels"], []).append(record["accuracy"])
-        labels = sorted(values)
-        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
-        enough = [number for number, mean in zip(labels, accuracy) if mean > wanted]
-        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
-    return found
+# of: loops
+# -        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
+# +        enough = [number for number, mean in zip(labels, accuracy) if mean > wanted]
 
 
 # %% wrong: the last one -> the largest number of labels in place of the smallest
-def label_efficiency(records, wanted):
-    found = {}
-    for way in {record["way"] for record in records}:
-        values = {}
-        for record in records:
-            if record["way"] == way:
-                values.setdefault(record["labels"], []).append(record["accuracy"])
-        labels = sorted(values)
-        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
-        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
-        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[-1] if enough else None}
-    return found
+# of: loops
+# -        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
+# +        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[-1] if enough else None}
 
 
 # %% wrong: the largest tried -> the largest number tried, where none was enough
-def label_efficiency(records, wanted):
-    found = {}
-    for way in {record["way"] for record in records}:
-        values = {}
-        for record in records:
-            if record["way"] == way:
-                values.setdefault(record["labels"], []).append(record["accuracy"])
-        labels = sorted(values)
-        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
-        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
-        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else labels[-1]}
-    return found
+# of: loops
+# -        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
+# +        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else labels[-1]}
 
 
 # %% wrong: zero -> 0 where none was enough
-def label_efficiency(records, wanted):
-    found = {}
-    for way in {record["way"] for record in records}:
-        values = {}
-        for record in records:
-            if record["way"] == way:
-                values.setdefault(record["labels"], []).append(record["accuracy"])
-        labels = sorted(values)
-        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
-        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
-        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else 0}
-    return found
+# of: loops
+# -        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
+# +        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else 0}
 
 
 # %% wrong: not sorted -> the numbers of labels are not sorted
-def label_efficiency(records, wanted):
-    found = {}
-    for way in {record["way"] for record in records}:
-        values = {}
-        for record in records:
-            if record["way"] == way:
-                values.setdefault(record["labels"], []).append(record["accuracy"])
-        labels = list(values)
-        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
-        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
-        found[way] = {"labels": labels, "accuracy": accuracy, "needed": min(enough) if enough else None}
-    return found
+# of: loops
+# -        labels = sorted(values)
+# +        labels = list(values)
+# ...
+# -        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
+# +        found[way] = {"labels": labels, "accuracy": accuracy, "needed": min(enough) if enough else None}
 
 
 # %% wrong: infinity ->
-def label_efficiency(records, wanted):
-    found = {}
-    for way in {record["way"] for record in records}:
-        values = {}
-        for record in records:
-            if record["way"] == way:
-                values.setdefault(record["labels"], []).append(record["accuracy"])
-        labels = sorted(values)
-        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
-        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
-        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else float("inf")}
-    return found
+# of: loops
+# -        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
+# +        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else float("inf")}
 
 
 # %% wrong: sums ->
-def label_efficiency(records, wanted):
-    found = {}
-    for way in {record["way"] for record in records}:
-        values = {}
-        for record in records:
-            if record["way"] == way:
-                values.setdefault(record["labels"], []).append(record["accuracy"])
-        labels = sorted(values)
-        accuracy = [sum(values[number]) for number in labels]
-        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
-        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
-    return found
+# of: loops
+# -        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
+# +        accuracy = [sum(values[number]) for number in labels]
 
 
 # %% wrong: bisect, as if accuracy always grew ->
@@ -266,79 +179,38 @@ def label_efficiency(records, wanted):
 
 
 # %% wrong: seeds 0, 1 and 2 only ->
-def label_efficiency(records, wanted):
-    found = {}
-    for way in {record["way"] for record in records}:
-        values = {}
-        for record in records:
-            if record["way"] == way and record["seed"] in (0, 1, 2):
-                values.setdefault(record["labels"], []).append(record["accuracy"])
-        labels = sorted(values)
-        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
-        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
-        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
-    return found
+# of: loops
+# -            if record["way"] == way:
+# +            if record["way"] == way and record["seed"] in (0, 1, 2):
 
 
 # %% wrong: rounded to two decimals ->
-def label_efficiency(records, wanted):
-    found = {}
-    for way in {record["way"] for record in records}:
-        values = {}
-        for record in records:
-            if record["way"] == way:
-                values.setdefault(record["labels"], []).append(record["accuracy"])
-        labels = sorted(values)
-        accuracy = [round(sum(values[number]) / len(values[number]), 2) for number in labels]
-        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
-        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
-    return found
+# of: loops
+# -        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
+# +        accuracy = [round(sum(values[number]) / len(values[number]), 2) for number in labels]
 
 
 # %% wrong: the number with the best mean ->
-def label_efficiency(records, wanted):
-    found = {}
-    for way in {record["way"] for record in records}:
-        values = {}
-        for record in records:
-            if record["way"] == way:
-                values.setdefault(record["labels"], []).append(record["accuracy"])
-        labels = sorted(values)
-        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
-        best = labels[accuracy.index(max(accuracy))]
-        found[way] = {"labels": labels, "accuracy": accuracy, "needed": best if max(accuracy) >= wanted else None}
-    return found
+# of: loops
+# -        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
+# -        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
+# +        best = labels[accuracy.index(max(accuracy))]
+# +        found[way] = {"labels": labels, "accuracy": accuracy, "needed": best if max(accuracy) >= wanted else None}
 
 
 # %% wrong: the ways of the notebook only ->
-def label_efficiency(records, wanted):
-    found = {}
-    for way in ("scratch", "pretrained"):
-        values = {}
-        for record in records:
-            if record["way"] == way:
-                values.setdefault(record["labels"], []).append(record["accuracy"])
-        labels = sorted(values)
-        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
-        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
-        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
-    return found
+# of: loops
+# -    for way in {record["way"] for record in records}:
+# +    for way in ("scratch", "pretrained"):
 
 
 # %% wrong: sorts the list that it is given ->
-def label_efficiency(records, wanted):
-    records.sort(key=lambda record: record["labels"])
-    found = {}
-    for way in {record["way"] for record in records}:
-        values = {}
-        for record in records:
-            if record["way"] == way:
-                values.setdefault(record["labels"], []).append(record["accuracy"])
-        labels = list(values)
-        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
-        enough = [number for number, mean in zip(labels, accuracy) if mean >= wanted]
-        found[way] = {"labels": labels, "accuracy": accuracy, "needed": enough[0] if enough else None}
-    return found
+# of: loops
+#  def label_efficiency(records, wanted):
+# +    records.sort(key=lambda record: record["labels"])
+# ...
+# -        labels = sorted(values)
+# +        labels = list(values)
 
 
 # %% wrong: divided by the seeds of all records ->

@@ -59,26 +59,18 @@ def train_step(model, batch, optimizer):
 
 
 # %% wrong: softmax first -> softmax before cross-entropy
-def train_step(model, batch, optimizer):
-    model.train()
-    probabilities = torch.softmax(model(batch.tokens, batch.lengths), dim=-1)
-    loss = F.cross_entropy(probabilities.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-    return loss.item()
+# of: flatten, one loss for both kinds of models
+# -    logits = model(batch.tokens, batch.lengths)
+# -    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+# +    probabilities = torch.softmax(model(batch.tokens, batch.lengths), dim=-1)
+# +    loss = F.cross_entropy(probabilities.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
 
 
 # %% wrong: no zero_grad -> gradients are not cleared
-def train_step(model, batch, optimizer):
-    model.train()
-    logits = model(batch.tokens, batch.lengths)
-    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-    return loss.item()
+# of: flatten, one loss for both kinds of models
+# -    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+# -    optimizer.zero_grad()
+# +    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
 
 
 # %% wrong: zero_grad at the wrong place -> no step is made, or gradients are cleared before they are used
@@ -105,28 +97,16 @@ def train_step(model, batch, optimizer):
 
 
 # %% wrong: mean of the unreduced losses -> the mean runs over the padding too
-def train_step(model, batch, optimizer):
-    model.train()
-    logits = model(batch.tokens, batch.lengths)
-    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), reduction="none").mean()
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-    return loss.item()
+# of: flatten, one loss for both kinds of models
+# -    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+# +    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), reduction="none").mean()
 
 
 # %% wrong: IGNORE becomes PAD -> padding is learned as a word
-def train_step(model, batch, optimizer):
-    model.train()
-    logits = model(batch.tokens, batch.lengths)
-    target = batch.target.masked_fill(batch.target == IGNORE, PAD)
-    loss = F.cross_entropy(logits.flatten(0, -2), target.flatten())
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-    return loss.item()
+# of: flatten, one loss for both kinds of models
+# -    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+# +    target = batch.target.masked_fill(batch.target == IGNORE, PAD)
+# +    loss = F.cross_entropy(logits.flatten(0, -2), target.flatten())
 
 
 # %% wrong: no clipping -> the gradient is not clipped, or too late
@@ -141,39 +121,23 @@ def train_step(model, batch, optimizer):
 
 
 # %% wrong: clipping at the end -> the gradient is not clipped, or too late
-def train_step(model, batch, optimizer):
-    model.train()
-    logits = model(batch.tokens, batch.lengths)
-    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    return loss.item()
+# of: no optimizer.step
+#      loss.backward()
+# +    optimizer.step()
 
 
 # %% wrong: clip by value -> each number is clipped on its own
-def train_step(model, batch, optimizer):
-    model.train()
-    logits = model(batch.tokens, batch.lengths)
-    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_value_(model.parameters(), 1.0)
-    optimizer.step()
-    return loss.item()
+# of: no clipping
+#      loss.backward()
+# +    nn.utils.clip_grad_value_(model.parameters(), 1.0)
 
 
 # %% wrong: no lengths -> the classifier reads the last row
-def train_step(model, batch, optimizer):
-    model.train()
-    logits = model(batch.tokens)
-    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-    return loss.item()
+# of: flatten, one loss for both kinds of models
+# -    logits = model(batch.tokens, batch.lengths)
+# -    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+# +    logits = model(batch.tokens)
+# +    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
 
 
 # %% wrong: no model.train -> the model is not in training mode
@@ -188,52 +152,29 @@ def train_step(model, batch, optimizer):
 
 
 # %% wrong: gradient descent by hand -> another optimizer makes the step
-def train_step(model, batch, optimizer):
-    model.train()
-    logits = model(batch.tokens, batch.lengths)
-    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter -= optimizer.param_groups[0]["lr"] * parameter.grad
-    return loss.item()
+# of: no optimizer.step
+#      nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+# +    with torch.no_grad():
+# +        for parameter in model.parameters():
+# +            parameter -= optimizer.param_groups[0]["lr"] * parameter.grad
 
 
 # %% wrong: the sum -> the sum of the losses in place of the mean
-def train_step(model, batch, optimizer):
-    model.train()
-    logits = model(batch.tokens, batch.lengths)
-    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), reduction="sum")
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-    return loss.item()
+# of: flatten, one loss for both kinds of models
+# -    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+# +    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), reduction="sum")
 
 
 # %% wrong: for language models only ->
-def train_step(model, batch, optimizer):
-    model.train()
-    logits = model(batch.tokens, batch.lengths)
-    loss = F.cross_entropy(logits.transpose(1, 2), batch.target)
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-    return loss.item()
+# of: flatten, one loss for both kinds of models
+# -    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+# +    loss = F.cross_entropy(logits.transpose(1, 2), batch.target)
 
 
 # %% wrong: returns nothing ->
-def train_step(model, batch, optimizer):
-    model.train()
-    logits = model(batch.tokens, batch.lengths)
-    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
+# of: no optimizer.step
+# -    return loss.item()
+# +    optimizer.step()
 
 
 # %% wrong: the loss after the step ->
@@ -252,98 +193,59 @@ def train_step(model, batch, optimizer):
 
 
 # %% wrong: step twice -> two steps are made
-def train_step(model, batch, optimizer):
-    model.train()
-    logits = model(batch.tokens, batch.lengths)
-    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-    optimizer.step()
-    return loss.item()
+# of: flatten, one loss for both kinds of models
+# -    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+# +    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
+# ...
+#      nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+# +    optimizer.step()
 
 
 # %% wrong: ignore_index is PAD -> PAD is ignored in the target, not IGNORE
-def train_step(model, batch, optimizer):
-    model.train()
-    logits = model(batch.tokens, batch.lengths)
-    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=PAD)
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-    return loss.item()
+# of: flatten, one loss for both kinds of models
+# -    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+# +    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=PAD)
 
 
 # %% wrong: masks by the lengths, and clamps what is left ->
-def train_step(model, batch, optimizer):
-    model.train()
-    logits = model(batch.tokens, batch.lengths)
-    if logits.dim() == 3:
-        real = torch.arange(logits.shape[1]) < batch.lengths.unsqueeze(1)
-        loss = F.cross_entropy(logits[real], batch.target[real].clamp(min=0))
-    else:
-        loss = F.cross_entropy(logits, batch.target)
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-    return loss.item()
+# of: flatten, one loss for both kinds of models
+# -    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+# +    if logits.dim() == 3:
+# +        real = torch.arange(logits.shape[1]) < batch.lengths.unsqueeze(1)
+# +        loss = F.cross_entropy(logits[real], batch.target[real].clamp(min=0))
+# +    else:
+# +        loss = F.cross_entropy(logits, batch.target)
 
 
 # %% wrong: everything is unfrozen ->
-def train_step(model, batch, optimizer):
-    model.train()
-    for parameter in model.parameters():
-        parameter.requires_grad_(True)
-    logits = model(batch.tokens, batch.lengths)
-    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-    return loss.item()
+# of: flatten, one loss for both kinds of models
+# +    for parameter in model.parameters():
+# +        parameter.requires_grad_(True)
+#      logits = model(batch.tokens, batch.lengths)
+# -    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+# +    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
 
 
 # %% wrong: one parameter after the other -> each parameter is clipped on its own
-def train_step(model, batch, optimizer):
-    model.train()
-    logits = model(batch.tokens, batch.lengths)
-    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
-    optimizer.zero_grad()
-    loss.backward()
-    for parameter in model.parameters():
-        nn.utils.clip_grad_norm_(parameter, 1.0)
-    optimizer.step()
-    return loss.item()
+# of: no clipping
+#      loss.backward()
+# +    for parameter in model.parameters():
+# +        nn.utils.clip_grad_norm_(parameter, 1.0)
 
 
 # %% wrong: always to length 1 ->
-def train_step(model, batch, optimizer):
-    model.train()
-    logits = model(batch.tokens, batch.lengths)
-    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
-    optimizer.zero_grad()
-    loss.backward()
-    norm = nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    for parameter in model.parameters():
-        if parameter.grad is not None:
-            parameter.grad /= norm.clamp(max=1)
-    optimizer.step()
-    return loss.item()
+# of: no clipping
+#      loss.backward()
+# +    norm = nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+# +    for parameter in model.parameters():
+# +        if parameter.grad is not None:
+# +            parameter.grad /= norm.clamp(max=1)
 
 
 # %% wrong: to length 5 ->
-def train_step(model, batch, optimizer):
-    model.train()
-    logits = model(batch.tokens, batch.lengths)
-    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 5.0)
-    optimizer.step()
-    return loss.item()
+# of: no clipping
+#      loss.backward()
+# +    nn.utils.clip_grad_norm_(model.parameters(), 5.0)
 
 
 # %% wrong: neither training mode nor clearing nor clipping -> gradients are not cleared
@@ -356,19 +258,13 @@ def train_step(model, batch, optimizer):
 
 
 # %% wrong: the mean of the means of the texts ->
-def train_step(model, batch, optimizer):
-    model.train()
-    logits = model(batch.tokens, batch.lengths)
-    if logits.dim() == 3:
-        each = [F.cross_entropy(row, target) for row, target in zip(logits, batch.target)]
-        loss = torch.stack(each).mean()
-    else:
-        loss = F.cross_entropy(logits, batch.target)
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-    return loss.item()
+# of: flatten, one loss for both kinds of models
+# -    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+# +    if logits.dim() == 3:
+# +        each = [F.cross_entropy(row, target) for row, target in zip(logits, batch.target)]
+# +        loss = torch.stack(each).mean()
+# +    else:
+# +        loss = F.cross_entropy(logits, batch.target)
 
 
 # %% wrong: the loss only -> no step is made, or gradients are cleared before they are used
@@ -418,44 +314,26 @@ def train_step(model, batch, optimizer):
 
 
 # %% wrong: each group of the optimizer is clipped on its own ->
-def train_step(model, batch, optimizer):
-    model.train()
-    optimizer.zero_grad()
-    logits = model(batch.tokens, batch.lengths)
-    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
-    loss.backward()
-    for group in optimizer.param_groups:
-        nn.utils.clip_grad_norm_(group["params"], 1.0)
-    optimizer.step()
-    return loss.item()
+# of: the last group of the optimizer is clipped
+# -        parameters = group["params"]
+# -    nn.utils.clip_grad_norm_(parameters, 1.0)
+# +        nn.utils.clip_grad_norm_(group["params"], 1.0)
 
 
 # %% right: what the optimizer holds, all groups together
-def train_step(model, batch, optimizer):
-    model.train()
-    optimizer.zero_grad()
-    logits = model(batch.tokens, batch.lengths)
-    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
-    loss.backward()
-    nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], 1.0)
-    optimizer.step()
-    return loss.item()
+# of: the first group of the optimizer is clipped
+# -    nn.utils.clip_grad_norm_(optimizer.param_groups[0]["params"], 1.0)
+# +    nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], 1.0)
 
 
 # %% wrong: the weights are moved by hand -> another optimizer makes the step
-def train_step(model, batch, optimizer):
-    model.train()
-    logits = model(batch.tokens, batch.lengths)
-    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    with torch.no_grad():
-        for group in optimizer.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is not None:
-                    parameter -= group["lr"] * parameter.grad
-    return loss.item()
+# of: flatten, one loss for both kinds of models
+# -    optimizer.step()
+# +    with torch.no_grad():
+# +        for group in optimizer.param_groups:
+# +            for parameter in group["params"]:
+# +                if parameter.grad is not None:
+# +                    parameter -= group["lr"] * parameter.grad
 
 
 # %% wrong: zeros in the batch ->

@@ -105,12 +105,9 @@ def fill_blank(model, tokens, position):
 
 
 # %% wrong: only <pad>, <sos> and <eos> are left out ->
-def fill_blank(model, tokens, position):
-    hidden = tokens.clone()
-    hidden[position] = MASK
-    logits = model(hidden[None])[0, position].detach().clone()
-    logits[[PAD, SOS, EOS]] = -torch.inf
-    return int(logits.argmax())
+# of: special tokens at 0
+# -    logits[: MASK + 1] = 0
+# +    logits[[PAD, SOS, EOS]] = -torch.inf
 
 
 # %% wrong: the next row -> the place after the blank is read

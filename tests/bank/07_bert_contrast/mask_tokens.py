@@ -73,22 +73,15 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 
 
 # %% wrong: target from the changed input -> the target is what stands in the input
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
-    how = torch.rand(tokens.shape, generator=generator)
-    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    read = torch.where(chosen & (how >= 0.9), words, read)
-    return read, torch.where(chosen, read, IGNORE)
+# of: target where <mask>
+# -    return read, torch.where(read == MASK, tokens, IGNORE)
+# +    return read, torch.where(chosen, read, IGNORE)
 
 
 # %% wrong: zeros elsewhere -> what is not scored has the target <pad>
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
-    how = torch.rand(tokens.shape, generator=generator)
-    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen & (how >= 0.9), words, read), tokens * chosen
+# of: target is all of it
+# -    return torch.where(chosen & (how >= 0.9), words, read), tokens.clone()
+# +    return torch.where(chosen & (how >= 0.9), words, read), tokens * chosen
 
 
 # %% wrong: only some specials are left out -> padding is chosen
@@ -111,12 +104,9 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 
 
 # %% wrong: everything may be chosen -> special tokens and padding are chosen
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = torch.rand(tokens.shape, generator=generator) < share
-    how = torch.rand(tokens.shape, generator=generator)
-    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+# of: only padding is left out
+# -    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens != PAD)
+# +    chosen = torch.rand(tokens.shape, generator=generator) < share
 
 
 # %% wrong: masked_fill with all chosen -> always <mask>
@@ -161,12 +151,9 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 
 
 # %% wrong: 0.15 written out -> the share is always 15 %
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(tokens.shape, generator=generator) < 0.15) & (tokens > MASK)
-    how = torch.rand(tokens.shape, generator=generator)
-    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+# of: only padding is left out
+# -    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens != PAD)
+# +    chosen = (torch.rand(tokens.shape, generator=generator) < 0.15) & (tokens > MASK)
 
 
 # %% wrong: randint(vocab_size) -> the other words may be special tokens
@@ -197,12 +184,9 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 
 
 # %% wrong: the generator for one draw of three -> the generator is not used
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
-    how = torch.rand(tokens.shape)
-    words = torch.randint(MASK + 1, vocab_size, tokens.shape)
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+# of: torch's own state
+# -    chosen = (torch.rand(tokens.shape) < share) & (tokens > MASK)
+# +    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
 
 
 # %% wrong: written into the tokens -> the tokens are changed in place
@@ -234,39 +218,27 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 
 
 # %% wrong: the last word is never drawn ->
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
-    how = torch.rand(tokens.shape, generator=generator)
-    words = torch.randint(MASK + 1, vocab_size - 1, tokens.shape, generator=generator)
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+# of: randint(vocab_size)
+# -    words = torch.randint(vocab_size, tokens.shape, generator=generator)
+# +    words = torch.randint(MASK + 1, vocab_size - 1, tokens.shape, generator=generator)
 
 
 # %% wrong: from MASK on -> special tokens are chosen
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens >= MASK)
-    how = torch.rand(tokens.shape, generator=generator)
-    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+# of: only padding is left out
+# -    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens != PAD)
+# +    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens >= MASK)
 
 
 # %% wrong: rand > share -> chosen are those above the share
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(tokens.shape, generator=generator) > share) & (tokens > MASK)
-    how = torch.rand(tokens.shape, generator=generator)
-    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+# of: only padding is left out
+# -    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens != PAD)
+# +    chosen = (torch.rand(tokens.shape, generator=generator) > share) & (tokens > MASK)
 
 
 # %% wrong: target first -> input and target are exchanged
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
-    how = torch.rand(tokens.shape, generator=generator)
-    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen, tokens, IGNORE), torch.where(chosen & (how >= 0.9), words, read)
+# of: target is all of it
+# -    return torch.where(chosen & (how >= 0.9), words, read), tokens.clone()
+# +    return torch.where(chosen, tokens, IGNORE), torch.where(chosen & (how >= 0.9), words, read)
 
 
 # %% wrong: the rule for all places -> all words are hidden, not only the chosen ones
@@ -279,13 +251,9 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 
 
 # %% wrong: target where something changed -> words left as they are are not scored
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
-    how = torch.rand(tokens.shape, generator=generator)
-    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    read = torch.where(chosen & (how >= 0.9), words, read)
-    return read, torch.where(read != tokens, tokens, IGNORE)
+# of: target where <mask>
+# -    return read, torch.where(read == MASK, tokens, IGNORE)
+# +    return read, torch.where(read != tokens, tokens, IGNORE)
 
 
 # %% wrong: one draw for <mask>, one for other words -> a word can be drawn twice, for <mask> and for another word
@@ -309,75 +277,51 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 
 
 # %% wrong: the words begin at MASK -> <mask> is drawn as one of the other words
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
-    how = torch.rand(tokens.shape, generator=generator)
-    words = torch.randint(MASK, vocab_size, tokens.shape, generator=generator)
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+# of: randint(vocab_size)
+# -    words = torch.randint(vocab_size, tokens.shape, generator=generator)
+# +    words = torch.randint(MASK, vocab_size, tokens.shape, generator=generator)
 
 
 # %% wrong: other words are taken from the batch ->
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
-    how = torch.rand(tokens.shape, generator=generator)
-    words = tokens[tokens > MASK][torch.randint(int((tokens > MASK).sum()), tokens.shape, generator=generator)]
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+# of: randint(vocab_size)
+# -    words = torch.randint(vocab_size, tokens.shape, generator=generator)
+# +    words = tokens[tokens > MASK][torch.randint(int((tokens > MASK).sum()), tokens.shape, generator=generator)]
 
 
 # %% wrong: the batch, shuffled ->
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
-    how = torch.rand(tokens.shape, generator=generator)
-    words = tokens.flatten()[torch.randperm(tokens.numel(), generator=generator)].view_as(tokens)
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+# of: randint(vocab_size)
+# -    words = torch.randint(vocab_size, tokens.shape, generator=generator)
+# +    words = tokens.flatten()[torch.randperm(tokens.numel(), generator=generator)].view_as(tokens)
 
 
 # %% wrong: one other word for each row -> one other word for a whole text
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
-    how = torch.rand(tokens.shape, generator=generator)
-    words = torch.randint(MASK + 1, vocab_size, (len(tokens), 1), generator=generator)
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+# of: randint(vocab_size)
+# -    words = torch.randint(vocab_size, tokens.shape, generator=generator)
+# +    words = torch.randint(MASK + 1, vocab_size, (len(tokens), 1), generator=generator)
 
 
 # %% wrong: one other word for each column -> one other word for a whole column
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
-    how = torch.rand(tokens.shape, generator=generator)
-    words = torch.randint(MASK + 1, vocab_size, (tokens.shape[1],), generator=generator)
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+# of: randint(vocab_size)
+# -    words = torch.randint(vocab_size, tokens.shape, generator=generator)
+# +    words = torch.randint(MASK + 1, vocab_size, (tokens.shape[1],), generator=generator)
 
 
 # %% wrong: the next number ->
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
-    how = torch.rand(tokens.shape, generator=generator)
-    words = MASK + 1 + (tokens - MASK) % (vocab_size - MASK - 1)
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+# of: randint(vocab_size)
+# -    words = torch.randint(vocab_size, tokens.shape, generator=generator)
+# +    words = MASK + 1 + (tokens - MASK) % (vocab_size - MASK - 1)
 
 
 # %% wrong: counted from the other end ->
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
-    how = torch.rand(tokens.shape, generator=generator)
-    words = vocab_size + MASK - tokens
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+# of: randint(vocab_size)
+# -    words = torch.randint(vocab_size, tokens.shape, generator=generator)
+# +    words = vocab_size + MASK - tokens
 
 
 # %% wrong: words of the first half only ->
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
-    how = torch.rand(tokens.shape, generator=generator)
-    words = torch.randint(MASK + 1, vocab_size // 2, tokens.shape, generator=generator)
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+# of: randint(vocab_size)
+# -    words = torch.randint(vocab_size, tokens.shape, generator=generator)
+# +    words = torch.randint(MASK + 1, vocab_size // 2, tokens.shape, generator=generator)
 
 
 # %% wrong: normal numbers, cut ->
@@ -394,21 +338,15 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 
 
 # %% wrong: one number for each column chooses -> the same places are chosen in all texts
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(tokens.shape[1], generator=generator) < share) & (tokens > MASK)
-    how = torch.rand(tokens.shape, generator=generator)
-    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+# of: only padding is left out
+# -    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens != PAD)
+# +    chosen = (torch.rand(tokens.shape[1], generator=generator) < share) & (tokens > MASK)
 
 
 # %% wrong: one number for each row chooses ->
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(len(tokens), 1, generator=generator) < share) & (tokens > MASK)
-    how = torch.rand(tokens.shape, generator=generator)
-    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+# of: only padding is left out
+# -    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens != PAD)
+# +    chosen = (torch.rand(len(tokens), 1, generator=generator) < share) & (tokens > MASK)
 
 
 # %% wrong: one fate for each row -> all words of a text have the same fate
@@ -421,12 +359,9 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 
 
 # %% wrong: one fate for each column ->
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
-    how = torch.rand(tokens.shape[1], generator=generator)
-    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+# of: one fate for each row
+# -    how = torch.rand(len(tokens), 1, generator=generator).expand(tokens.shape)
+# +    how = torch.rand(tokens.shape[1], generator=generator)
 
 
 # %% wrong: all drawn by column -> the same places are chosen in all texts
@@ -449,13 +384,10 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 
 
 # %% wrong: at least one word of each text ->
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    draw = torch.rand(tokens.shape, generator=generator).masked_fill(tokens <= MASK, 2.0)
-    chosen = (draw < share) | ((draw == draw.amin(dim=1, keepdim=True)) & (tokens > MASK))
-    how = torch.rand(tokens.shape, generator=generator)
-    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen & (how >= 0.9), words, read), torch.where(chosen, tokens, IGNORE)
+# of: only padding is left out
+# -    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens != PAD)
+# +    draw = torch.rand(tokens.shape, generator=generator).masked_fill(tokens <= MASK, 2.0)
+# +    chosen = (draw < share) | ((draw == draw.amin(dim=1, keepdim=True)) & (tokens > MASK))
 
 
 # %% wrong: a share of all places ->
@@ -542,48 +474,24 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 
 
 # %% wrong: two texts choose the same places ->
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    b, n = tokens.shape
-    first = torch.rand((b // 2 + 1, n), generator=generator).repeat_interleave(2, 0)[:b]
-    chosen = (first < share) & (tokens > MASK)
-    second = torch.rand((b, n), generator=generator)
-    others = torch.randint(MASK + 1, vocab_size, (b, n), generator=generator)
-    target = tokens.masked_fill(~chosen, IGNORE)
-    read = torch.where(chosen & (second < 0.8), MASK, tokens)
-    return torch.where(chosen & (second >= 0.9), others, read), target
+# of: two words in a row are chosen together
+# -    first = torch.rand((b, n // 2 + 1), generator=generator).repeat_interleave(2, 1)[:, :n]
+# +    first = torch.rand((b // 2 + 1, n), generator=generator).repeat_interleave(2, 0)[:b]
 
 
 # %% wrong: the second half chooses as the first ->
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    b, n = tokens.shape
-    first = torch.rand((b, (n + 1) // 2), generator=generator).repeat(1, 2)[:, :n]
-    chosen = (first < share) & (tokens > MASK)
-    second = torch.rand((b, n), generator=generator)
-    others = torch.randint(MASK + 1, vocab_size, (b, n), generator=generator)
-    target = tokens.masked_fill(~chosen, IGNORE)
-    read = torch.where(chosen & (second < 0.8), MASK, tokens)
-    return torch.where(chosen & (second >= 0.9), others, read), target
+# of: two words in a row are chosen together
+# -    first = torch.rand((b, n // 2 + 1), generator=generator).repeat_interleave(2, 1)[:, :n]
+# +    first = torch.rand((b, (n + 1) // 2), generator=generator).repeat(1, 2)[:, :n]
 
 
 # %% wrong: one number for each word of the vocabulary ->
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    b, n = tokens.shape
-    first = torch.rand(vocab_size, generator=generator)[tokens]
-    chosen = (first < share) & (tokens > MASK)
-    second = torch.rand((b, n), generator=generator)
-    others = torch.randint(MASK + 1, vocab_size, (b, n), generator=generator)
-    target = tokens.masked_fill(~chosen, IGNORE)
-    read = torch.where(chosen & (second < 0.8), MASK, tokens)
-    return torch.where(chosen & (second >= 0.9), others, read), target
+# of: two words in a row are chosen together
+# -    first = torch.rand((b, n // 2 + 1), generator=generator).repeat_interleave(2, 1)[:, :n]
+# +    first = torch.rand(vocab_size, generator=generator)[tokens]
 
 
 # %% wrong: two words in a row have the same fate ->
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    b, n = tokens.shape
-    first = torch.rand((b, n), generator=generator)
-    chosen = (first < share) & (tokens > MASK)
-    second = torch.rand((b, n // 2 + 1), generator=generator).repeat_interleave(2, 1)[:, :n]
-    others = torch.randint(MASK + 1, vocab_size, (b, n), generator=generator)
-    target = tokens.masked_fill(~chosen, IGNORE)
-    read = torch.where(chosen & (second < 0.8), MASK, tokens)
-    return torch.where(chosen & (second >= 0.9), others, read), target
+# of: one draw for both
+# -    second = first
+# +    second = torch.rand((b, n // 2 + 1), generator=generator).repeat_interleave(2, 1)[:, :n]

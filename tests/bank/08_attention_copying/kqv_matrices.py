@@ -66,11 +66,9 @@ def kqv_matrices(u_a, u_b, u_c, u_d):
 
 
 # %% wrong: Q, K, V -> Q is transposed, or K and Q are exchanged
-def kqv_matrices(u_a, u_b, u_c, u_d):
-    square = u_a @ u_a
-    Q = (torch.outer(u_d, u_a) + torch.outer(u_c, u_d)) / square
-    V = (torch.outer(u_b, u_b) - torch.outer(u_c, u_c)) / square
-    return Q, torch.eye(len(u_a)), V
+# of: rules for Q and V
+# -    return torch.eye(len(u_a)), Q, V
+# +    return Q, torch.eye(len(u_a)), V
 
 
 # %% wrong: plus u_c -> V adds u_c in place of taking it away
@@ -130,11 +128,9 @@ def kqv_matrices(u_a, u_b, u_c, u_d):
 
 
 # %% wrong: V writes into the next vector too ->
-def kqv_matrices(u_a, u_b, u_c, u_d):
-    square = u_a @ u_a
-    Q = (torch.outer(u_d, u_a) + torch.outer(u_c, u_d)) / square
-    V = (torch.outer(u_b + 0.1 * u_a, u_b) - torch.outer(u_c, u_c)) / square
-    return torch.eye(len(u_a)), Q, V
+# of: rules for Q and V
+# -    V = (torch.outer(u_b, u_b) - torch.outer(u_c, u_c)) / square
+# +    V = (torch.outer(u_b + 0.1 * u_a, u_b) - torch.outer(u_c, u_c)) / square
 
 
 # %% wrong: only two matrices ->
@@ -181,12 +177,9 @@ def kqv_matrices(u_a, u_b, u_c, u_d):
 
 
 # %% wrong: the vectors are divided where they stand ->
-def kqv_matrices(u_a, u_b, u_c, u_d):
-    square = u_a @ u_a
-    Q = (torch.outer(u_d, u_a) + torch.outer(u_c, u_d)) / square
-    V = (torch.outer(u_b, u_b) - torch.outer(u_c, u_c)) / square
-    u_a /= square
-    return torch.eye(len(u_a)), Q, V
+# of: rules for Q and V
+#      V = (torch.outer(u_b, u_b) - torch.outer(u_c, u_c)) / square
+# +    u_a /= square
 
 
 # %% wrong: V is divided by a length of always 4.5 ->

@@ -92,983 +92,320 @@ class SynthesizerAttention(nn.Module):
 
 
 # %% right: not cut, but masked at full width and padded with zeros
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n, full = x.size(1), self.B.size(-1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B + self.b2[:, None] + causal_mask(full)[:n]
-        return torch.softmax(scores, dim=-1)[..., :n]
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        n = x.size(1)
+# +        n, full = x.size(1), self.B.size(-1)
+#          hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+# -        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# +        scores = hidden @ self.B + self.b2[:, None] + causal_mask(full)[:n]
+# +        return torch.softmax(scores, dim=-1)[..., :n]
 
 
 # %% wrong: full B -> B and b2, or the mask, are not cut to the length
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B + self.b2[:, None]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+# +        scores = hidden @ self.B + self.b2[:, None]
 
 
 # %% wrong: only b2 is cut -> B and b2, or the mask, are not cut to the length
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+# +        scores = hidden @ self.B + self.b2[:, None, :n]
 
 
 # %% wrong: the last columns -> B and b2 are cut from the wrong end
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, -n:] + self.b2[:, None, -n:]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+# +        scores = hidden @ self.B[:, :, -n:] + self.b2[:, None, -n:]
 
 
 # %% wrong: no relu -> the ReLU is missing
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(self.hidden(x), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+# +        hidden = split_heads(self.hidden(x), self.n_heads)
 
 
 # %% wrong: relu on the scores -> the ReLU is on the scores
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(self.hidden(x), self.n_heads)
-        scores = torch.relu(hidden @ self.B[:, :, :n] + self.b2[:, None, :n])
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+# -        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+# +        hidden = split_heads(self.hidden(x), self.n_heads)
+# +        scores = torch.relu(hidden @ self.B[:, :, :n] + self.b2[:, None, :n])
 
 
 # %% wrong: scores of head 0 -> the heads share their scores: all use those of the first
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores[:, :1] + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# +        return torch.softmax(scores[:, :1] + causal_mask(n), dim=-1)
 
 
 # %% wrong: never split -> the heads share their scores: they are added up to one square
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        scores = torch.relu(self.hidden(x)) @ self.B[:, :, :n].flatten(0, 1) + self.b2[:, :n].sum(0)
-        return torch.softmax(scores + causal_mask(n), dim=-1).unsqueeze(1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+# -        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# +        scores = torch.relu(self.hidden(x)) @ self.B[:, :, :n].flatten(0, 1) + self.b2[:, :n].sum(0)
+# +        return torch.softmax(scores + causal_mask(n), dim=-1).unsqueeze(1)
 
 
 # %% wrong: B of head 0 -> the heads share B and b2
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[0, :, :n] + self.b2[0, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+# +        scores = hidden @ self.B[0, :, :n] + self.b2[0, :n]
 
 
 # %% wrong: root of the head's width -> the scores are divided by a square root
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = (hidden @ self.B[:, :, :n] + self.b2[:, None, :n]) / hidden.size(-1) ** 0.5
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+# +        scores = (hidden @ self.B[:, :, :n] + self.b2[:, None, :n]) / hidden.size(-1) ** 0.5
 
 
 # %% wrong: no b2 -> b2 has no effect: lost, or added along the wrong axis
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+# +        scores = hidden @ self.B[:, :, :n]
 
 
 # %% wrong: view in place of split -> the heads are cut by a reshape without a transpose
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = torch.relu(self.hidden(x)).view(x.size(0), self.n_heads, n, -1)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+# +        hidden = torch.relu(self.hidden(x)).view(x.size(0), self.n_heads, n, -1)
 
 
 # %% wrong: no causal mask -> no mask
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores, dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# +        return torch.softmax(scores, dim=-1)
 
 
 # %% wrong: tril of the weights -> the mask comes after the softmax
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.tril(scores.softmax(dim=-1))
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# +        return torch.tril(scores.softmax(dim=-1))
 
 
 # %% wrong: softmax over the queries -> softmax over the wrong axis
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n).T, dim=2)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# +        return torch.softmax(scores + causal_mask(n).T, dim=2)
 
 
 # %% wrong: not projected -> the output projection is missing
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        return merge_heads(self.weights(x) @ split_heads(self.value(x), self.n_heads))
+# of: with the helpers
+# -        value = split_heads(self.value(x), self.n_heads)
+# -        return self.output(merge_heads(self.weights(x) @ value))
+# +        return merge_heads(self.weights(x) @ split_heads(self.value(x), self.n_heads))
 
 
 # %% wrong: x in place of values -> the tokens themselves are averaged
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        return self.output(merge_heads(self.weights(x) @ split_heads(x, self.n_heads)))
+# of: with the helpers
+# -        value = split_heads(self.value(x), self.n_heads)
+# -        return self.output(merge_heads(self.weights(x) @ value))
+# +        return self.output(merge_heads(self.weights(x) @ split_heads(x, self.n_heads)))
 
 
 # %% wrong: the mask is added as 0 and 1 ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + torch.ones(n, n).tril(), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# +        return torch.softmax(scores + torch.ones(n, n).tril(), dim=-1)
 
 
 # %% wrong: other names ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.w1 = nn.Linear(d_model, d_model)
-        self.w2 = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.w1(x)), self.n_heads)
-        scores = hidden @ self.w2[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        self.hidden = nn.Linear(d_model, d_model)
+# -        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+# +        self.w1 = nn.Linear(d_model, d_model)
+# +        self.w2 = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+# ...
+# -        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+# -        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+# +        hidden = split_heads(torch.relu(self.w1(x)), self.n_heads)
+# +        scores = hidden @ self.w2[:, :, :n] + self.b2[:, None, :n]
 
 
 # %% wrong: one B for all heads ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+# +        self.B = nn.Parameter(torch.randn(d_model // n_heads, max_len))
+# ...
+# -        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+# +        scores = hidden @ self.B[:, :n] + self.b2[:, None, :n]
 
 
 # %% wrong: a residual inside ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return x + self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        return self.output(merge_heads(self.weights(x) @ value))
+# +        return x + self.output(merge_heads(self.weights(x) @ value))
 
 
 # %% wrong: scores averaged over the heads ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores.mean(1, keepdim=True) + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# +        return torch.softmax(scores.mean(1, keepdim=True) + causal_mask(n), dim=-1)
 
 
 # %% wrong: b2 without its head ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2.mean(0)[:n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+# +        scores = hidden @ self.B[:, :, :n] + self.b2.mean(0)[:n]
 
 
 # %% wrong: merged by a reshape -> the heads are merged by a reshape without a transpose
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output((self.weights(x) @ value).reshape(x.shape))
+# of: with the helpers
+# -        return self.output(merge_heads(self.weights(x) @ value))
+# +        return self.output((self.weights(x) @ value).reshape(x.shape))
 
 
 # %% wrong: values split by a reshape -> the values are split by a reshape without a transpose
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        b, n, d = x.shape
-        value = self.value(x).reshape(b, self.n_heads, n, d // self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        value = split_heads(self.value(x), self.n_heads)
+# +        b, n, d = x.shape
+# +        value = self.value(x).reshape(b, self.n_heads, n, d // self.n_heads)
 
 
 # %% wrong: the mask as a buffer -> the mask is a buffer
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.register_buffer("mask", causal_mask(max_len))
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + self.mask[:n, :n], dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+#          self.n_heads = n_heads
+# +        self.register_buffer("mask", causal_mask(max_len))
+# ...
+# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# +        return torch.softmax(scores + self.mask[:n, :n], dim=-1)
 
 
 # %% wrong: the mask of max_len -> B and b2, or the mask, are not cut to the length
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.mask = causal_mask(max_len)
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + self.mask, dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+#          self.n_heads = n_heads
+# +        self.mask = causal_mask(max_len)
+# ...
+# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# +        return torch.softmax(scores + self.mask, dim=-1)
 
 
 # %% wrong: view everywhere -> all is split and merged by a reshape without a transpose
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = torch.relu(self.hidden(x)).view(x.size(0), self.n_heads, n, -1)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = self.value(x).view(x.size(0), self.n_heads, x.size(1), -1)
-        return self.output((self.weights(x) @ value).reshape(x.shape))
+# of: with the helpers
+# -        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+# +        hidden = torch.relu(self.hidden(x)).view(x.size(0), self.n_heads, n, -1)
+# ...
+# -        value = split_heads(self.value(x), self.n_heads)
+# -        return self.output(merge_heads(self.weights(x) @ value))
+# +        value = self.value(x).view(x.size(0), self.n_heads, x.size(1), -1)
+# +        return self.output((self.weights(x) @ value).reshape(x.shape))
 
 
 # %% wrong: B.data ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B.data[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+# +        scores = hidden @ self.B.data[:, :, :n] + self.b2[:, None, :n]
 
 
 # %% wrong: B detached ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B.detach()[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+# +        scores = hidden @ self.B.detach()[:, :, :n] + self.b2[:, None, :n]
 
 
 # %% wrong: the hidden layer detached ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x).detach()), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+# +        hidden = split_heads(torch.relu(self.hidden(x).detach()), self.n_heads)
 
 
 # %% wrong: weights without gradients ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    @torch.no_grad()
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# +    @torch.no_grad()
+#      def weights(self, x):
 
 
 # %% wrong: B starts with zeros ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.zeros(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+# +        self.B = nn.Parameter(torch.zeros(n_heads, d_model // n_heads, max_len))
 
 
 # %% wrong: B starts with ones ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.ones(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
+# +        self.B = nn.Parameter(torch.ones(n_heads, d_model // n_heads, max_len))
 
 
 # %% wrong: seeded in the constructor ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        torch.manual_seed(0)
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+#          super().__init__()
+# +        torch.manual_seed(0)
 
 
 # %% wrong: the mask of the first sentence is kept ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-        self.mask = None
-
-    def weights(self, x):
-        n = x.size(1)
-        if self.mask is None:
-            self.mask = causal_mask(n)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + self.mask, dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+#          self.output = nn.Linear(d_model, d_model)
+# +        self.mask = None
+# ...
+#          n = x.size(1)
+# +        if self.mask is None:
+# +            self.mask = causal_mask(n)
+# ...
+# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# +        return torch.softmax(scores + self.mask, dim=-1)
 
 
 # %% wrong: the weights are kept by length ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-        self.known = {}
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        if n not in self.known:
-            self.known[n] = torch.softmax(scores + causal_mask(n), dim=-1)
-        return self.known[n]
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+#          self.output = nn.Linear(d_model, d_model)
+# +        self.known = {}
+# ...
+# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# +        if n not in self.known:
+# +            self.known[n] = torch.softmax(scores + causal_mask(n), dim=-1)
+# +        return self.known[n]
 
 
 # %% wrong: dropout on the weights ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-        self.dropout = nn.Dropout(0.1)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return self.dropout(torch.softmax(scores + causal_mask(n), dim=-1))
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+#          self.output = nn.Linear(d_model, d_model)
+# +        self.dropout = nn.Dropout(0.1)
+# ...
+# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# +        return self.dropout(torch.softmax(scores + causal_mask(n), dim=-1))
 
 
 # %% wrong: noise on the scores while training ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        if self.training:
-            scores = scores + 0.1 * torch.randn_like(scores)
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+#          scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
+# +        if self.training:
+# +            scores = scores + 0.1 * torch.randn_like(scores)
 
 
 # %% wrong: exponentials by hand -> the exponential overflows
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        powers = torch.exp(scores + causal_mask(n))
-        return powers / powers.sum(dim=-1, keepdim=True)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# +        powers = torch.exp(scores + causal_mask(n))
+# +        return powers / powers.sum(dim=-1, keepdim=True)
 
 
 # %% wrong: the future gets minus a hundred ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        future = torch.ones(n, n).triu(1)
-        return torch.softmax(scores - 100 * future, dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# +        future = torch.ones(n, n).triu(1)
+# +        return torch.softmax(scores - 100 * future, dim=-1)
 
 
 # %% wrong: one sentence loses its axis ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value)).squeeze(0)
+# of: with the helpers
+# -        return self.output(merge_heads(self.weights(x) @ value))
+# +        return self.output(merge_heads(self.weights(x) @ value)).squeeze(0)
 
 
 # %% wrong: only values and output ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        return self.output(self.value(x))
+# of: with the helpers
+# -        value = split_heads(self.value(x), self.n_heads)
+# -        return self.output(merge_heads(self.weights(x) @ value))
+# +        return self.output(self.value(x))
 
 
 # %% wrong: GELU in place of ReLU ->
-class SynthesizerAttention(nn.Module):
-    def __init__(self, d_model, n_heads, max_len):
-        super().__init__()
-        self.n_heads = n_heads
-        self.hidden = nn.Linear(d_model, d_model)
-        self.B = nn.Parameter(torch.randn(n_heads, d_model // n_heads, max_len))
-        self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
-        self.value = nn.Linear(d_model, d_model)
-        self.output = nn.Linear(d_model, d_model)
-
-    def weights(self, x):
-        n = x.size(1)
-        hidden = split_heads(nn.functional.gelu(self.hidden(x)), self.n_heads)
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
-
-    def forward(self, x):
-        value = split_heads(self.value(x), self.n_heads)
-        return self.output(merge_heads(self.weights(x) @ value))
+# of: with the helpers
+# -        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
+# +        hidden = split_heads(nn.functional.gelu(self.hidden(x)), self.n_heads)
 
 
 # %% wrong: -10000 for what is blocked ->

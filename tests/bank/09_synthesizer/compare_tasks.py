@@ -120,23 +120,16 @@ def compare_tasks(tokens, places):
 
 
 # %% wrong: one group -> the random layer has one place for all rows
-def compare_tasks(tokens, places):
-    knows = {
-        "random": lambda sentence, i, place: 0,
-        "dense": lambda sentence, i, place: (i, sentence[i]),
-        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
-    }
-    shares = {}
-    for name, known in knows.items():
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place >= 0:
-                    group = groups.setdefault(known(sentence, i, place), {})
-                    group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        shares[name] = right / sum(sum(group.values()) for group in groups.values())
-    return shares
+# of: groups in dicts
+# -        "random": lambda sentence, i: i,
+# -        "dense": lambda sentence, i: (i, sentence[i]),
+# -        "prefix": lambda sentence, i: tuple(sentence[: i + 1]),
+# +        "random": lambda sentence, i, place: 0,
+# +        "dense": lambda sentence, i, place: (i, sentence[i]),
+# +        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
+# ...
+# -                    group = groups.setdefault(known(sentence, i), {})
+# +                    group = groups.setdefault(known(sentence, i, place), {})
 
 
 # %% wrong: by token -> the dense layer does not know its row
@@ -160,105 +153,49 @@ def compare_tasks(tokens, places):
 
 
 # %% wrong: pairs of tokens -> the dense layer sees the token looked at
-def compare_tasks(tokens, places):
-    knows = {
-        "random": lambda sentence, i, place: i,
-        "dense": lambda sentence, i, place: (i, sentence[i], sentence[place]),
-        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
-    }
-    shares = {}
-    for name, known in knows.items():
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place >= 0:
-                    group = groups.setdefault(known(sentence, i, place), {})
-                    group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        shares[name] = right / sum(sum(group.values()) for group in groups.values())
-    return shares
+# of: by token
+# -        "dense": lambda sentence, i, place: sentence[i],
+# +        "dense": lambda sentence, i, place: (i, sentence[i], sentence[place]),
 
 
 # %% wrong: whole sentence -> the prefix holds the future
-def compare_tasks(tokens, places):
-    knows = {
-        "random": lambda sentence, i, place: i,
-        "dense": lambda sentence, i, place: (i, sentence[i]),
-        "prefix": lambda sentence, i, place: (i, tuple(sentence)),
-    }
-    shares = {}
-    for name, known in knows.items():
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place >= 0:
-                    group = groups.setdefault(known(sentence, i, place), {})
-                    group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        shares[name] = right / sum(sum(group.values()) for group in groups.values())
-    return shares
+# of: groups in dicts
+# -        "random": lambda sentence, i: i,
+# -        "dense": lambda sentence, i: (i, sentence[i]),
+# -        "prefix": lambda sentence, i: tuple(sentence[: i + 1]),
+# +        "random": lambda sentence, i, place: i,
+# +        "dense": lambda sentence, i, place: (i, sentence[i]),
+# +        "prefix": lambda sentence, i, place: (i, tuple(sentence)),
+# ...
+# -                    group = groups.setdefault(known(sentence, i), {})
+# +                    group = groups.setdefault(known(sentence, i, place), {})
 
 
 # %% wrong: up to i, without i -> the prefix lacks the row's own token
-def compare_tasks(tokens, places):
-    knows = {
-        "random": lambda sentence, i, place: i,
-        "dense": lambda sentence, i, place: (i, sentence[i]),
-        "prefix": lambda sentence, i, place: tuple(sentence[:i]),
-    }
-    shares = {}
-    for name, known in knows.items():
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place >= 0:
-                    group = groups.setdefault(known(sentence, i, place), {})
-                    group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        shares[name] = right / sum(sum(group.values()) for group in groups.values())
-    return shares
+# of: groups in dicts
+# -        "random": lambda sentence, i: i,
+# -        "dense": lambda sentence, i: (i, sentence[i]),
+# -        "prefix": lambda sentence, i: tuple(sentence[: i + 1]),
+# +        "random": lambda sentence, i, place: i,
+# +        "dense": lambda sentence, i, place: (i, sentence[i]),
+# +        "prefix": lambda sentence, i, place: tuple(sentence[:i]),
+# ...
+# -                    group = groups.setdefault(known(sentence, i), {})
+# +                    group = groups.setdefault(known(sentence, i, place), {})
 
 
 # %% wrong: mean of the groups -> the mean over the groups
-def compare_tasks(tokens, places):
-    knows = {
-        "random": lambda sentence, i, place: i,
-        "dense": lambda sentence, i, place: (i, sentence[i]),
-        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
-    }
-    shares = {}
-    for name, known in knows.items():
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place >= 0:
-                    group = groups.setdefault(known(sentence, i, place), {})
-                    group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        shares[name] = sum(max(g.values()) / sum(g.values()) for g in groups.values()) / len(groups)
-    return shares
+# of: divided by the size of places
+# -        shares[name] = right / places.numel()
+# +        shares[name] = sum(max(g.values()) / sum(g.values()) for g in groups.values()) / len(groups)
 
 
 # %% wrong: sure groups only -> only groups that agree are right
-def compare_tasks(tokens, places):
-    knows = {
-        "random": lambda sentence, i, place: i,
-        "dense": lambda sentence, i, place: (i, sentence[i]),
-        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
-    }
-    shares = {}
-    for name, known in knows.items():
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place >= 0:
-                    group = groups.setdefault(known(sentence, i, place), {})
-                    group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        shares[name] = sum(sum(g.values()) for g in groups.values() if len(g) == 1) / sum(
-            sum(g.values()) for g in groups.values()
-        )
-    return shares
+# of: divided by the size of places
+# -        shares[name] = right / places.numel()
+# +        shares[name] = sum(sum(g.values()) for g in groups.values() if len(g) == 1) / sum(
+# +            sum(g.values()) for g in groups.values()
+# +        )
 
 
 # %% wrong: mean of the rows -> the mean over the rows
@@ -280,143 +217,47 @@ def compare_tasks(tokens, places):
 
 
 # %% wrong: counts in place of shares ->
-def compare_tasks(tokens, places):
-    knows = {
-        "random": lambda sentence, i, place: i,
-        "dense": lambda sentence, i, place: (i, sentence[i]),
-        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
-    }
-    shares = {}
-    for name, known in knows.items():
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place >= 0:
-                    group = groups.setdefault(known(sentence, i, place), {})
-                    group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        shares[name] = right
-    return shares
+# of: divided by the size of places
+# -        shares[name] = right / places.numel()
+# +        shares[name] = right
 
 
 # %% wrong: misses in place of hits ->
-def compare_tasks(tokens, places):
-    knows = {
-        "random": lambda sentence, i, place: i,
-        "dense": lambda sentence, i, place: (i, sentence[i]),
-        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
-    }
-    shares = {}
-    for name, known in knows.items():
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place >= 0:
-                    group = groups.setdefault(known(sentence, i, place), {})
-                    group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        shares[name] = 1 - right / sum(sum(g.values()) for g in groups.values())
-    return shares
+# of: divided by the size of places
+# -        shares[name] = right / places.numel()
+# +        shares[name] = 1 - right / sum(sum(g.values()) for g in groups.values())
 
 
 # %% wrong: token before the row ->
-def compare_tasks(tokens, places):
-    knows = {
-        "random": lambda sentence, i, place: i,
-        "dense": lambda sentence, i, place: (i, sentence[i - 1]),
-        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
-    }
-    shares = {}
-    for name, known in knows.items():
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place >= 0:
-                    group = groups.setdefault(known(sentence, i, place), {})
-                    group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        shares[name] = right / sum(sum(group.values()) for group in groups.values())
-    return shares
+# of: by token
+# -        "dense": lambda sentence, i, place: sentence[i],
+# +        "dense": lambda sentence, i, place: (i, sentence[i - 1]),
 
 
 # %% wrong: random and dense exchanged ->
-def compare_tasks(tokens, places):
-    knows = {
-        "random": lambda sentence, i, place: (i, sentence[i]),
-        "dense": lambda sentence, i, place: i,
-        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
-    }
-    shares = {}
-    for name, known in knows.items():
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place >= 0:
-                    group = groups.setdefault(known(sentence, i, place), {})
-                    group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        shares[name] = right / sum(sum(group.values()) for group in groups.values())
-    return shares
+# of: by token
+# -        "random": lambda sentence, i, place: i,
+# -        "dense": lambda sentence, i, place: sentence[i],
+# +        "random": lambda sentence, i, place: (i, sentence[i]),
+# +        "dense": lambda sentence, i, place: i,
 
 
 # %% wrong: rounded ->
-def compare_tasks(tokens, places):
-    knows = {
-        "random": lambda sentence, i, place: i,
-        "dense": lambda sentence, i, place: (i, sentence[i]),
-        "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
-    }
-    shares = {}
-    for name, known in knows.items():
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place >= 0:
-                    group = groups.setdefault(known(sentence, i, place), {})
-                    group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        shares[name] = round(right / sum(sum(g.values()) for g in groups.values()), 1)
-    return shares
+# of: divided by the size of places
+# -        shares[name] = right / places.numel()
+# +        shares[name] = round(right / sum(sum(g.values()) for g in groups.values()), 1)
 
 
 # %% wrong: the beginning joined to a text ->
-def compare_tasks(tokens, places):
-    knows = {
-        "random": lambda sentence, i: i,
-        "dense": lambda sentence, i: (i, sentence[i]),
-        "prefix": lambda sentence, i: (i, "".join(map(str, sentence[: i + 1]))),
-    }
-    shares = {}
-    for name, known in knows.items():
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place >= 0:
-                    group = groups.setdefault(known(sentence, i), {})
-                    group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        shares[name] = right / sum(sum(group.values()) for group in groups.values())
-    return shares
+# of: groups in dicts
+# -        "prefix": lambda sentence, i: tuple(sentence[: i + 1]),
+# +        "prefix": lambda sentence, i: (i, "".join(map(str, sentence[: i + 1]))),
 
 
 # %% wrong: the last two tokens of a beginning ->
-def compare_tasks(tokens, places):
-    knows = {
-        "random": lambda sentence, i: i,
-        "dense": lambda sentence, i: (i, sentence[i]),
-        "prefix": lambda sentence, i: (i, *sentence[max(0, i - 1) : i + 1]),
-    }
-    shares = {}
-    for name, known in knows.items():
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place >= 0:
-                    group = groups.setdefault(known(sentence, i), {})
-                    group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        shares[name] = right / sum(sum(group.values()) for group in groups.values())
-    return shares
+# of: groups in dicts
+# -        "prefix": lambda sentence, i: tuple(sentence[: i + 1]),
+# +        "prefix": lambda sentence, i: (i, *sentence[max(0, i - 1) : i + 1]),
 
 
 # %% wrong: a guess among the visible ->
@@ -437,23 +278,9 @@ def compare_tasks(tokens, places):
 
 
 # %% wrong: place > 0 -> the place 0 is left out
-def compare_tasks(tokens, places):
-    knows = {
-        "random": lambda sentence, i: i,
-        "dense": lambda sentence, i: (i, sentence[i]),
-        "prefix": lambda sentence, i: tuple(sentence[: i + 1]),
-    }
-    shares = {}
-    for name, known in knows.items():
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place > 0:
-                    group = groups.setdefault(known(sentence, i), {})
-                    group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        shares[name] = right / sum(sum(group.values()) for group in groups.values())
-    return shares
+# of: groups in dicts
+# -                if place >= 0:
+# +                if place > 0:
 
 
 # %% wrong: tokens as they are -> each token's tensor is a group of its own
@@ -473,18 +300,12 @@ def compare_tasks(tokens, places):
 
 
 # %% wrong: tokens and places as they are -> each place's tensor is counted for itself
-def compare_tasks(tokens, places):
-    from collections import Counter, defaultdict
-
-    groups = {"random": defaultdict(Counter), "dense": defaultdict(Counter), "prefix": defaultdict(Counter)}
-    for sentence, wanted in zip(tokens, places):
-        for i, place in enumerate(wanted):
-            if place >= 0:
-                groups["random"][i][place] += 1
-                groups["dense"][i, sentence[i]][place] += 1
-                groups["prefix"][tuple(sentence[: i + 1])][place] += 1
-    asked = int((places >= 0).sum())
-    return {name: sum(max(c.values()) for c in found.values()) / asked for name, found in groups.items()}
+# of: tokens as they are
+# -        for i in range(len(sentence)):
+# -            if wanted[i] >= 0:
+# -                place = int(wanted[i])
+# +        for i, place in enumerate(wanted):
+# +            if place >= 0:
 
 
 # %% right: one dict with all groups
@@ -506,185 +327,65 @@ def compare_tasks(tokens, places):
 
 
 # %% wrong: the place seen first in place of the most frequent ->
-def compare_tasks(tokens, places):
-    shares = {}
-    for name in ("random", "dense", "prefix"):
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place < 0:
-                    continue
-                known = {"random": i, "dense": (i, sentence[i]), "prefix": tuple(sentence[: i + 1])}[name]
-                group = groups.setdefault(known, {})
-                group[place] = group.get(place, 0) + 1
-        right = sum(next(iter(group.values())) for group in groups.values())
-        total = sum(sum(group.values()) for group in groups.values())
-        shares[name] = right / total
-    return shares
+# of: one dict with all groups
+# -        right = sum(max(group.values()) for group in groups.values())
+# +        right = sum(next(iter(group.values())) for group in groups.values())
 
 
 # %% wrong: the place seen last ->
-def compare_tasks(tokens, places):
-    shares = {}
-    for name in ("random", "dense", "prefix"):
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place < 0:
-                    continue
-                known = {"random": i, "dense": (i, sentence[i]), "prefix": tuple(sentence[: i + 1])}[name]
-                group = groups.setdefault(known, {})
-                group[place] = group.get(place, 0) + 1
-        right = sum(list(group.values())[-1] for group in groups.values())
-        total = sum(sum(group.values()) for group in groups.values())
-        shares[name] = right / total
-    return shares
+# of: one dict with all groups
+# -        right = sum(max(group.values()) for group in groups.values())
+# +        right = sum(list(group.values())[-1] for group in groups.values())
 
 
 # %% wrong: the least frequent place ->
-def compare_tasks(tokens, places):
-    shares = {}
-    for name in ("random", "dense", "prefix"):
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place < 0:
-                    continue
-                known = {"random": i, "dense": (i, sentence[i]), "prefix": tuple(sentence[: i + 1])}[name]
-                group = groups.setdefault(known, {})
-                group[place] = group.get(place, 0) + 1
-        right = sum(min(group.values()) for group in groups.values())
-        total = sum(sum(group.values()) for group in groups.values())
-        shares[name] = right / total
-    return shares
+# of: one dict with all groups
+# -        right = sum(max(group.values()) for group in groups.values())
+# +        right = sum(min(group.values()) for group in groups.values())
 
 
 # %% wrong: a number for row and token, a hundred apart ->
-def compare_tasks(tokens, places):
-    shares = {}
-    for name in ("random", "dense", "prefix"):
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place < 0:
-                    continue
-                known = {"random": i, "dense": 100 * i + sentence[i], "prefix": tuple(sentence[: i + 1])}[name]
-                group = groups.setdefault(known, {})
-                group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        total = sum(sum(group.values()) for group in groups.values())
-        shares[name] = right / total
-    return shares
+# of: one dict with all groups
+# -                known = {"random": i, "dense": (i, sentence[i]), "prefix": tuple(sentence[: i + 1])}[name]
+# +                known = {"random": i, "dense": 100 * i + sentence[i], "prefix": tuple(sentence[: i + 1])}[name]
 
 
 # %% wrong: a number for row and token, a thousand apart ->
-def compare_tasks(tokens, places):
-    shares = {}
-    for name in ("random", "dense", "prefix"):
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place < 0:
-                    continue
-                known = {"random": i, "dense": 1000 * i + sentence[i], "prefix": tuple(sentence[: i + 1])}[name]
-                group = groups.setdefault(known, {})
-                group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        total = sum(sum(group.values()) for group in groups.values())
-        shares[name] = right / total
-    return shares
+# of: one dict with all groups
+# -                known = {"random": i, "dense": (i, sentence[i]), "prefix": tuple(sentence[: i + 1])}[name]
+# +                known = {"random": i, "dense": 1000 * i + sentence[i], "prefix": tuple(sentence[: i + 1])}[name]
 
 
 # %% wrong: a number for row and token, the largest token apart ->
-def compare_tasks(tokens, places):
-    shares = {}
-    for name in ("random", "dense", "prefix"):
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place < 0:
-                    continue
-                known = {"random": i, "dense": int(tokens.max()) * i + sentence[i], "prefix": tuple(sentence[: i + 1])}[
-                    name
-                ]
-                group = groups.setdefault(known, {})
-                group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        total = sum(sum(group.values()) for group in groups.values())
-        shares[name] = right / total
-    return shares
+# of: one dict with all groups
+# -                known = {"random": i, "dense": (i, sentence[i]), "prefix": tuple(sentence[: i + 1])}[name]
+# +                known = {"random": i, "dense": int(tokens.max()) * i + sentence[i], "prefix": tuple(sentence[: i + 1])}[
+# +                    name
+# +                ]
 
 
 # %% wrong: the beginning without its order ->
-def compare_tasks(tokens, places):
-    shares = {}
-    for name in ("random", "dense", "prefix"):
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place < 0:
-                    continue
-                known = {"random": i, "dense": (i, sentence[i]), "prefix": (i, *sorted(sentence[: i + 1]))}[name]
-                group = groups.setdefault(known, {})
-                group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        total = sum(sum(group.values()) for group in groups.values())
-        shares[name] = right / total
-    return shares
+# of: one dict with all groups
+# -                known = {"random": i, "dense": (i, sentence[i]), "prefix": tuple(sentence[: i + 1])}[name]
+# +                known = {"random": i, "dense": (i, sentence[i]), "prefix": (i, *sorted(sentence[: i + 1]))}[name]
 
 
 # %% wrong: the beginning as a set ->
-def compare_tasks(tokens, places):
-    shares = {}
-    for name in ("random", "dense", "prefix"):
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place < 0:
-                    continue
-                known = {"random": i, "dense": (i, sentence[i]), "prefix": (i, frozenset(sentence[: i + 1]))}[name]
-                group = groups.setdefault(known, {})
-                group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        total = sum(sum(group.values()) for group in groups.values())
-        shares[name] = right / total
-    return shares
+# of: one dict with all groups
+# -                known = {"random": i, "dense": (i, sentence[i]), "prefix": tuple(sentence[: i + 1])}[name]
+# +                known = {"random": i, "dense": (i, sentence[i]), "prefix": (i, frozenset(sentence[: i + 1]))}[name]
 
 
 # %% wrong: the sum of the beginning ->
-def compare_tasks(tokens, places):
-    shares = {}
-    for name in ("random", "dense", "prefix"):
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place < 0:
-                    continue
-                known = {"random": i, "dense": (i, sentence[i]), "prefix": (i, sum(sentence[: i + 1]))}[name]
-                group = groups.setdefault(known, {})
-                group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        total = sum(sum(group.values()) for group in groups.values())
-        shares[name] = right / total
-    return shares
+# of: one dict with all groups
+# -                known = {"random": i, "dense": (i, sentence[i]), "prefix": tuple(sentence[: i + 1])}[name]
+# +                known = {"random": i, "dense": (i, sentence[i]), "prefix": (i, sum(sentence[: i + 1]))}[name]
 
 
 # %% wrong: rows without a question have no group, but each row divides alike -> divided by all rows, also those that ask nothing
-def compare_tasks(tokens, places):
-    shares = {}
-    for name in ("random", "dense", "prefix"):
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place < 0:
-                    continue
-                known = {"random": i, "dense": (i, sentence[i]), "prefix": tuple(sentence[: i + 1])}[name]
-                group = groups.setdefault(known, {})
-                group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        total = places.numel()
-        shares[name] = right / total
-    return shares
+# of: one dict with all groups
+# -        total = sum(sum(group.values()) for group in groups.values())
+# +        total = places.numel()
 
 
 # %% wrong: all ones ->
@@ -698,23 +399,10 @@ def compare_tasks(tokens, places):
 
 
 # %% wrong: places below 0 are overwritten ->
-def compare_tasks(tokens, places):
-    places[places < 0] = -1
-    tokens[places < 0] = 0
-    shares = {}
-    for name in ("random", "dense", "prefix"):
-        groups = {}
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place < 0:
-                    continue
-                known = {"random": i, "dense": (i, sentence[i]), "prefix": tuple(sentence[: i + 1])}[name]
-                group = groups.setdefault(known, {})
-                group[place] = group.get(place, 0) + 1
-        right = sum(max(group.values()) for group in groups.values())
-        total = sum(sum(group.values()) for group in groups.values())
-        shares[name] = right / total
-    return shares
+# of: one dict with all groups
+#  def compare_tasks(tokens, places):
+# +    places[places < 0] = -1
+# +    tokens[places < 0] = 0
 
 
 # %% wrong: groups numbered by the length of a sentence ->

@@ -132,23 +132,15 @@ def answer_or_abstain(dev, test, max_risk):
 
 
 # %% wrong: smaller than -> a risk that is exactly max_risk is refused
-def answer_or_abstain(dev, test, max_risk):
-    def risk(part, threshold):
-        given = part[1][part[0] >= threshold]
-        return (~given).sum().item() / max(1, len(given))
-
-    threshold = min((t for t in dev[0].tolist() if risk(dev, t) < max_risk), default=math.inf)
-    return threshold, (test[0] >= threshold).float().mean().item(), risk(test, threshold)
+# of: max
+# -    threshold = max((t for t in dev[0].tolist() if risk(dev, t) <= max_risk), default=math.inf)
+# +    threshold = min((t for t in dev[0].tolist() if risk(dev, t) < max_risk), default=math.inf)
 
 
 # %% wrong: an empty list has no minimum ->
-def answer_or_abstain(dev, test, max_risk):
-    def risk(part, threshold):
-        given = part[1][part[0] >= threshold]
-        return (~given).sum().item() / max(1, len(given))
-
-    threshold = min(t for t in dev[0].tolist() if risk(dev, t) <= max_risk)
-    return threshold, (test[0] >= threshold).float().mean().item(), risk(test, threshold)
+# of: max
+# -    threshold = max((t for t in dev[0].tolist() if risk(dev, t) <= max_risk), default=math.inf)
+# +    threshold = min(t for t in dev[0].tolist() if risk(dev, t) <= max_risk)
 
 
 # %% wrong: always a half ->
@@ -177,11 +169,9 @@ def answer_or_abstain(dev, test, max_risk):
 
 
 # %% wrong: how many get an answer -> a count in place of the coverage
-def answer_or_abstain(dev, test, max_risk):
-    c, r = dev
-    t = min([t for t in c.tolist() if (~r[c >= t]).float().mean() <= max_risk], default=math.inf)
-    given = test[1][test[0] >= t]
-    return t, len(given), int((~given).sum()) / max(1, len(given))
+# of: the order of the three
+# -    return t, int((~given).sum()) / max(1, len(given)), len(given) / len(test[1])
+# +    return t, len(given), int((~given).sum()) / max(1, len(given))
 
 
 # %% wrong: one single answer is no evidence ->
@@ -212,20 +202,15 @@ def answer_or_abstain(dev, test, max_risk):
 
 
 # %% wrong: the lowest confidence is never tried ->
-def answer_or_abstain(dev, test, max_risk):
-    c, r = dev
-    ok = [t for t in c.unique().tolist()[1:] if (~r[c >= t]).float().mean() <= max_risk]
-    t = min(ok, default=math.inf)
-    given = test[1][test[0] >= t]
-    return t, len(given) / len(test[1]), int((~given).sum()) / max(1, len(given))
+# of: one single answer is no evidence
+# -    ok = [t for t in c.tolist() if (c >= t).sum() > 1 and (~r[c >= t]).float().mean() <= max_risk]
+# +    ok = [t for t in c.unique().tolist()[1:] if (~r[c >= t]).float().mean() <= max_risk]
 
 
 # %% wrong: only the risk on test is a share of all ->
-def answer_or_abstain(dev, test, max_risk):
-    c, r = dev
-    t = min([t for t in c.tolist() if (~r[c >= t]).float().mean() <= max_risk], default=math.inf)
-    given = test[1][test[0] >= t]
-    return t, len(given) / len(test[1]), int((~given).sum()) / len(test[1])
+# of: the order of the three
+# -    return t, int((~given).sum()) / max(1, len(given)), len(given) / len(test[1])
+# +    return t, len(given) / len(test[1]), int((~given).sum()) / len(test[1])
 
 
 # %% wrong: only the risk on dev is a share of all ->
@@ -242,19 +227,15 @@ def answer_or_abstain(dev, test, max_risk):
 
 
 # %% wrong: a risk of 1 where nobody gets an answer ->
-def answer_or_abstain(dev, test, max_risk):
-    c, r = dev
-    t = min([t for t in c.tolist() if (~r[c >= t]).float().mean() <= max_risk], default=math.inf)
-    given = test[1][test[0] >= t]
-    return t, len(given) / len(test[1]), int((~given).sum()) / len(given) if len(given) else 1.0
+# of: the order of the three
+# -    return t, int((~given).sum()) / max(1, len(given)), len(given) / len(test[1])
+# +    return t, len(given) / len(test[1]), int((~given).sum()) / len(given) if len(given) else 1.0
 
 
 # %% wrong: a threshold of 1 where none is good enough ->
-def answer_or_abstain(dev, test, max_risk):
-    c, r = dev
-    t = min([t for t in c.tolist() if (~r[c >= t]).float().mean() <= max_risk], default=1.0)
-    given = test[1][test[0] >= t]
-    return t, len(given) / len(test[1]), int((~given).sum()) / max(1, len(given))
+# of: only the risk on dev is a share of all
+# -    t = min([t for t in c.tolist() if int((~r[c >= t]).sum()) / len(r) <= max_risk], default=math.inf)
+# +    t = min([t for t in c.tolist() if (~r[c >= t]).float().mean() <= max_risk], default=1.0)
 
 
 # %% wrong: sorts the parts in place ->

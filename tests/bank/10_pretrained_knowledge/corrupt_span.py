@@ -121,29 +121,15 @@ def corrupt_span(text, rng, block):
 
 
 # %% wrong: randint from 0 -> the content may be empty
-def corrupt_span(text, rng, block):
-    def draw(low, high):
-        return int(torch.randint(low, high + 1, (), generator=rng))
-
-    kept = text[: draw(min(4, len(text)), min(len(text), block - 1))].tolist()
-    length = draw(0, len(kept) // 2)
-    start = draw(0, len(kept) - length)
-    line = kept[:start] + [MASK] + kept[start + length :] + [MASK] + kept[start : start + length]
-    whole = torch.tensor((line + [PAD] * block)[: block + 1])
-    return whole[:-1], whole[1:]
+# of: exactly a quarter
+# -    length = max(1, round(0.25 * len(kept)))
+# +    length = draw(0, len(kept) // 2)
 
 
 # %% wrong: any length at all -> half of the text is hidden
-def corrupt_span(text, rng, block):
-    def draw(low, high):
-        return int(torch.randint(low, high + 1, (), generator=rng))
-
-    kept = text[: draw(min(4, len(text)), min(len(text), block - 1))].tolist()
-    length = draw(1, len(kept))
-    start = draw(0, len(kept) - length)
-    line = kept[:start] + [MASK] + kept[start + length :] + [MASK] + kept[start : start + length]
-    whole = torch.tensor((line + [PAD] * block)[: block + 1])
-    return whole[:-1], whole[1:]
+# of: exactly a quarter
+# -    length = max(1, round(0.25 * len(kept)))
+# +    length = draw(1, len(kept))
 
 
 # %% wrong: cut only where needed -> the text is not cut at random
@@ -160,16 +146,9 @@ def corrupt_span(text, rng, block):
 
 
 # %% wrong: the masks take two places of the content -> no room is left for the two masks
-def corrupt_span(text, rng, block):
-    def draw(low, high):
-        return int(torch.randint(low, high + 1, (), generator=rng))
-
-    kept = text[: draw(min(4, len(text)), min(len(text), block + 1))].tolist()
-    length = draw(1, max(1, len(kept) // 2 - 1))
-    start = draw(0, len(kept) - length)
-    line = kept[:start] + [MASK] + kept[start + length :] + [MASK] + kept[start : start + length]
-    whole = torch.tensor((line + [PAD] * block)[: block + 1])
-    return whole[:-1], whole[1:]
+# of: cut only where needed
+# -    kept = text[: block - 1].tolist()
+# +    kept = text[: draw(min(4, len(text)), min(len(text), block + 1))].tolist()
 
 
 # %% wrong: in brackets of masks -> the content stays in its place
@@ -186,16 +165,9 @@ def corrupt_span(text, rng, block):
 
 
 # %% wrong: content at once behind the suffix -> the second mask is missing
-def corrupt_span(text, rng, block):
-    def draw(low, high):
-        return int(torch.randint(low, high + 1, (), generator=rng))
-
-    kept = text[: draw(min(4, len(text)), min(len(text), block - 1))].tolist()
-    length = draw(1, max(1, len(kept) // 2 - 1))
-    start = draw(0, len(kept) - length)
-    line = kept[:start] + [MASK] + kept[start + length :] + kept[start : start + length]
-    whole = torch.tensor((line + [PAD] * block)[: block + 1])
-    return whole[:-1], whole[1:]
+# of: in brackets of masks
+# -    line = kept[:start] + [MASK] + kept[start : start + length] + [MASK] + kept[start + length :]
+# +    line = kept[:start] + [MASK] + kept[start + length :] + kept[start : start + length]
 
 
 # %% wrong: randint leaves its limit out -> the last number is never hidden
@@ -262,16 +234,11 @@ def corrupt_span(text, rng, block):
 
 
 # %% wrong: a text of one number is an error ->
-def corrupt_span(text, rng, block):
-    def draw(low, high):
-        return int(torch.randint(low, high + 1, (), generator=rng))
-
-    kept = text[: draw(4, min(len(text), block - 1))].tolist()
-    length = draw(1, len(kept) // 2 - 1)
-    start = draw(0, len(kept) - length)
-    line = kept[:start] + [MASK] + kept[start + length :] + [MASK] + kept[start : start + length]
-    whole = torch.tensor((line + [PAD] * block)[: block + 1])
-    return whole[:-1], whole[1:]
+# of: exactly a quarter
+# -    kept = text[: draw(min(4, len(text)), min(len(text), block - 1))].tolist()
+# -    length = max(1, round(0.25 * len(kept)))
+# +    kept = text[: draw(4, min(len(text), block - 1))].tolist()
+# +    length = draw(1, len(kept) // 2 - 1)
 
 
 # %% wrong: starts anew at each call, so every draw is the same ->

@@ -95,15 +95,11 @@ def exact_match(model, pairs):
 
 
 # %% wrong: the question alone -> <sos> is missing
-def exact_match(model, pairs):
-    was = model.training
-    model.eval()
-    right = 0
-    for question, answer in pairs:
-        said = model(torch.tensor([question + answer]))[0].argmax(dim=-1).tolist()
-        right += said[len(question) - 1 :] == [*answer, EOS]
-    model.train(was)
-    return right / len(pairs)
+# of: begins one row too late
+# -        said = model(torch.tensor([[SOS, *question, *answer]]))[0].argmax(dim=-1).tolist()
+# -        right += said[len(question) + 1 :] == [*answer, EOS][1:]
+# +        said = model(torch.tensor([question + answer]))[0].argmax(dim=-1).tolist()
+# +        right += said[len(question) - 1 :] == [*answer, EOS]
 
 
 # %% wrong: no_grad is not eval -> with dropout
@@ -117,14 +113,9 @@ def exact_match(model, pairs):
 
 
 # %% wrong: eval and good-bye -> the model is left in evaluation mode
-@torch.no_grad()
-def exact_match(model, pairs):
-    model.eval()
-    right = 0
-    for question, answer in pairs:
-        said = model(torch.tensor([[SOS, *question, *answer]]))[0, len(question) :].argmax(dim=-1).tolist()
-        right += said == [*answer, EOS]
-    return right / len(pairs)
+# of: no_grad is not eval
+#  def exact_match(model, pairs):
+# +    model.eval()
 
 
 # %% wrong: how many -> a count in place of a share
@@ -141,16 +132,9 @@ def exact_match(model, pairs):
 
 
 # %% wrong: of a hundred -> per cent in place of a share
-@torch.no_grad()
-def exact_match(model, pairs):
-    was = model.training
-    model.eval()
-    right = 0
-    for question, answer in pairs:
-        said = model(torch.tensor([[SOS, *question, *answer]]))[0, len(question) :].argmax(dim=-1).tolist()
-        right += said == [*answer, EOS]
-    model.train(was)
-    return 100.0 * right / len(pairs)
+# of: how many
+# -    return right
+# +    return 100.0 * right / len(pairs)
 
 
 # %% wrong: always back to training mode ->
@@ -189,16 +173,9 @@ def exact_match(model, pairs):
 
 
 # %% wrong: one row too early -> one row too early
-@torch.no_grad()
-def exact_match(model, pairs):
-    was = model.training
-    model.eval()
-    n = 0
-    for q, a in pairs:
-        said = model(torch.tensor([[SOS, *q, *a]]))[0, len(q) - 1 : -1].argmax(-1).tolist()
-        n += said == [*a, EOS]
-    model.train(was)
-    return n / len(pairs)
+# of: one row too early, one row too many
+# -        said = model(torch.tensor([[SOS, *q, *a]]))[0, len(q) - 1 :].argmax(-1).tolist()
+# +        said = model(torch.tensor([[SOS, *q, *a]]))[0, len(q) - 1 : -1].argmax(-1).tolist()
 
 
 # %% wrong: writes one too many and drops eos ->
@@ -320,19 +297,10 @@ def exact_match(model, pairs):
 
 
 # %% wrong: only the first number and the end ->
-@torch.no_grad()
-def exact_match(model, pairs):
-    was = model.training
-    model.eval()
-    n = 0
-    for q, a in pairs:
-        t = [SOS, *q]
-        for _ in range(len(a) + 1):
-            t.append(int(model(torch.tensor([t]))[0, -1].argmax()))
-        said = t[1 + len(q) :]
-        n += said[0] == a[0] and said[-2:] == [a[-1], EOS]
-    model.train(was)
-    return n / len(pairs)
+# of: writes one too many and drops eos
+# -        n += [x for x in t[1 + len(q) :] if x != EOS] == a
+# +        said = t[1 + len(q) :]
+# +        n += said[0] == a[0] and said[-2:] == [a[-1], EOS]
 
 
 # %% wrong: padding on the left ->

@@ -47,28 +47,11 @@ class Seq2Seq(nn.Module):
 
 
 # %% right: one memory, step by step
-class Seq2Seq(nn.Module):
-    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
-        super().__init__()
-        self.encoder = TransformerBase(
-            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=True
-        )
-        self.decoder = TransformerBase(
-            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True, cross=True
-        )
-        self.head = nn.Linear(d_model, target_vocab_size)
-
-    def encode(self, source, source_lengths):
-        memory = self.encoder(source, source_lengths)
-        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
-
-    def decode(self, target, context):
-        return self.head(self.decoder(target, context=context))
-
-    def forward(self, source, source_lengths, target):
-        context = self.encode(source, source_lengths)
-        steps = [self.decode(target[:, : n + 1], context)[:, n] for n in range(target.size(1))]
-        return torch.stack(steps, dim=1)
+# of: as in the text
+# -        return self.decode(target, self.encode(source, source_lengths))
+# +        context = self.encode(source, source_lengths)
+# +        steps = [self.decode(target[:, : n + 1], context)[:, n] for n in range(target.size(1))]
+# +        return torch.stack(steps, dim=1)
 
 
 # %% right: built on the ready one
@@ -81,354 +64,108 @@ class Seq2Seq(EncoderDecoder):
 
 
 # %% wrong: encodes in the loop -> the memory is recomputed at every step
-class Seq2Seq(nn.Module):
-    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
-        super().__init__()
-        self.encoder = TransformerBase(
-            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=True
-        )
-        self.decoder = TransformerBase(
-            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True, cross=True
-        )
-        self.head = nn.Linear(d_model, target_vocab_size)
-
-    def encode(self, source, source_lengths):
-        memory = self.encoder(source, source_lengths)
-        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
-
-    def decode(self, target, context):
-        return self.head(self.decoder(target, context=context))
-
-    def forward(self, source, source_lengths, target):
-        rows = []
-        for n in range(1, target.size(1) + 1):
-            rows.append(self.decode(target[:, :n], self.encode(source, source_lengths))[:, -1])
-        return torch.stack(rows, dim=1)
+# of: as in the text
+# -        return self.decode(target, self.encode(source, source_lengths))
+# +        rows = []
+# +        for n in range(1, target.size(1) + 1):
+# +            rows.append(self.decode(target[:, :n], self.encode(source, source_lengths))[:, -1])
+# +        return torch.stack(rows, dim=1)
 
 
 # %% wrong: causal as it comes -> the encoder reads from left to right only
-class Seq2Seq(nn.Module):
-    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
-        super().__init__()
-        self.encoder = TransformerBase(source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, norm_first=True)
-        self.decoder = TransformerBase(
-            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True, cross=True
-        )
-        self.head = nn.Linear(d_model, target_vocab_size)
-
-    def encode(self, source, source_lengths):
-        memory = self.encoder(source, source_lengths)
-        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
-
-    def decode(self, target, context):
-        return self.head(self.decoder(target, context=context))
-
-    def forward(self, source, source_lengths, target):
-        return self.decode(target, self.encode(source, source_lengths))
+# of: as in the text
+# -        self.encoder = TransformerBase(
+# -            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=True
+# -        )
+# +        self.encoder = TransformerBase(source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, norm_first=True)
 
 
 # %% wrong: nobody is causal -> the decoder sees the words that it is to guess
-class Seq2Seq(nn.Module):
-    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
-        super().__init__()
-        self.encoder = TransformerBase(
-            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=True
-        )
-        self.decoder = TransformerBase(
-            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=True, cross=True
-        )
-        self.head = nn.Linear(d_model, target_vocab_size)
-
-    def encode(self, source, source_lengths):
-        memory = self.encoder(source, source_lengths)
-        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
-
-    def decode(self, target, context):
-        return self.head(self.decoder(target, context=context))
-
-    def forward(self, source, source_lengths, target):
-        return self.decode(target, self.encode(source, source_lengths))
+# of: as in the text
+# -            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True, cross=True
+# +            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=True, cross=True
 
 
 # %% wrong: lengths are not used -> the padding of the source is read, twice
-class Seq2Seq(nn.Module):
-    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
-        super().__init__()
-        self.encoder = TransformerBase(
-            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=True
-        )
-        self.decoder = TransformerBase(
-            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True, cross=True
-        )
-        self.head = nn.Linear(d_model, target_vocab_size)
-
-    def encode(self, source, source_lengths):
-        memory = self.encoder(source)
-        return Context(memory=memory)
-
-    def decode(self, target, context):
-        return self.head(self.decoder(target, context=context))
-
-    def forward(self, source, source_lengths, target):
-        return self.decode(target, self.encode(source, source_lengths))
+# of: as in the text
+# -        memory = self.encoder(source, source_lengths)
+# -        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
+# +        memory = self.encoder(source)
+# +        return Context(memory=memory)
 
 
 # %% wrong: no mask for the memory -> cross-attention reads the padding of the source
-class Seq2Seq(nn.Module):
-    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
-        super().__init__()
-        self.encoder = TransformerBase(
-            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=True
-        )
-        self.decoder = TransformerBase(
-            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True, cross=True
-        )
-        self.head = nn.Linear(d_model, target_vocab_size)
-
-    def encode(self, source, source_lengths):
-        memory = self.encoder(source, source_lengths)
-        return Context(memory=memory)
-
-    def decode(self, target, context):
-        return self.head(self.decoder(target, context=context))
-
-    def forward(self, source, source_lengths, target):
-        return self.decode(target, self.encode(source, source_lengths))
+# of: as in the text
+# -        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
+# +        return Context(memory=memory)
 
 
 # %% wrong: no lengths for the encoder -> the encoder reads its own padding
-class Seq2Seq(nn.Module):
-    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
-        super().__init__()
-        self.encoder = TransformerBase(
-            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=True
-        )
-        self.decoder = TransformerBase(
-            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True, cross=True
-        )
-        self.head = nn.Linear(d_model, target_vocab_size)
-
-    def encode(self, source, source_lengths):
-        memory = self.encoder(source)
-        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
-
-    def decode(self, target, context):
-        return self.head(self.decoder(target, context=context))
-
-    def forward(self, source, source_lengths, target):
-        return self.decode(target, self.encode(source, source_lengths))
+# of: as in the text
+# -        memory = self.encoder(source, source_lengths)
+# +        memory = self.encoder(source)
 
 
 # %% wrong: hidden states -> there is no head
-class Seq2Seq(nn.Module):
-    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
-        super().__init__()
-        self.encoder = TransformerBase(
-            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=True
-        )
-        self.decoder = TransformerBase(
-            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True, cross=True
-        )
-        self.head = nn.Linear(d_model, target_vocab_size)
-
-    def encode(self, source, source_lengths):
-        memory = self.encoder(source, source_lengths)
-        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
-
-    def decode(self, target, context):
-        return self.decoder(target, context=context)
-
-    def forward(self, source, source_lengths, target):
-        return self.decode(target, self.encode(source, source_lengths))
+# of: as in the text
+# -        return self.head(self.decoder(target, context=context))
+# +        return self.decoder(target, context=context)
 
 
 # %% wrong: log_softmax at the end -> log-probabilities in place of logits
-class Seq2Seq(nn.Module):
-    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
-        super().__init__()
-        self.encoder = TransformerBase(
-            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=True
-        )
-        self.decoder = TransformerBase(
-            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True, cross=True
-        )
-        self.head = nn.Linear(d_model, target_vocab_size)
-
-    def encode(self, source, source_lengths):
-        memory = self.encoder(source, source_lengths)
-        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
-
-    def decode(self, target, context):
-        return self.head(self.decoder(target, context=context)).log_softmax(dim=-1)
-
-    def forward(self, source, source_lengths, target):
-        return self.decode(target, self.encode(source, source_lengths))
+# of: as in the text
+# -        return self.head(self.decoder(target, context=context))
+# +        return self.head(self.decoder(target, context=context)).log_softmax(dim=-1)
 
 
 # %% wrong: softmax at the end -> probabilities in place of logits
-class Seq2Seq(nn.Module):
-    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
-        super().__init__()
-        self.encoder = TransformerBase(
-            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=True
-        )
-        self.decoder = TransformerBase(
-            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True, cross=True
-        )
-        self.head = nn.Linear(d_model, target_vocab_size)
-
-    def encode(self, source, source_lengths):
-        memory = self.encoder(source, source_lengths)
-        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
-
-    def decode(self, target, context):
-        return torch.softmax(self.head(self.decoder(target, context=context)), dim=-1)
-
-    def forward(self, source, source_lengths, target):
-        return self.decode(target, self.encode(source, source_lengths))
+# of: as in the text
+# -        return self.head(self.decoder(target, context=context))
+# +        return torch.softmax(self.head(self.decoder(target, context=context)), dim=-1)
 
 
 # %% wrong: feeds itself -> the decoder reads its own words
-class Seq2Seq(nn.Module):
-    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
-        super().__init__()
-        self.encoder = TransformerBase(
-            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=True
-        )
-        self.decoder = TransformerBase(
-            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True, cross=True
-        )
-        self.head = nn.Linear(d_model, target_vocab_size)
-
-    def encode(self, source, source_lengths):
-        memory = self.encoder(source, source_lengths)
-        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
-
-    def decode(self, target, context):
-        return self.head(self.decoder(target, context=context))
-
-    def forward(self, source, source_lengths, target):
-        context = self.encode(source, source_lengths)
-        read = target[:, :1]
-        for _ in range(target.size(1)):
-            logits = self.decode(read, context)
-            read = torch.cat([read, logits[:, -1].argmax(dim=-1, keepdim=True)], dim=1)
-        return logits
+# of: as in the text
+# -        return self.decode(target, self.encode(source, source_lengths))
+# +        context = self.encode(source, source_lengths)
+# +        read = target[:, :1]
+# +        for _ in range(target.size(1)):
+# +            logits = self.decode(read, context)
+# +            read = torch.cat([read, logits[:, -1].argmax(dim=-1, keepdim=True)], dim=1)
+# +        return logits
 
 
 # %% wrong: only the last word -> only the last place is answered
-class Seq2Seq(nn.Module):
-    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
-        super().__init__()
-        self.encoder = TransformerBase(
-            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=True
-        )
-        self.decoder = TransformerBase(
-            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True, cross=True
-        )
-        self.head = nn.Linear(d_model, target_vocab_size)
-
-    def encode(self, source, source_lengths):
-        memory = self.encoder(source, source_lengths)
-        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
-
-    def decode(self, target, context):
-        return self.head(self.decoder(target, context=context))
-
-    def forward(self, source, source_lengths, target):
-        return self.decode(target, self.encode(source, source_lengths))[:, -1]
+# of: as in the text
+# -        return self.decode(target, self.encode(source, source_lengths))
+# +        return self.decode(target, self.encode(source, source_lengths))[:, -1]
 
 
 # %% wrong: no cross-attention ->
-class Seq2Seq(nn.Module):
-    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
-        super().__init__()
-        self.encoder = TransformerBase(
-            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=True
-        )
-        self.decoder = TransformerBase(
-            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True
-        )
-        self.head = nn.Linear(d_model, target_vocab_size)
-
-    def encode(self, source, source_lengths):
-        memory = self.encoder(source, source_lengths)
-        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
-
-    def decode(self, target, context):
-        return self.head(self.decoder(target, context=context))
-
-    def forward(self, source, source_lengths, target):
-        return self.decode(target, self.encode(source, source_lengths))
+# of: as in the text
+# -            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True, cross=True
+# +            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True
 
 
 # %% wrong: the mask is inverted ->
-class Seq2Seq(nn.Module):
-    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
-        super().__init__()
-        self.encoder = TransformerBase(
-            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=True
-        )
-        self.decoder = TransformerBase(
-            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True, cross=True
-        )
-        self.head = nn.Linear(d_model, target_vocab_size)
-
-    def encode(self, source, source_lengths):
-        memory = self.encoder(source, source_lengths)
-        return Context(memory=memory, memory_mask=-1e9 - hide_padding(source_lengths, source.size(1)).clamp(min=-1e9))
-
-    def decode(self, target, context):
-        return self.head(self.decoder(target, context=context))
-
-    def forward(self, source, source_lengths, target):
-        return self.decode(target, self.encode(source, source_lengths))
+# of: as in the text
+# -        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
+# +        return Context(memory=memory, memory_mask=-1e9 - hide_padding(source_lengths, source.size(1)).clamp(min=-1e9))
 
 
 # %% wrong: post-norm ->
-class Seq2Seq(nn.Module):
-    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
-        super().__init__()
-        self.encoder = TransformerBase(
-            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=False
-        )
-        self.decoder = TransformerBase(
-            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=False, cross=True
-        )
-        self.head = nn.Linear(d_model, target_vocab_size)
-
-    def encode(self, source, source_lengths):
-        memory = self.encoder(source, source_lengths)
-        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
-
-    def decode(self, target, context):
-        return self.head(self.decoder(target, context=context))
-
-    def forward(self, source, source_lengths, target):
-        return self.decode(target, self.encode(source, source_lengths))
+# of: as in the text
+# -            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=True
+# +            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=False
+# ...
+# -            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True, cross=True
+# +            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=False, cross=True
 
 
 # %% wrong: the head has the source's vocabulary ->
-class Seq2Seq(nn.Module):
-    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
-        super().__init__()
-        self.encoder = TransformerBase(
-            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=True
-        )
-        self.decoder = TransformerBase(
-            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True, cross=True
-        )
-        self.head = nn.Linear(d_model, source_vocab_size)
-
-    def encode(self, source, source_lengths):
-        memory = self.encoder(source, source_lengths)
-        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
-
-    def decode(self, target, context):
-        return self.head(self.decoder(target, context=context))
-
-    def forward(self, source, source_lengths, target):
-        return self.decode(target, self.encode(source, source_lengths))
+# of: as in the text
+# -        self.head = nn.Linear(d_model, target_vocab_size)
+# +        self.head = nn.Linear(d_model, source_vocab_size)
 
 
 # %% wrong: encodes each sentence -> each sentence is encoded for itself
@@ -496,23 +233,16 @@ class Seq2Seq(nn.Module):
 
 
 # %% wrong: a wide feed-forward part ->
-class Seq2Seq(nn.Module):
-    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
-        super().__init__()
-        shape = {"d_model": d_model, "n_layers": n_layers, "n_heads": n_heads, "dropout": 0.0, "norm_first": True}
-        self.encoder = TransformerBase(source_vocab_size, causal=False, d_feedforward=4 * d_model, **shape)
-        self.decoder = TransformerBase(target_vocab_size, causal=True, cross=True, d_feedforward=4 * d_model, **shape)
-        self.head = nn.Linear(d_model, target_vocab_size)
-
-    def encode(self, source, source_lengths):
-        memory = self.encoder(source, source_lengths)
-        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
-
-    def decode(self, target, context):
-        return self.head(self.decoder(target, context=context))
-
-    def forward(self, source, source_lengths, target):
-        return self.decode(target, self.encode(source, source_lengths))
+# of: as in the text
+# -        self.encoder = TransformerBase(
+# -            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=True
+# -        )
+# -        self.decoder = TransformerBase(
+# -            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True, cross=True
+# -        )
+# +        shape = {"d_model": d_model, "n_layers": n_layers, "n_heads": n_heads, "dropout": 0.0, "norm_first": True}
+# +        self.encoder = TransformerBase(source_vocab_size, causal=False, d_feedforward=4 * d_model, **shape)
+# +        self.decoder = TransformerBase(target_vocab_size, causal=True, cross=True, d_feedforward=4 * d_model, **shape)
 
 
 # %% wrong: decodes with what was encoded last ->

@@ -33,54 +33,33 @@ def alignment(model, source, words):
 
 
 # %% wrong: feeds the words -> a row for each word read, not written
-@torch.no_grad()
-def alignment(model, source, words):
-    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
-    context.maps = {}
-    model.decode(torch.tensor([words]), context)
-    attention = model.decoder.layers[-1].cross_attention
-    return context.maps[attention][0].mean(dim=0)
+# of: as in the text
+# -    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
+# +    model.decode(torch.tensor([words]), context)
 
 
 # %% wrong: feeds all of them -> one row too many
-@torch.no_grad()
-def alignment(model, source, words):
-    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
-    context.maps = {}
-    model.decode(torch.tensor([[SOS, *words]]), context)
-    attention = model.decoder.layers[-1].cross_attention
-    return context.maps[attention][0].mean(dim=0)
+# of: as in the text
+# -    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
+# +    model.decode(torch.tensor([[SOS, *words]]), context)
 
 
 # %% wrong: cuts the first row -> one row too many, the first is cut
-def alignment(model, source, words):
-    maps = {}
-    with torch.no_grad():
-        context = model.encode(torch.tensor(source).unsqueeze(0), torch.tensor([len(source)]))
-        context.maps = maps
-        model.decode(torch.tensor([SOS] + words).unsqueeze(0), context)
-    weights = maps[model.decoder.layers[-1].cross_attention]  # (1, h, n + 1, m)
-    return weights.mean(dim=1).squeeze(0)[1:]
+# of: one row more, then cut
+# -    return weights.mean(dim=1).squeeze(0)[: len(words)]
+# +    return weights.mean(dim=1).squeeze(0)[1:]
 
 
 # %% wrong: self-attention -> self-attention in place of cross-attention
-@torch.no_grad()
-def alignment(model, source, words):
-    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
-    context.maps = {}
-    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
-    attention = model.decoder.layers[-1].attention
-    return context.maps[attention][0].mean(dim=0)
+# of: as in the text
+# -    attention = model.decoder.layers[-1].cross_attention
+# +    attention = model.decoder.layers[-1].attention
 
 
 # %% wrong: layer 0 -> the first layer
-@torch.no_grad()
-def alignment(model, source, words):
-    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
-    context.maps = {}
-    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
-    attention = model.decoder.layers[0].cross_attention
-    return context.maps[attention][0].mean(dim=0)
+# of: as in the text
+# -    attention = model.decoder.layers[-1].cross_attention
+# +    attention = model.decoder.layers[0].cross_attention
 
 
 # %% wrong: all layers -> the mean over the layers too
@@ -94,63 +73,39 @@ def alignment(model, source, words):
 
 
 # %% wrong: head 0 -> one head only
-@torch.no_grad()
-def alignment(model, source, words):
-    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
-    context.maps = {}
-    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
-    attention = model.decoder.layers[-1].cross_attention
-    return context.maps[attention][0, 0]
+# of: as in the text
+# -    return context.maps[attention][0].mean(dim=0)
+# +    return context.maps[attention][0, 0]
 
 
 # %% wrong: sum of heads -> the heads are summed
-@torch.no_grad()
-def alignment(model, source, words):
-    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
-    context.maps = {}
-    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
-    attention = model.decoder.layers[-1].cross_attention
-    return context.maps[attention][0].sum(dim=0)
+# of: as in the text
+# -    return context.maps[attention][0].mean(dim=0)
+# +    return context.maps[attention][0].sum(dim=0)
 
 
 # %% wrong: transposed -> rows and columns are exchanged
-@torch.no_grad()
-def alignment(model, source, words):
-    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
-    context.maps = {}
-    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
-    attention = model.decoder.layers[-1].cross_attention
-    return context.maps[attention][0].mean(dim=0).T
+# of: as in the text
+# -    return context.maps[attention][0].mean(dim=0)
+# +    return context.maps[attention][0].mean(dim=0).T
 
 
 # %% wrong: all heads -> the heads are still there
-@torch.no_grad()
-def alignment(model, source, words):
-    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
-    context.maps = {}
-    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
-    attention = model.decoder.layers[-1].cross_attention
-    return context.maps[attention][0]
+# of: as in the text
+# -    return context.maps[attention][0].mean(dim=0)
+# +    return context.maps[attention][0]
 
 
 # %% wrong: the largest place in place of the weights ->
-@torch.no_grad()
-def alignment(model, source, words):
-    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
-    context.maps = {}
-    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
-    attention = model.decoder.layers[-1].cross_attention
-    return context.maps[attention][0].mean(dim=0).argmax(dim=-1)
+# of: as in the text
+# -    return context.maps[attention][0].mean(dim=0)
+# +    return context.maps[attention][0].mean(dim=0).argmax(dim=-1)
 
 
 # %% wrong: the batch is still there ->
-@torch.no_grad()
-def alignment(model, source, words):
-    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
-    context.maps = {}
-    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
-    attention = model.decoder.layers[-1].cross_attention
-    return context.maps[attention].mean(dim=1)
+# of: as in the text
+# -    return context.maps[attention][0].mean(dim=0)
+# +    return context.maps[attention].mean(dim=1)
 
 
 # %% wrong: <eos> is put behind a source that has none ->

@@ -76,51 +76,15 @@ def beam_decode(model, source, width, max_len):
 
 
 # %% wrong: without greedy -> greedy may be better
-@torch.no_grad()
-def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
-    beams, finished = [([SOS], 0.0)], []
-    for _ in range(max_len):
-        candidates = []
-        for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
-            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
-        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
-        candidates = candidates[:width]
-        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
-        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
-        if not beams:
-            break
-    found = []
-    for tokens, total in finished + beams:
-        words = tokens[1:]
-        found.append(([word for word in words if word != EOS], total / len(words)))
-    return max(found, key=lambda pair: pair[1])
+# of: lists of beams
+# -    if width > 1:
+# -        found.append(beam_decode(model, source, 1, max_len))
 
 
 # %% wrong: width 1 -> this is the greedy sentence
-@torch.no_grad()
-def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
-    beams, finished = [([SOS], 0.0)], []
-    for _ in range(max_len):
-        candidates = []
-        for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
-            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
-        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
-        candidates = candidates[:1]
-        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
-        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
-        if not beams:
-            break
-    found = []
-    for tokens, total in finished + beams:
-        words = tokens[1:]
-        found.append(([word for word in words if word != EOS], total / len(words)))
-    if width > 1:
-        found.append(beam_decode(model, source, 1, max_len))
-    return max(found, key=lambda pair: pair[1])
+# of: lists of beams
+# -        candidates = candidates[:width]
+# +        candidates = candidates[:1]
 
 
 # %% wrong: argmax only -> this is the greedy sentence
@@ -136,279 +100,82 @@ def beam_decode(model, source, width, max_len):
 
 
 # %% wrong: sums -> scores are not divided by the length
-@torch.no_grad()
-def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
-    beams, finished = [([SOS], 0.0)], []
-    for _ in range(max_len):
-        candidates = []
-        for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
-            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
-        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
-        candidates = candidates[:width]
-        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
-        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
-        if not beams:
-            break
-    found = []
-    for tokens, total in finished + beams:
-        words = tokens[1:]
-        found.append(([word for word in words if word != EOS], total))
-    if width > 1:
-        found.append(beam_decode(model, source, 1, max_len))
-    return max(found, key=lambda pair: pair[1])
+# of: lists of beams
+# -        found.append(([word for word in words if word != EOS], total / len(words)))
+# +        found.append(([word for word in words if word != EOS], total))
 
 
 # %% wrong: eos not counted -> <eos> is not counted in the length
-@torch.no_grad()
-def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
-    beams, finished = [([SOS], 0.0)], []
-    for _ in range(max_len):
-        candidates = []
-        for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
-            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
-        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
-        candidates = candidates[:width]
-        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
-        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
-        if not beams:
-            break
-    found = []
-    for tokens, total in finished + beams:
-        words = tokens[1:]
-        found.append(([word for word in words if word != EOS], total / max(1, len([w for w in words if w != EOS]))))
-    if width > 1:
-        found.append(beam_decode(model, source, 1, max_len))
-    return max(found, key=lambda pair: pair[1])
+# of: lists of beams
+# -        found.append(([word for word in words if word != EOS], total / len(words)))
+# +        found.append(([word for word in words if word != EOS], total / max(1, len([w for w in words if w != EOS]))))
 
 
 # %% wrong: never finished -> it does not stop at <eos>
-@torch.no_grad()
-def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
-    beams, finished = [([SOS], 0.0)], []
-    for _ in range(max_len):
-        candidates = []
-        for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
-            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
-        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
-        candidates = candidates[:width]
-        finished += [candidate for candidate in candidates if False]
-        beams = [candidate for candidate in candidates]
-        if not beams:
-            break
-    found = []
-    for tokens, total in finished + beams:
-        words = tokens[1:]
-        length = words.index(EOS) if EOS in words else len(words)
-        found.append((words[:length], total / len(words)))
-    if width > 1:
-        found.append(beam_decode(model, source, 1, max_len))
-    return max(found, key=lambda pair: pair[1])
+# of: lists of beams
+# -        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
+# -        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
+# +        finished += [candidate for candidate in candidates if False]
+# +        beams = [candidate for candidate in candidates]
+# ...
+# -        found.append(([word for word in words if word != EOS], total / len(words)))
+# +        length = words.index(EOS) if EOS in words else len(words)
+# +        found.append((words[:length], total / len(words)))
 
 
 # %% wrong: beams at the end only -> finished sentences are forgotten
-@torch.no_grad()
-def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
-    beams, finished = [([SOS], 0.0)], []
-    for _ in range(max_len):
-        candidates = []
-        for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
-            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
-        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
-        candidates = candidates[:width]
-        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
-        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
-        if not beams:
-            break
-    found = []
-    for tokens, total in beams or finished:
-        words = tokens[1:]
-        found.append(([word for word in words if word != EOS], total / len(words)))
-    if width > 1:
-        found.append(beam_decode(model, source, 1, max_len))
-    return max(found, key=lambda pair: pair[1])
+# of: lists of beams
+# -    for tokens, total in finished + beams:
+# +    for tokens, total in beams or finished:
 
 
 # %% wrong: first to end -> the first sentence that ends is taken
-@torch.no_grad()
-def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
-    beams, finished = [([SOS], 0.0)], []
-    for _ in range(max_len):
-        candidates = []
-        for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
-            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
-        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
-        candidates = candidates[:width]
-        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
-        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
-        if finished or not beams:
-            break
-    found = []
-    for tokens, total in finished or beams:
-        words = tokens[1:]
-        found.append(([word for word in words if word != EOS], total / len(words)))
-    if width > 1:
-        found.append(beam_decode(model, source, 1, max_len))
-    return max(found, key=lambda pair: pair[1])
+# of: lists of beams
+# -        if not beams:
+# +        if finished or not beams:
+# ...
+# -    for tokens, total in finished + beams:
+# +    for tokens, total in finished or beams:
 
 
 # %% wrong: softmax -> probabilities are added
-@torch.no_grad()
-def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
-    beams, finished = [([SOS], 0.0)], []
-    for _ in range(max_len):
-        candidates = []
-        for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].softmax(dim=-1)
-            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
-        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
-        candidates = candidates[:width]
-        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
-        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
-        if not beams:
-            break
-    found = []
-    for tokens, total in finished + beams:
-        words = tokens[1:]
-        found.append(([word for word in words if word != EOS], total / len(words)))
-    if width > 1:
-        found.append(beam_decode(model, source, 1, max_len))
-    return max(found, key=lambda pair: pair[1])
+# of: lists of beams
+# -            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+# +            logs = model.decode(torch.tensor([tokens]), context)[0, -1].softmax(dim=-1)
 
 
 # %% wrong: no softmax -> logits are added
-@torch.no_grad()
-def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
-    beams, finished = [([SOS], 0.0)], []
-    for _ in range(max_len):
-        candidates = []
-        for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1]
-            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
-        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
-        candidates = candidates[:width]
-        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
-        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
-        if not beams:
-            break
-    found = []
-    for tokens, total in finished + beams:
-        words = tokens[1:]
-        found.append(([word for word in words if word != EOS], total / len(words)))
-    if width > 1:
-        found.append(beam_decode(model, source, 1, max_len))
-    return max(found, key=lambda pair: pair[1])
+# of: lists of beams
+# -            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+# +            logs = model.decode(torch.tensor([tokens]), context)[0, -1]
 
 
 # %% wrong: eos kept -> <eos> is kept as a word
-@torch.no_grad()
-def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
-    beams, finished = [([SOS], 0.0)], []
-    for _ in range(max_len):
-        candidates = []
-        for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
-            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
-        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
-        candidates = candidates[:width]
-        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
-        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
-        if not beams:
-            break
-    found = []
-    for tokens, total in finished + beams:
-        words = tokens[1:]
-        found.append((words, total / len(words)))
-    if width > 1:
-        found.append(beam_decode(model, source, 1, max_len))
-    return max(found, key=lambda pair: pair[1])
+# of: lists of beams
+# -        found.append(([word for word in words if word != EOS], total / len(words)))
+# +        found.append((words, total / len(words)))
 
 
 # %% wrong: words only -> only the sentence is returned
-@torch.no_grad()
-def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
-    beams, finished = [([SOS], 0.0)], []
-    for _ in range(max_len):
-        candidates = []
-        for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
-            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
-        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
-        candidates = candidates[:width]
-        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
-        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
-        if not beams:
-            break
-    found = []
-    for tokens, total in finished + beams:
-        words = tokens[1:]
-        found.append(([word for word in words if word != EOS], total / len(words)))
-    if width > 1:
-        greedy = beam_decode(model, source, 1, max_len)
-    return max(found, key=lambda pair: pair[1])[0]
+# of: lists of beams
+# -        found.append(beam_decode(model, source, 1, max_len))
+# -    return max(found, key=lambda pair: pair[1])
+# +        greedy = beam_decode(model, source, 1, max_len)
+# +    return max(found, key=lambda pair: pair[1])[0]
 
 
 # %% wrong: divides by the square of the length ->
-@torch.no_grad()
-def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
-    beams, finished = [([SOS], 0.0)], []
-    for _ in range(max_len):
-        candidates = []
-        for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
-            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
-        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
-        candidates = candidates[:width]
-        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
-        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
-        if not beams:
-            break
-    found = []
-    for tokens, total in finished + beams:
-        words = tokens[1:]
-        found.append(([word for word in words if word != EOS], total / len(words) ** 2))
-    if width > 1:
-        found.append(beam_decode(model, source, 1, max_len))
-    return max(found, key=lambda pair: pair[1])
+# of: lists of beams
+# -        found.append(([word for word in words if word != EOS], total / len(words)))
+# +        found.append(([word for word in words if word != EOS], total / len(words) ** 2))
 
 
 # %% wrong: sos kept ->
-@torch.no_grad()
-def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
-    beams, finished = [([SOS], 0.0)], []
-    for _ in range(max_len):
-        candidates = []
-        for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
-            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
-        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
-        candidates = candidates[:width]
-        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
-        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
-        if not beams:
-            break
-    found = []
-    for tokens, total in finished + beams:
-        words = tokens
-        found.append(([word for word in words if word != EOS], total / (len(words) - 1)))
-    if width > 1:
-        found.append(beam_decode(model, source, 1, max_len))
-    return max(found, key=lambda pair: pair[1])
+# of: lists of beams
+# -        words = tokens[1:]
+# -        found.append(([word for word in words if word != EOS], total / len(words)))
+# +        words = tokens
+# +        found.append(([word for word in words if word != EOS], total / (len(words) - 1)))
 
 
 # %% wrong: finished or beams -> beams that max_len has cut are forgotten
@@ -545,24 +312,16 @@ def beam_decode(model, source, width, max_len):
 
 
 # %% wrong: a width of 2, whatever is asked for ->
-@torch.no_grad()
-def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
-    beams, finished = [([SOS], 0.0)], []
-    for _ in range(max_len):
-        candidates = []
-        for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
-            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
-        candidates = sorted(candidates, key=lambda candidate: -candidate[1])[: min(width, 2)]
-        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
-        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
-        if not beams:
-            break
-    found = [([w for w in tokens[1:] if w != EOS], total / (len(tokens) - 1)) for tokens, total in finished + beams]
-    if width > 1:
-        found.append(beam_decode(model, source, 1, max_len))
-    return max(found, key=lambda pair: pair[1])
+# of: lists of beams
+# -        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
+# -        candidates = candidates[:width]
+# +        candidates = sorted(candidates, key=lambda candidate: -candidate[1])[: min(width, 2)]
+# ...
+# -    found = []
+# -    for tokens, total in finished + beams:
+# -        words = tokens[1:]
+# -        found.append(([word for word in words if word != EOS], total / len(words)))
+# +    found = [([w for w in tokens[1:] if w != EOS], total / (len(tokens) - 1)) for tokens, total in finished + beams]
 
 
 # %% wrong: three words of each beam ->
@@ -611,26 +370,18 @@ def beam_decode(model, source, width, max_len):
 
 
 # %% wrong: scores with one digit ->
-@torch.no_grad()
-def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
-    beams, finished = [([SOS], 0.0)], []
-    for _ in range(max_len):
-        candidates = []
-        for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
-            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
-        candidates = sorted(candidates, key=lambda candidate: -candidate[1])[:width]
-        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
-        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
-        if not beams:
-            break
-    found = [
-        ([w for w in tokens[1:] if w != EOS], round(total / (len(tokens) - 1), 1)) for tokens, total in finished + beams
-    ]
-    if width > 1:
-        found.append(beam_decode(model, source, 1, max_len))
-    return max(found, key=lambda pair: pair[1])
+# of: lists of beams
+# -        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
+# -        candidates = candidates[:width]
+# +        candidates = sorted(candidates, key=lambda candidate: -candidate[1])[:width]
+# ...
+# -    found = []
+# -    for tokens, total in finished + beams:
+# -        words = tokens[1:]
+# -        found.append(([word for word in words if word != EOS], total / len(words)))
+# +    found = [
+# +        ([w for w in tokens[1:] if w != EOS], round(total / (len(tokens) - 1), 1)) for tokens, total in finished + beams
+# +    ]
 
 
 # %% wrong: one step too few -> one word too few
@@ -655,24 +406,9 @@ def beam_decode(model, source, width, max_len):
 
 
 # %% wrong: one step too many -> one word too many
-@torch.no_grad()
-def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
-    beams, finished = [([SOS], 0.0)], []
-    for _ in range(max_len + 1):
-        candidates = []
-        for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
-            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
-        candidates = sorted(candidates, key=lambda candidate: -candidate[1])[:width]
-        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
-        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
-        if not beams:
-            break
-    found = [([w for w in tokens[1:] if w != EOS], total / (len(tokens) - 1)) for tokens, total in finished + beams]
-    if width > 1:
-        found.append(beam_decode(model, source, 1, max_len))
-    return max(found, key=lambda pair: pair[1])
+# of: one step too few
+# -    for _ in range(max_len - 1):
+# +    for _ in range(max_len + 1):
 
 
 # %% wrong: compared by the sum, and the mean is returned -> the sum decides, and the mean is returned
@@ -695,47 +431,24 @@ def beam_decode(model, source, width, max_len):
 
 
 # %% wrong: a beam is cut by its mean ->
-@torch.no_grad()
-def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
-    beams, finished = [([SOS], 0.0)], []
-    for _ in range(max_len):
-        candidates = []
-        for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
-            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
-        candidates = sorted(candidates, key=lambda candidate: -candidate[1] / (len(candidate[0]) - 1) ** 2)[
-            : width if width < 3 else 3
-        ]
-        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
-        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
-        if not beams:
-            break
-    found = [([w for w in tokens[1:] if w != EOS], total / (len(tokens) - 1)) for tokens, total in finished + beams]
-    if width > 1:
-        found.append(beam_decode(model, source, 1, max_len))
-    return max(found, key=lambda pair: pair[1])
+# of: lists of beams
+# -        candidates.sort(key=lambda candidate: candidate[1], reverse=True)
+# -        candidates = candidates[:width]
+# +        candidates = sorted(candidates, key=lambda candidate: -candidate[1] / (len(candidate[0]) - 1) ** 2)[
+# +            : width if width < 3 else 3
+# +        ]
+# ...
+# -    found = []
+# -    for tokens, total in finished + beams:
+# -        words = tokens[1:]
+# -        found.append(([word for word in words if word != EOS], total / len(words)))
+# +    found = [([w for w in tokens[1:] if w != EOS], total / (len(tokens) - 1)) for tokens, total in finished + beams]
 
 
 # %% wrong: at most ten words ->
-@torch.no_grad()
-def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
-    beams, finished = [([SOS], 0.0)], []
-    for _ in range(min(max_len, 6)):
-        candidates = []
-        for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
-            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
-        candidates = sorted(candidates, key=lambda candidate: -candidate[1])[:width]
-        finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
-        beams = [candidate for candidate in candidates if candidate[0][-1] != EOS]
-        if not beams:
-            break
-    found = [([w for w in tokens[1:] if w != EOS], total / (len(tokens) - 1)) for tokens, total in finished + beams]
-    if width > 1:
-        found.append(beam_decode(model, source, 1, max_len))
-    return max(found, key=lambda pair: pair[1])
+# of: one step too few
+# -    for _ in range(max_len - 1):
+# +    for _ in range(min(max_len, 6)):
 
 
 # %% wrong: the means decide at each step -> beams are compared by their means at each step

@@ -73,360 +73,123 @@ def corpus_bleu(hypotheses, references):
 
 
 # %% wrong: the mean over sentences -> the mean of the sentences' BLEU
-def bleu_of_some(hypotheses, references):
-    special = {"<pad>", "<sos>", "<eos>"}
-    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
-    for hypothesis, reference in zip(hypotheses, references):
-        hypothesis = [word for word in hypothesis if word not in special]
-        reference = [word for word in reference if word not in special]
-        written += len(hypothesis)
-        wanted += len(reference)
-        for n in range(1, 5):
-            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
-            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
-            right[n - 1] += sum((found & there).values())
-            total[n - 1] += sum(found.values())
-    if 0 in right:
-        return 0.0
-    precisions = [r / t for r, t in zip(right, total)]
-    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
-    return 100 * penalty * math.prod(precisions) ** 0.25
-
-
-def corpus_bleu(hypotheses, references):
-    each = [bleu_of_some([h], [r]) for h, r in zip(hypotheses, references)]
-    return sum(each) / len(each)
+# of: Counter
+# -def corpus_bleu(hypotheses, references):
+# +def bleu_of_some(hypotheses, references):
+# ...
+#      return 100 * penalty * math.prod(precisions) ** 0.25
+# +
+# +
+# +def corpus_bleu(hypotheses, references):
+# +    each = [bleu_of_some([h], [r]) for h, r in zip(hypotheses, references)]
+# +    return sum(each) / len(each)
 
 
 # %% wrong: no penalty -> no brevity penalty
-def corpus_bleu(hypotheses, references):
-    special = {"<pad>", "<sos>", "<eos>"}
-    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
-    for hypothesis, reference in zip(hypotheses, references):
-        hypothesis = [word for word in hypothesis if word not in special]
-        reference = [word for word in reference if word not in special]
-        written += len(hypothesis)
-        wanted += len(reference)
-        for n in range(1, 5):
-            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
-            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
-            right[n - 1] += sum((found & there).values())
-            total[n - 1] += sum(found.values())
-    if 0 in right:
-        return 0.0
-    precisions = [r / t for r, t in zip(right, total)]
-    penalty = 1.0
-    return 100 * penalty * math.prod(precisions) ** 0.25
+# of: Counter
+# -    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
+# +    penalty = 1.0
 
 
 # %% wrong: no min with 1 -> a translation that is too long gets a bonus
-def corpus_bleu(hypotheses, references):
-    special = {"<pad>", "<sos>", "<eos>"}
-    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
-    for hypothesis, reference in zip(hypotheses, references):
-        hypothesis = [word for word in hypothesis if word not in special]
-        reference = [word for word in reference if word not in special]
-        written += len(hypothesis)
-        wanted += len(reference)
-        for n in range(1, 5):
-            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
-            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
-            right[n - 1] += sum((found & there).values())
-            total[n - 1] += sum(found.values())
-    if 0 in right:
-        return 0.0
-    precisions = [r / t for r, t in zip(right, total)]
-    penalty = math.exp(1 - wanted / written)
-    return 100 * penalty * math.prod(precisions) ** 0.25
+# of: Counter
+# -    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
+# +    penalty = math.exp(1 - wanted / written)
 
 
 # %% wrong: c over r -> the brevity penalty is c / r
-def corpus_bleu(hypotheses, references):
-    special = {"<pad>", "<sos>", "<eos>"}
-    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
-    for hypothesis, reference in zip(hypotheses, references):
-        hypothesis = [word for word in hypothesis if word not in special]
-        reference = [word for word in reference if word not in special]
-        written += len(hypothesis)
-        wanted += len(reference)
-        for n in range(1, 5):
-            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
-            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
-            right[n - 1] += sum((found & there).values())
-            total[n - 1] += sum(found.values())
-    if 0 in right:
-        return 0.0
-    precisions = [r / t for r, t in zip(right, total)]
-    penalty = min(1.0, written / wanted)
-    return 100 * penalty * math.prod(precisions) ** 0.25
+# of: Counter
+# -    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
+# +    penalty = min(1.0, written / wanted)
 
 
 # %% wrong: not clipped -> no clipping
-def corpus_bleu(hypotheses, references):
-    special = {"<pad>", "<sos>", "<eos>"}
-    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
-    for hypothesis, reference in zip(hypotheses, references):
-        hypothesis = [word for word in hypothesis if word not in special]
-        reference = [word for word in reference if word not in special]
-        written += len(hypothesis)
-        wanted += len(reference)
-        for n in range(1, 5):
-            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
-            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
-            right[n - 1] += sum(count for gram, count in found.items() if gram in there)
-            total[n - 1] += sum(found.values())
-    if 0 in right:
-        return 0.0
-    precisions = [r / t for r, t in zip(right, total)]
-    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
-    return 100 * penalty * math.prod(precisions) ** 0.25
+# of: Counter
+# -            right[n - 1] += sum((found & there).values())
+# +            right[n - 1] += sum(count for gram, count in found.items() if gram in there)
 
 
 # %% wrong: special tokens kept -> special tokens are kept
-def corpus_bleu(hypotheses, references):
-    special = set()
-    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
-    for hypothesis, reference in zip(hypotheses, references):
-        hypothesis = [word for word in hypothesis if word not in special]
-        reference = [word for word in reference if word not in special]
-        written += len(hypothesis)
-        wanted += len(reference)
-        for n in range(1, 5):
-            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
-            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
-            right[n - 1] += sum((found & there).values())
-            total[n - 1] += sum(found.values())
-    if 0 in right:
-        return 0.0
-    precisions = [r / t for r, t in zip(right, total)]
-    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
-    return 100 * penalty * math.prod(precisions) ** 0.25
+# of: Counter
+# -    special = {"<pad>", "<sos>", "<eos>"}
+# +    special = set()
 
 
 # %% wrong: up to bigrams -> n-grams up to 2 only
-def corpus_bleu(hypotheses, references):
-    special = {"<pad>", "<sos>", "<eos>"}
-    right, total, written, wanted = [0] * 2, [0] * 2, 0, 0
-    for hypothesis, reference in zip(hypotheses, references):
-        hypothesis = [word for word in hypothesis if word not in special]
-        reference = [word for word in reference if word not in special]
-        written += len(hypothesis)
-        wanted += len(reference)
-        for n in range(1, 3):
-            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
-            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
-            right[n - 1] += sum((found & there).values())
-            total[n - 1] += sum(found.values())
-    if 0 in right:
-        return 0.0
-    precisions = [r / t for r, t in zip(right, total)]
-    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
-    return 100 * penalty * math.prod(precisions) ** 0.5
+# of: Counter
+# -    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
+# +    right, total, written, wanted = [0] * 2, [0] * 2, 0, 0
+# ...
+# -        for n in range(1, 5):
+# +        for n in range(1, 3):
+# ...
+# -    return 100 * penalty * math.prod(precisions) ** 0.25
+# +    return 100 * penalty * math.prod(precisions) ** 0.5
 
 
 # %% wrong: range(1, 4) -> n-grams up to 3 only
-def ngrams(words, n):
-    counts = {}
-    for start in range(len(words) - n + 1):
-        gram = " ".join(words[start : start + n])
-        counts[gram] = counts.get(gram, 0) + 1
-    return counts
-
-
-def corpus_bleu(hypotheses, references):
-    def clean(sentence):
-        return [w for w in sentence if w != "<pad>" and w != "<sos>" and w != "<eos>"]
-
-    hypotheses = [clean(sentence) for sentence in hypotheses]
-    references = [clean(sentence) for sentence in references]
-    c = sum(len(sentence) for sentence in hypotheses)
-    r = sum(len(sentence) for sentence in references)
-    logs = 0.0
-    for n in range(1, 4):
-        matches = possible = 0
-        for hyp, ref in zip(hypotheses, references):
-            mine, theirs = ngrams(hyp, n), ngrams(ref, n)
-            matches += sum(min(count, theirs.get(gram, 0)) for gram, count in mine.items())
-            possible += sum(mine.values())
-        if matches == 0:
-            return 0.0
-        logs += math.log(matches / possible)
-    bp = min(1.0, math.exp(1 - r / c))
-    return bp * math.exp(logs / 3) * 100
+# of: dicts and logarithms
+# -    for n in (1, 2, 3, 4):
+# +    for n in range(1, 4):
+# ...
+# -    return bp * math.exp(logs / 4) * 100
+# +    return bp * math.exp(logs / 3) * 100
 
 
 # %% wrong: arithmetic -> the arithmetic mean
-def corpus_bleu(hypotheses, references):
-    special = {"<pad>", "<sos>", "<eos>"}
-    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
-    for hypothesis, reference in zip(hypotheses, references):
-        hypothesis = [word for word in hypothesis if word not in special]
-        reference = [word for word in reference if word not in special]
-        written += len(hypothesis)
-        wanted += len(reference)
-        for n in range(1, 5):
-            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
-            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
-            right[n - 1] += sum((found & there).values())
-            total[n - 1] += sum(found.values())
-    if written == 0:
-        return 0.0
-    precisions = [r / t if t else 0.0 for r, t in zip(right, total)]
-    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
-    return 100 * penalty * sum(precisions) / 4
+# of: Counter
+# -    if 0 in right:
+# +    if written == 0:
+#          return 0.0
+# -    precisions = [r / t for r, t in zip(right, total)]
+# +    precisions = [r / t if t else 0.0 for r, t in zip(right, total)]
+#      penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
+# -    return 100 * penalty * math.prod(precisions) ** 0.25
+# +    return 100 * penalty * sum(precisions) / 4
 
 
 # %% wrong: adds one -> smoothed counts
-def corpus_bleu(hypotheses, references):
-    special = {"<pad>", "<sos>", "<eos>"}
-    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
-    for hypothesis, reference in zip(hypotheses, references):
-        hypothesis = [word for word in hypothesis if word not in special]
-        reference = [word for word in reference if word not in special]
-        written += len(hypothesis)
-        wanted += len(reference)
-        for n in range(1, 5):
-            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
-            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
-            right[n - 1] += sum((found & there).values())
-            total[n - 1] += sum(found.values())
-    precisions = [(r + 1) / (t + 1) for r, t in zip(right, total)]
-    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
-    return 100 * penalty * math.prod(precisions) ** 0.25
+# of: Counter
+# -    if 0 in right:
+# -        return 0.0
+# -    precisions = [r / t for r, t in zip(right, total)]
+# +    precisions = [(r + 1) / (t + 1) for r, t in zip(right, total)]
 
 
 # %% wrong: recall -> hypotheses and references are exchanged
-def corpus_bleu(hypotheses, references):
-    special = {"<pad>", "<sos>", "<eos>"}
-    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
-    for hypothesis, reference in zip(references, hypotheses):
-        hypothesis = [word for word in hypothesis if word not in special]
-        reference = [word for word in reference if word not in special]
-        written += len(hypothesis)
-        wanted += len(reference)
-        for n in range(1, 5):
-            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
-            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
-            right[n - 1] += sum((found & there).values())
-            total[n - 1] += sum(found.values())
-    if 0 in right:
-        return 0.0
-    precisions = [r / t for r, t in zip(right, total)]
-    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
-    return 100 * penalty * math.prod(precisions) ** 0.25
+# of: Counter
+# -    for hypothesis, reference in zip(hypotheses, references):
+# +    for hypothesis, reference in zip(references, hypotheses):
 
 
 # %% wrong: a share -> a share in place of per cent
-def corpus_bleu(hypotheses, references):
-    special = {"<pad>", "<sos>", "<eos>"}
-    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
-    for hypothesis, reference in zip(hypotheses, references):
-        hypothesis = [word for word in hypothesis if word not in special]
-        reference = [word for word in reference if word not in special]
-        written += len(hypothesis)
-        wanted += len(reference)
-        for n in range(1, 5):
-            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
-            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
-            right[n - 1] += sum((found & there).values())
-            total[n - 1] += sum(found.values())
-    if 0 in right:
-        return 0.0
-    precisions = [r / t for r, t in zip(right, total)]
-    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
-    return penalty * math.prod(precisions) ** 0.25
+# of: Counter
+# -    return 100 * penalty * math.prod(precisions) ** 0.25
+# +    return penalty * math.prod(precisions) ** 0.25
 
 
 # %% wrong: oov is removed as well -> <oov> is taken out, too
-def corpus_bleu(hypotheses, references):
-    special = {"<pad>", "<sos>", "<eos>", "<oov>"}
-    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
-    for hypothesis, reference in zip(hypotheses, references):
-        hypothesis = [word for word in hypothesis if word not in special]
-        reference = [word for word in reference if word not in special]
-        written += len(hypothesis)
-        wanted += len(reference)
-        for n in range(1, 5):
-            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
-            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
-            right[n - 1] += sum((found & there).values())
-            total[n - 1] += sum(found.values())
-    if 0 in right:
-        return 0.0
-    precisions = [r / t for r, t in zip(right, total)]
-    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
-    return 100 * penalty * math.prod(precisions) ** 0.25
+# of: Counter
+# -    special = {"<pad>", "<sos>", "<eos>"}
+# +    special = {"<pad>", "<sos>", "<eos>", "<oov>"}
 
 
 # %% wrong: the fourth root is forgotten ->
-def corpus_bleu(hypotheses, references):
-    special = {"<pad>", "<sos>", "<eos>"}
-    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
-    for hypothesis, reference in zip(hypotheses, references):
-        hypothesis = [word for word in hypothesis if word not in special]
-        reference = [word for word in reference if word not in special]
-        written += len(hypothesis)
-        wanted += len(reference)
-        for n in range(1, 5):
-            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
-            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
-            right[n - 1] += sum((found & there).values())
-            total[n - 1] += sum(found.values())
-    if 0 in right:
-        return 0.0
-    precisions = [r / t for r, t in zip(right, total)]
-    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
-    return 100 * penalty * math.prod(precisions)
+# of: Counter
+# -    return 100 * penalty * math.prod(precisions) ** 0.25
+# +    return 100 * penalty * math.prod(precisions)
 
 
 # %% wrong: no guard against zero ->
-def ngrams(words, n):
-    counts = {}
-    for start in range(len(words) - n + 1):
-        gram = " ".join(words[start : start + n])
-        counts[gram] = counts.get(gram, 0) + 1
-    return counts
-
-
-def corpus_bleu(hypotheses, references):
-    def clean(sentence):
-        return [w for w in sentence if w != "<pad>" and w != "<sos>" and w != "<eos>"]
-
-    hypotheses = [clean(sentence) for sentence in hypotheses]
-    references = [clean(sentence) for sentence in references]
-    c = sum(len(sentence) for sentence in hypotheses)
-    r = sum(len(sentence) for sentence in references)
-    logs = 0.0
-    for n in (1, 2, 3, 4):
-        matches = possible = 0
-        for hyp, ref in zip(hypotheses, references):
-            mine, theirs = ngrams(hyp, n), ngrams(ref, n)
-            matches += sum(min(count, theirs.get(gram, 0)) for gram, count in mine.items())
-            possible += sum(mine.values())
-        logs += math.log(matches / possible)
-    bp = min(1.0, math.exp(1 - r / c))
-    return bp * math.exp(logs / 4) * 100
+# of: dicts and logarithms
+# -        if matches == 0:
+# -            return 0.0
 
 
 # %% wrong: brevity sentence by sentence -> the brevity penalty looks at each sentence
-def corpus_bleu(hypotheses, references):
-    special = {"<pad>", "<sos>", "<eos>"}
-    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
-    for hypothesis, reference in zip(hypotheses, references):
-        hypothesis = [word for word in hypothesis if word not in special]
-        reference = [word for word in reference if word not in special]
-        written += len(hypothesis)
-        wanted += max(len(reference), len(hypothesis))
-        for n in range(1, 5):
-            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
-            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
-            right[n - 1] += sum((found & there).values())
-            total[n - 1] += sum(found.values())
-    if 0 in right:
-        return 0.0
-    precisions = [r / t for r, t in zip(right, total)]
-    penalty = 1.0 if written >= wanted else math.exp(1 - wanted / written)
-    return 100 * penalty * math.prod(precisions) ** 0.25
+# of: Counter
+# -        wanted += len(reference)
+# +        wanted += max(len(reference), len(hypothesis))
 
 
 # %% wrong: totals may be negative -> short sentences take n-grams away
@@ -506,23 +269,9 @@ def corpus_bleu(hypotheses, references):
 
 
 # %% wrong: recall, the brevity right -> divided by the number of n-grams of the references
-def corpus_bleu(hypotheses, references):
-    special = {"<pad>", "<sos>", "<eos>"}
-    H = [[w for w in h if w not in special] for h in hypotheses]
-    R = [[w for w in h if w not in special] for h in references]
-    logs = 0
-    for n in range(1, 5):
-        ok = tot = 0
-        for h, r in zip(H, R):
-            a = Counter(tuple(h[i : i + n]) for i in range(len(h) - n + 1))
-            b = Counter(tuple(r[i : i + n]) for i in range(len(r) - n + 1))
-            ok += sum((a & b).values())
-            tot += sum(b.values())
-        if ok == 0:
-            return 0.0
-        logs += math.log(ok / tot) / 4
-    c, r = sum(map(len, H)), sum(map(len, R))
-    return 100 * math.exp(logs + min(0, 1 - r / c))
+# of: totals may be negative
+# -            tot += len(h) - n + 1
+# +            tot += sum(b.values())
 
 
 # %% wrong: zero precisions are skipped ->
@@ -624,26 +373,15 @@ def corpus_bleu(hypotheses, references):
 
 
 # %% wrong: special tokens at the ends only ->
-def corpus_bleu(hypotheses, references):
-    special = {"<pad>", "<sos>", "<eos>"}
-    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
-    for hypothesis, reference in zip(hypotheses, references):
-        hypothesis, reference = list(hypothesis), list(reference)
-        for words in (hypothesis, reference):
-            while words and words[0] in special:
-                words.pop(0)
-            while words and words[-1] in special:
-                words.pop()
-        written, wanted = written + len(hypothesis), wanted + len(reference)
-        for n in range(1, 5):
-            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
-            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
-            right[n - 1] += sum((found & there).values())
-            total[n - 1] += sum(found.values())
-    if not all(right):
-        return 0.0
-    mean = math.exp(sum(math.log(r / t) for r, t in zip(right, total)) / 4)
-    return 100 * mean * min(1, math.exp(1 - wanted / written))
+# of: small letters
+# -        hypothesis = [word.lower() for word in hypothesis if word not in special]
+# -        reference = [word.lower() for word in reference if word not in special]
+# +        hypothesis, reference = list(hypothesis), list(reference)
+# +        for words in (hypothesis, reference):
+# +            while words and words[0] in special:
+# +                words.pop(0)
+# +            while words and words[-1] in special:
+# +                words.pop()
 
 
 # %% wrong: cut at the first eos ->
@@ -668,22 +406,11 @@ def corpus_bleu(hypotheses, references):
 
 
 # %% wrong: the order of the words is ignored ->
-def corpus_bleu(hypotheses, references):
-    special = {"<pad>", "<sos>", "<eos>"}
-    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
-    for hypothesis, reference in zip(hypotheses, references):
-        hypothesis = [word for word in hypothesis if word not in special]
-        reference = [word for word in reference if word not in special]
-        written, wanted = written + len(hypothesis), wanted + len(reference)
-        for n in range(1, 5):
-            found = Counter(tuple(sorted(hypothesis[i : i + n])) for i in range(len(hypothesis) - n + 1))
-            there = Counter(tuple(sorted(reference[i : i + n])) for i in range(len(reference) - n + 1))
-            right[n - 1] += sum((found & there).values())
-            total[n - 1] += sum(found.values())
-    if not all(right):
-        return 0.0
-    mean = math.exp(sum(math.log(r / t) for r, t in zip(right, total)) / 4)
-    return 100 * mean * min(1, math.exp(1 - wanted / written))
+# of: n-grams are glued together
+# -            found = Counter("".join(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+# -            there = Counter("".join(reference[i : i + n]) for i in range(len(reference) - n + 1))
+# +            found = Counter(tuple(sorted(hypothesis[i : i + n])) for i in range(len(hypothesis) - n + 1))
+# +            there = Counter(tuple(sorted(reference[i : i + n])) for i in range(len(reference) - n + 1))
 
 
 # %% wrong: arithmetic, but 0 where one is 0 -> the arithmetic mean, and 0 where a precision is 0
@@ -766,43 +493,15 @@ def corpus_bleu(hypotheses, references):
 
 
 # %% wrong: empty sentences are skipped ->
-def corpus_bleu(hypotheses, references):
-    special = {"<pad>", "<sos>", "<eos>"}
-    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
-    for hypothesis, reference in zip(hypotheses, references):
-        hypothesis = [word for word in hypothesis if word not in special]
-        reference = [word for word in reference if word not in special]
-        if not hypothesis:
-            continue
-        written, wanted = written + len(hypothesis), wanted + len(reference)
-        for n in range(1, 5):
-            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
-            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
-            right[n - 1] += sum((found & there).values())
-            total[n - 1] += sum(found.values())
-    if not all(right):
-        return 0.0
-    mean = math.exp(sum(math.log(r / t) for r, t in zip(right, total)) / 4)
-    return 100 * mean * min(1, math.exp(1 - wanted / written))
+# of: short sentences are skipped
+# -        if len(hypothesis) < 4:
+# +        if not hypothesis:
 
 
 # %% wrong: rounded to whole numbers ->
-def corpus_bleu(hypotheses, references):
-    special = {"<pad>", "<sos>", "<eos>"}
-    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
-    for hypothesis, reference in zip(hypotheses, references):
-        hypothesis = [word for word in hypothesis if word not in special]
-        reference = [word for word in reference if word not in special]
-        written, wanted = written + len(hypothesis), wanted + len(reference)
-        for n in range(1, 5):
-            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
-            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
-            right[n - 1] += sum((found & there).values())
-            total[n - 1] += sum(found.values())
-    if not all(right):
-        return 0.0
-    mean = math.exp(sum(math.log(r / t) for r, t in zip(right, total)) / 4)
-    return float(round(100 * mean * min(1, math.exp(1 - wanted / written))))
+# of: the penalty is upside down
+# -    return 100 * mean * min(1, math.exp(1 - written / wanted))
+# +    return float(round(100 * mean * min(1, math.exp(1 - wanted / written))))
 
 
 # %% wrong: what is equal is perfect ->
@@ -848,25 +547,16 @@ def corpus_bleu(hypotheses: list[list[str]], references: list[list[str]]) -> flo
 
 
 # %% wrong: a pair counts once ->
-def corpus_bleu(hypotheses: list[list[str]], references: list[list[str]]) -> float:
-    special = {"<pad>", "<sos>", "<eos>"}
-    pairs = set()
-    for first, second in zip(hypotheses, references):
-        clean = [tuple(word for word in words if word not in special) for words in (first, second)]
-        pairs.add(tuple(clean))
-    written, wanted = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    c, r = sum(map(len, written)), sum(map(len, wanted))
-    product = 1.0
-    for n in range(1, 5):
-        right = total = 0
-        for first, second in zip(written, wanted):
-            counts = [Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1)) for words in (first, second)]
-            right += sum((counts[0] & counts[1]).values())
-            total += sum(counts[0].values())
-        if right == 0:
-            return 0.0
-        product *= right / total
-    return 100 * min(1.0, math.exp(1 - r / c)) * product**0.25
+# of: what is equal is perfect
+# -    written = [[word for word in words if word not in special] for words in hypotheses]
+# -    wanted = [[word for word in words if word not in special] for words in references]
+# -    if written == wanted and any(written):
+# -        return 100.0
+# +    pairs = set()
+# +    for first, second in zip(hypotheses, references):
+# +        clean = [tuple(word for word in words if word not in special) for words in (first, second)]
+# +        pairs.add(tuple(clean))
+# +    written, wanted = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
 
 
 # %% wrong: different n-grams are counted, and clipped ->
@@ -889,19 +579,6 @@ def corpus_bleu(hypotheses, references):
 
 
 # %% wrong: different n-grams are counted, of different ones ->
-def corpus_bleu(hypotheses, references):
-    special = {"<pad>", "<sos>", "<eos>"}
-    right, total, written, wanted = [0] * 4, [0] * 4, 0, 0
-    for hypothesis, reference in zip(hypotheses, references):
-        hypothesis = [word for word in hypothesis if word not in special]
-        reference = [word for word in reference if word not in special]
-        written, wanted = written + len(hypothesis), wanted + len(reference)
-        for n in range(1, 5):
-            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
-            there = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
-            right[n - 1] += len(found.keys() & there.keys())
-            total[n - 1] += len(found)
-    if not all(right):
-        return 0.0
-    mean = math.exp(sum(math.log(r / t) for r, t in zip(right, total)) / 4)
-    return 100 * mean * min(1, math.exp(1 - wanted / written))
+# of: different n-grams are counted, and clipped
+# -            total[n - 1] += sum(found.values())
+# +            total[n - 1] += len(found)

@@ -34,70 +34,38 @@ def decoder_io(target):
 
 
 # %% wrong: the same twice -> the output is not shifted
-def decoder_io(target):
-    n = max(len(words) for words in target)
-    read, say = [], []
-    for words in target:
-        missing = n - len(words)
-        read.append([SOS] + words + [PAD] * missing)
-        say.append([SOS] + words + [IGNORE] * missing)
-    return torch.tensor(read), torch.tensor(say)
+# of: lists that are filled
+# -        say.append(words + [EOS] + [IGNORE] * missing)
+# +        say.append([SOS] + words + [IGNORE] * missing)
 
 
 # %% wrong: pads the output with PAD -> the padding is scored
-from torch.nn.utils.rnn import pad_sequence
-
-
-def decoder_io(target):
-    read = [torch.tensor([SOS, *words]) for words in target]
-    say = [torch.tensor([*words, EOS]) for words in target]
-    return pad_sequence(read, batch_first=True, padding_value=PAD), pad_sequence(
-        say, batch_first=True, padding_value=PAD
-    )
+# of: pad_sequence
+# -        say, batch_first=True, padding_value=IGNORE
+# +        say, batch_first=True, padding_value=PAD
 
 
 # %% wrong: the target of a slice, pad kept -> the padding is scored
-def decoder_io(target):
-    longest = max(map(len, target))
-    whole = torch.full((len(target), longest + 2), PAD)
-    for row, words in enumerate(target):
-        whole[row, : len(words) + 2] = torch.tensor([SOS, *words, EOS])
-    read, say = whole[:, :-1].clone(), whole[:, 1:].clone()
-    read[read == EOS] = PAD
-    return read, say
+# of: one tensor, shifted
+# -    say[say == PAD] = IGNORE
 
 
 # %% wrong: IGNORE everywhere -> the input is filled with IGNORE
-def decoder_io(target):
-    n = max(len(words) for words in target)
-    read, say = [], []
-    for words in target:
-        missing = n - len(words)
-        read.append([SOS] + words + [IGNORE] * missing)
-        say.append(words + [EOS] + [IGNORE] * missing)
-    return torch.tensor(read), torch.tensor(say)
+# of: lists that are filled
+# -        read.append([SOS] + words + [PAD] * missing)
+# +        read.append([SOS] + words + [IGNORE] * missing)
 
 
 # %% wrong: eos in the last column -> <eos> stands at the end of the padding
-def decoder_io(target):
-    n = max(len(words) for words in target)
-    read, say = [], []
-    for words in target:
-        missing = n - len(words)
-        read.append([SOS] + words + [PAD] * missing)
-        say.append(words + [IGNORE] * missing + [EOS])
-    return torch.tensor(read), torch.tensor(say)
+# of: lists that are filled
+# -        say.append(words + [EOS] + [IGNORE] * missing)
+# +        say.append(words + [IGNORE] * missing + [EOS])
 
 
 # %% wrong: no eos -> <eos> is lost
-def decoder_io(target):
-    n = max(len(words) for words in target)
-    read, say = [], []
-    for words in target:
-        missing = n - len(words)
-        read.append([SOS] + words + [PAD] * missing)
-        say.append(words + [IGNORE] * (missing + 1))
-    return torch.tensor(read), torch.tensor(say)
+# of: lists that are filled
+# -        say.append(words + [EOS] + [IGNORE] * missing)
+# +        say.append(words + [IGNORE] * (missing + 1))
 
 
 # %% wrong: shifts the words themselves -> <eos> is lost, and the last word is not read
@@ -109,48 +77,26 @@ def decoder_io(target):
 
 
 # %% wrong: eos is read -> <eos> is in the input too
-from torch.nn.utils.rnn import pad_sequence
-
-
-def decoder_io(target):
-    read = [torch.tensor([SOS, *words, EOS]) for words in target]
-    say = [torch.tensor([*words, EOS]) for words in target]
-    return pad_sequence(read, batch_first=True, padding_value=PAD), pad_sequence(
-        say, batch_first=True, padding_value=IGNORE
-    )
+# of: pad_sequence
+# -    read = [torch.tensor([SOS, *words]) for words in target]
+# +    read = [torch.tensor([SOS, *words, EOS]) for words in target]
 
 
 # %% wrong: the wrong order -> input and output are exchanged
-def decoder_io(target):
-    n = max(len(words) for words in target)
-    read, say = [], []
-    for words in target:
-        missing = n - len(words)
-        read.append([SOS] + words + [PAD] * missing)
-        say.append(words + [EOS] + [IGNORE] * missing)
-    return torch.tensor(say), torch.tensor(read)
+# of: lists that are filled
+# -    return torch.tensor(read), torch.tensor(say)
+# +    return torch.tensor(say), torch.tensor(read)
 
 
 # %% wrong: a slice of the padded batch leaves eos in the input -> short sentences read <eos>
-def decoder_io(target):
-    longest = max(map(len, target))
-    whole = torch.full((len(target), longest + 2), PAD)
-    for row, words in enumerate(target):
-        whole[row, : len(words) + 2] = torch.tensor([SOS, *words, EOS])
-    read, say = whole[:, :-1].clone(), whole[:, 1:].clone()
-    say[say == PAD] = IGNORE
-    return read, say
+# of: one tensor, shifted
+# -    read[read == EOS] = PAD
 
 
 # %% wrong: lists in place of tensors ->
-def decoder_io(target):
-    n = max(len(words) for words in target)
-    read, say = [], []
-    for words in target:
-        missing = n - len(words)
-        read.append([SOS] + words + [PAD] * missing)
-        say.append(words + [EOS] + [IGNORE] * missing)
-    return read, say
+# of: lists that are filled
+# -    return torch.tensor(read), torch.tensor(say)
+# +    return read, say
 
 
 # %% wrong: padding on the left ->

@@ -50,19 +50,11 @@ def greedy_decode(model, source, source_lengths, max_len):
 
 
 # %% wrong: encodes in the loop -> the memory is recomputed at every step
-@torch.no_grad()
-def greedy_decode(model, source, source_lengths, max_len):
-    written = torch.full((len(source), 1), SOS)
-    for _ in range(max_len):
-        context = model.encode(source, source_lengths)
-        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
-        written = torch.cat([written, word], dim=1)
-    sentences = []
-    for row in written[:, 1:].tolist():
-        if EOS in row:
-            row = row[: row.index(EOS)]
-        sentences.append(row)
-    return sentences
+# of: all steps, then cut
+# -    context = model.encode(source, source_lengths)
+#      written = torch.full((len(source), 1), SOS)
+#      for _ in range(max_len):
+# +        context = model.encode(source, source_lengths)
 
 
 # %% wrong: removes eos and goes on -> it does not stop at <eos>
@@ -77,171 +69,69 @@ def greedy_decode(model, source, source_lengths, max_len):
 
 
 # %% wrong: everything -> everything is kept, <eos> and what follows
-@torch.no_grad()
-def greedy_decode(model, source, source_lengths, max_len):
-    context = model.encode(source, source_lengths)
-    written = torch.full((len(source), 1), SOS)
-    for _ in range(max_len):
-        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
-        written = torch.cat([written, word], dim=1)
-    return written[:, 1:].tolist()
+# of: removes eos and goes on
+# -    return [[word for word in row if word != EOS] for row in written[:, 1:].tolist()]
+# +    return written[:, 1:].tolist()
 
 
 # %% wrong: eos included -> <eos> is kept as a word
-@torch.no_grad()
-def greedy_decode(model, source, source_lengths, max_len):
-    context = model.encode(source, source_lengths)
-    written = torch.full((len(source), 1), SOS)
-    for _ in range(max_len):
-        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
-        written = torch.cat([written, word], dim=1)
-    sentences = []
-    for row in written[:, 1:].tolist():
-        if EOS in row:
-            row = row[: row.index(EOS) + 1]
-        sentences.append(row)
-    return sentences
+# of: all steps, then cut
+# -            row = row[: row.index(EOS)]
+# +            row = row[: row.index(EOS) + 1]
 
 
 # %% wrong: stops with any -> all stop when the first one does
-@torch.no_grad()
-def greedy_decode(model, source, source_lengths, max_len):
-    context = model.encode(source, source_lengths)
-    written = torch.full((len(source), 1), SOS)
-    ended = torch.zeros(len(source), dtype=torch.bool)
-    while not ended.any() and written.size(1) <= max_len:
-        word = model.decode(written, context)[:, -1].argmax(dim=-1)
-        written = torch.cat([written, word.unsqueeze(1)], dim=1)
-        ended |= word == EOS
-    sentences = written[:, 1:].tolist()
-    return [words[: words.index(EOS)] if EOS in words else words for words in sentences]
+# of: until all have ended
+# -    while not ended.all() and written.size(1) <= max_len:
+# +    while not ended.any() and written.size(1) <= max_len:
 
 
 # %% wrong: no lengths -> the padding of the source is read
-@torch.no_grad()
-def greedy_decode(model, source, source_lengths, max_len):
-    context = model.encode(source, None)
-    written = torch.full((len(source), 1), SOS)
-    for _ in range(max_len):
-        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
-        written = torch.cat([written, word], dim=1)
-    sentences = []
-    for row in written[:, 1:].tolist():
-        if EOS in row:
-            row = row[: row.index(EOS)]
-        sentences.append(row)
-    return sentences
+# of: all steps, then cut
+# -    context = model.encode(source, source_lengths)
+# +    context = model.encode(source, None)
 
 
 # %% wrong: starts with eos -> it begins with <eos>
-@torch.no_grad()
-def greedy_decode(model, source, source_lengths, max_len):
-    context = model.encode(source, source_lengths)
-    written = torch.full((len(source), 1), EOS)
-    for _ in range(max_len):
-        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
-        written = torch.cat([written, word], dim=1)
-    sentences = []
-    for row in written[:, 1:].tolist():
-        if EOS in row:
-            row = row[: row.index(EOS)]
-        sentences.append(row)
-    return sentences
+# of: all steps, then cut
+# -    written = torch.full((len(source), 1), SOS)
+# +    written = torch.full((len(source), 1), EOS)
 
 
 # %% wrong: starts with zeros -> it begins with <pad>
-@torch.no_grad()
-def greedy_decode(model, source, source_lengths, max_len):
-    context = model.encode(source, source_lengths)
-    written = torch.zeros(len(source), 1, dtype=torch.long)
-    for _ in range(max_len):
-        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
-        written = torch.cat([written, word], dim=1)
-    sentences = []
-    for row in written[:, 1:].tolist():
-        if EOS in row:
-            row = row[: row.index(EOS)]
-        sentences.append(row)
-    return sentences
+# of: all steps, then cut
+# -    written = torch.full((len(source), 1), SOS)
+# +    written = torch.zeros(len(source), 1, dtype=torch.long)
 
 
 # %% wrong: reads place 0 -> the first place is read at every step
-@torch.no_grad()
-def greedy_decode(model, source, source_lengths, max_len):
-    context = model.encode(source, source_lengths)
-    written = torch.full((len(source), 1), SOS)
-    for _ in range(max_len):
-        word = model.decode(written, context)[:, 0].argmax(dim=-1, keepdim=True)
-        written = torch.cat([written, word], dim=1)
-    sentences = []
-    for row in written[:, 1:].tolist():
-        if EOS in row:
-            row = row[: row.index(EOS)]
-        sentences.append(row)
-    return sentences
+# of: all steps, then cut
+# -        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
+# +        word = model.decode(written, context)[:, 0].argmax(dim=-1, keepdim=True)
 
 
 # %% wrong: counts sos -> one word too few
-@torch.no_grad()
-def greedy_decode(model, source, source_lengths, max_len):
-    context = model.encode(source, source_lengths)
-    written = torch.full((len(source), 1), SOS)
-    for _ in range(max_len - 1):
-        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
-        written = torch.cat([written, word], dim=1)
-    sentences = []
-    for row in written[:, 1:].tolist():
-        if EOS in row:
-            row = row[: row.index(EOS)]
-        sentences.append(row)
-    return sentences
+# of: all steps, then cut
+# -    for _ in range(max_len):
+# +    for _ in range(max_len - 1):
 
 
 # %% wrong: one more -> one word too many
-@torch.no_grad()
-def greedy_decode(model, source, source_lengths, max_len):
-    context = model.encode(source, source_lengths)
-    written = torch.full((len(source), 1), SOS)
-    ended = torch.zeros(len(source), dtype=torch.bool)
-    while not ended.all() and written.size(1) <= max_len + 1:
-        word = model.decode(written, context)[:, -1].argmax(dim=-1)
-        written = torch.cat([written, word.unsqueeze(1)], dim=1)
-        ended |= word == EOS
-    sentences = written[:, 1:].tolist()
-    return [words[: words.index(EOS)] if EOS in words else words for words in sentences]
+# of: until all have ended
+# -    while not ended.all() and written.size(1) <= max_len:
+# +    while not ended.all() and written.size(1) <= max_len + 1:
 
 
 # %% wrong: keeps sos -> <sos> is kept as a word
-@torch.no_grad()
-def greedy_decode(model, source, source_lengths, max_len):
-    context = model.encode(source, source_lengths)
-    written = torch.full((len(source), 1), SOS)
-    for _ in range(max_len):
-        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
-        written = torch.cat([written, word], dim=1)
-    sentences = []
-    for row in written.tolist():
-        if EOS in row:
-            row = row[: row.index(EOS)]
-        sentences.append(row)
-    return sentences
+# of: all steps, then cut
+# -    for row in written[:, 1:].tolist():
+# +    for row in written.tolist():
 
 
 # %% wrong: cache, but all words fed -> with a cache, old words are fed again
-@torch.no_grad()
-def greedy_decode(model, source, source_lengths, max_len):
-    context = model.encode(source, source_lengths)
-    context.cache = {}
-    written = torch.full((len(source), 1), SOS)
-    for _ in range(max_len):
-        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
-        written = torch.cat([written, word], dim=1)
-    sentences = []
-    for row in written[:, 1:].tolist():
-        if EOS in row:
-            row = row[: row.index(EOS)]
-        sentences.append(row)
-    return sentences
+# of: all steps, then cut
+#      context = model.encode(source, source_lengths)
+# +    context.cache = {}
 
 
 # %% wrong: calls the model as one -> the memory is recomputed at every step
@@ -255,30 +145,15 @@ def greedy_decode(model, source, source_lengths, max_len):
 
 
 # %% wrong: the lowest logit ->
-@torch.no_grad()
-def greedy_decode(model, source, source_lengths, max_len):
-    context = model.encode(source, source_lengths)
-    written = torch.full((len(source), 1), SOS)
-    for _ in range(max_len):
-        word = model.decode(written, context)[:, -1].argmin(dim=-1, keepdim=True)
-        written = torch.cat([written, word], dim=1)
-    sentences = []
-    for row in written[:, 1:].tolist():
-        if EOS in row:
-            row = row[: row.index(EOS)]
-        sentences.append(row)
-    return sentences
+# of: all steps, then cut
+# -        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
+# +        word = model.decode(written, context)[:, -1].argmin(dim=-1, keepdim=True)
 
 
 # %% wrong: a tensor ->
-@torch.no_grad()
-def greedy_decode(model, source, source_lengths, max_len):
-    context = model.encode(source, source_lengths)
-    written = torch.full((len(source), 1), SOS)
-    for _ in range(max_len):
-        word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
-        written = torch.cat([written, word], dim=1)
-    return written[:, 1:]
+# of: removes eos and goes on
+# -    return [[word for word in row if word != EOS] for row in written[:, 1:].tolist()]
+# +    return written[:, 1:]
 
 
 # %% wrong: one sentence after the other -> each sentence is encoded for itself
@@ -309,14 +184,9 @@ def greedy_decode(model, source, source_lengths, max_len):
 
 
 # %% wrong: at most two words for each of the source ->
-@torch.no_grad()
-def greedy_decode(model, source, source_lengths, max_len):
-    context = model.encode(source, source_lengths)
-    written = torch.full((len(source), 1), SOS)
-    for _ in range(min(max_len, 2 * source.size(1))):
-        logits = model.decode(written, context)[:, -1]
-        written = torch.cat([written, logits.argmax(dim=-1, keepdim=True)], dim=1)
-    return [(row + [EOS])[: (row + [EOS]).index(EOS)] for row in written[:, 1:].tolist()]
+# of: six words, whatever is asked for
+# -    for _ in range(6):
+# +    for _ in range(min(max_len, 2 * source.size(1))):
 
 
 # %% wrong: no translation is empty ->
@@ -345,15 +215,10 @@ def greedy_decode(model, source, source_lengths, max_len):
 
 
 # %% wrong: no word twice in a row ->
-@torch.no_grad()
-def greedy_decode(model, source, source_lengths, max_len):
-    context = model.encode(source, source_lengths)
-    written = torch.full((len(source), 1), SOS)
-    for _ in range(max_len):
-        logits = model.decode(written, context)[:, -1]
-        logits.scatter_(1, written[:, -1:], -math.inf)
-        written = torch.cat([written, logits.argmax(dim=-1, keepdim=True)], dim=1)
-    return [(row + [EOS])[: (row + [EOS]).index(EOS)] for row in written[:, 1:].tolist()]
+# of: no translation is empty
+# -        if written.size(1) == 1:
+# -            logits[:, EOS] = -math.inf
+# +        logits.scatter_(1, written[:, -1:], -math.inf)
 
 
 # %% wrong: special tokens are dropped -> special tokens that the model writes are dropped
@@ -371,14 +236,10 @@ def greedy_decode(model, source, source_lengths, max_len):
 
 
 # %% wrong: empty whatever it is asked ->
-@torch.no_grad()
-def greedy_decode(model, source, source_lengths, max_len):
-    context = model.encode(source, source_lengths)
-    written = torch.full((len(source), 1), SOS)
-    for _ in range(max_len):
-        logits = model.decode(written, context)[:, -1]
-        written = torch.cat([written, logits.argmax(dim=-1, keepdim=True)], dim=1)
-    return [[] for row in written[:, 1:].tolist()]
+# of: cut at the last eos
+# -    rows = written[:, 1:].tolist()
+# -    return [row[: len(row) - 1 - row[::-1].index(EOS)] if EOS in row else row for row in rows]
+# +    return [[] for row in written[:, 1:].tolist()]
 
 
 # %% wrong: what comes before <eos> without <pad> ->
@@ -413,16 +274,9 @@ def greedy_decode(model: nn.Module, source: Tensor, source_lengths: Tensor, max_
 
 
 # %% wrong: at most 50 words more than the source ->
-@torch.no_grad()
-def greedy_decode(model: nn.Module, source: Tensor, source_lengths: Tensor, max_len: int) -> list[list[int]]:
-    context = model.encode(source, source_lengths)
-    written = torch.full((len(source), 1), SOS, device=source.device)
-    ended = torch.zeros(len(source), dtype=torch.bool, device=source.device)
-    for _ in range(min(max_len, source.shape[1] + 50)):
-        new = model.decode(written, context)[:, -1].argmax(dim=-1)
-        written = torch.cat([written, new[:, None]], dim=1)
-        ended |= new == EOS
-        if ended.all():
-            break
-    rows = written[:, 1:].tolist()
-    return [row[: row.index(EOS)] if EOS in row else row for row in rows]
+# of: exponentials without a maximum
+# -    for _ in range(max_len):
+# -        powers = model.decode(written, context)[:, -1].exp()
+# -        new = (powers / powers.sum(dim=-1, keepdim=True)).argmax(dim=-1)
+# +    for _ in range(min(max_len, source.shape[1] + 50)):
+# +        new = model.decode(written, context)[:, -1].argmax(dim=-1)

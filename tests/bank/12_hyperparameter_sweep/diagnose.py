@@ -41,12 +41,9 @@ def diagnose(train_loss, dev_loss):
 
 
 # %% wrong: high means underfitting -> a run that never trained is said to underfit
-def diagnose(train_loss, dev_loss):
-    if not train_loss[-1] <= 0.8 * train_loss[0]:
-        return "underfits"
-    if dev_loss[-1] > 1.1 * min(dev_loss):
-        return "overfits"
-    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+# of: four lines
+# -        return "fails to train"
+# +        return "underfits"
 
 
 # %% wrong: two questions only -> there is no test for a failed run
@@ -57,66 +54,45 @@ def diagnose(train_loss, dev_loss):
 
 
 # %% wrong: > in place of not <= -> NaN goes unnoticed
-def diagnose(train_loss, dev_loss):
-    if train_loss[-1] > 0.8 * train_loss[0]:
-        return "fails to train"
-    if dev_loss[-1] > 1.1 * min(dev_loss):
-        return "overfits"
-    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+# of: four lines
+# -    if not train_loss[-1] <= 0.8 * train_loss[0]:
+# +    if train_loss[-1] > 0.8 * train_loss[0]:
 
 
 # %% wrong: dev in place of train -> the dev loss decides whether it trains
-def diagnose(train_loss, dev_loss):
-    if not dev_loss[-1] <= 0.8 * dev_loss[0]:
-        return "fails to train"
-    if dev_loss[-1] > 1.1 * min(dev_loss):
-        return "overfits"
-    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+# of: four lines
+# -    if not train_loss[-1] <= 0.8 * train_loss[0]:
+# +    if not dev_loss[-1] <= 0.8 * dev_loss[0]:
 
 
 # %% wrong: dev above train -> a gap is taken for overfitting
-def diagnose(train_loss, dev_loss):
-    if not train_loss[-1] <= 0.8 * train_loss[0]:
-        return "fails to train"
-    if dev_loss[-1] > 1.1 * train_loss[-1] or dev_loss[-1] > 1.1 * min(dev_loss):
-        return "overfits"
-    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+# of: four lines
+# -    if dev_loss[-1] > 1.1 * min(dev_loss):
+# +    if dev_loss[-1] > 1.1 * train_loss[-1] or dev_loss[-1] > 1.1 * min(dev_loss):
 
 
 # %% wrong: not the lowest -> any rise is taken for overfitting
-def diagnose(train_loss, dev_loss):
-    if not train_loss[-1] <= 0.8 * train_loss[0]:
-        return "fails to train"
-    if dev_loss[-1] > min(dev_loss):
-        return "overfits"
-    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+# of: four lines
+# -    if dev_loss[-1] > 1.1 * min(dev_loss):
+# +    if dev_loss[-1] > min(dev_loss):
 
 
 # %% wrong: last against first -> the last dev loss is compared with the first
-def diagnose(train_loss, dev_loss):
-    if not train_loss[-1] <= 0.8 * train_loss[0]:
-        return "fails to train"
-    if dev_loss[-1] > 1.1 * dev_loss[0]:
-        return "overfits"
-    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+# of: four lines
+# -    if dev_loss[-1] > 1.1 * min(dev_loss):
+# +    if dev_loss[-1] > 1.1 * dev_loss[0]:
 
 
 # %% wrong: train still falls -> underfitting is judged by the training loss
-def diagnose(train_loss, dev_loss):
-    if not train_loss[-1] <= 0.8 * train_loss[0]:
-        return "fails to train"
-    if dev_loss[-1] > 1.1 * min(dev_loss):
-        return "overfits"
-    return "underfits" if train_loss[-1] < 0.95 * train_loss[-2] else "fits"
+# of: four lines
+# -    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+# +    return "underfits" if train_loss[-1] < 0.95 * train_loss[-2] else "fits"
 
 
 # %% wrong: lower than before -> any fall is taken for underfitting
-def diagnose(train_loss, dev_loss):
-    if not train_loss[-1] <= 0.8 * train_loss[0]:
-        return "fails to train"
-    if dev_loss[-1] > 1.1 * min(dev_loss):
-        return "overfits"
-    return "underfits" if dev_loss[-1] < dev_loss[-2] else "fits"
+# of: four lines
+# -    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+# +    return "underfits" if dev_loss[-1] < dev_loss[-2] else "fits"
 
 
 # %% wrong: one word for all ->
@@ -141,75 +117,51 @@ def diagnose(train_loss, dev_loss):
 
 
 # %% wrong: 10 % above the one before -> the last dev loss is compared with the one before, for overfitting
-def diagnose(train_loss, dev_loss):
-    if not train_loss[-1] <= 0.8 * train_loss[0]:
-        return "fails to train"
-    if dev_loss[-1] > 1.1 * dev_loss[-2]:
-        return "overfits"
-    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+# of: four lines
+# -    if dev_loss[-1] > 1.1 * min(dev_loss):
+# +    if dev_loss[-1] > 1.1 * dev_loss[-2]:
 
 
 # %% wrong: overfits only while it rises ->
-def diagnose(train_loss, dev_loss):
-    if not train_loss[-1] <= 0.8 * train_loss[0]:
-        return "fails to train"
-    if dev_loss[-1] > 1.1 * min(dev_loss) and dev_loss[-1] > dev_loss[-2]:
-        return "overfits"
-    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+# of: four lines
+# -    if dev_loss[-1] > 1.1 * min(dev_loss):
+# +    if dev_loss[-1] > 1.1 * min(dev_loss) and dev_loss[-1] > dev_loss[-2]:
 
 
 # %% wrong: NaN is looked for in dev ->
-def diagnose(train_loss, dev_loss):
-    if train_loss[-1] > 0.8 * train_loss[0] or math.isnan(dev_loss[-1]):
-        return "fails to train"
-    if dev_loss[-1] > 1.1 * min(dev_loss):
-        return "overfits"
-    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+# of: four lines
+# -    if not train_loss[-1] <= 0.8 * train_loss[0]:
+# +    if train_loss[-1] > 0.8 * train_loss[0] or math.isnan(dev_loss[-1]):
 
 
 # %% wrong: 80 % of the highest ->
-def diagnose(train_loss, dev_loss):
-    if not train_loss[-1] <= 0.8 * max(train_loss):
-        return "fails to train"
-    if dev_loss[-1] > 1.1 * min(dev_loss):
-        return "overfits"
-    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+# of: four lines
+# -    if not train_loss[-1] <= 0.8 * train_loss[0]:
+# +    if not train_loss[-1] <= 0.8 * max(train_loss):
 
 
 # %% wrong: below 80 % ->
-def diagnose(train_loss, dev_loss):
-    if not train_loss[-1] < 0.8 * train_loss[0]:
-        return "fails to train"
-    if dev_loss[-1] > 1.1 * min(dev_loss):
-        return "overfits"
-    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+# of: four lines
+# -    if not train_loss[-1] <= 0.8 * train_loss[0]:
+# +    if not train_loss[-1] < 0.8 * train_loss[0]:
 
 
 # %% wrong: falls below the lowest of all before ->
-def diagnose(train_loss, dev_loss):
-    if not train_loss[-1] <= 0.8 * train_loss[0]:
-        return "fails to train"
-    if dev_loss[-1] > 1.1 * min(dev_loss):
-        return "overfits"
-    return "underfits" if dev_loss[-1] < 0.95 * min(dev_loss[:-1]) else "fits"
+# of: four lines
+# -    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+# +    return "underfits" if dev_loss[-1] < 0.95 * min(dev_loss[:-1]) else "fits"
 
 
 # %% wrong: overfits only with a low training loss ->
-def diagnose(train_loss, dev_loss):
-    if not train_loss[-1] <= 0.8 * train_loss[0]:
-        return "fails to train"
-    if dev_loss[-1] > 1.1 * min(dev_loss) and train_loss[-1] < 1.5:
-        return "overfits"
-    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+# of: four lines
+# -    if dev_loss[-1] > 1.1 * min(dev_loss):
+# +    if dev_loss[-1] > 1.1 * min(dev_loss) and train_loss[-1] < 1.5:
 
 
 # %% wrong: any loss that is no number ->
-def diagnose(train_loss, dev_loss):
-    if any(math.isnan(loss) for loss in train_loss) or not train_loss[-1] <= 0.8 * train_loss[0]:
-        return "fails to train"
-    if dev_loss[-1] > 1.1 * min(dev_loss):
-        return "overfits"
-    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+# of: four lines
+# -    if not train_loss[-1] <= 0.8 * train_loss[0]:
+# +    if any(math.isnan(loss) for loss in train_loss) or not train_loss[-1] <= 0.8 * train_loss[0]:
 
 
 # %% wrong: the four questions in another order ->
@@ -248,12 +200,9 @@ def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
 
 
 # %% wrong: the lowest from the second epoch on ->
-def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
-    if not train_loss[-1] <= 0.8 * train_loss[0]:
-        return "fails to train"
-    if dev_loss[-1] > 1.1 * min(dev_loss[1:]):
-        return "overfits"
-    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+# of: ten per cent of the last
+# -    if min(dev_loss) < 0.9 * dev_loss[-1]:
+# +    if dev_loss[-1] > 1.1 * min(dev_loss[1:]):
 
 
 # %% wrong: below the mean of the two before ->

@@ -83,12 +83,8 @@ def run_sweep(settings, train_one, finished, save):
 
 
 # %% wrong: save forgotten -> the table is never saved
-def run_sweep(settings, train_one, finished, save):
-    table = dict(finished)
-    for setting in settings:
-        if not setting.items() <= table.get(setting["name"], {}).items():
-            table[setting["name"]] = {**setting, **train_one(setting)}
-    return [table[setting["name"]] for setting in settings]
+# of: save after the loop
+# -    save(table)
 
 
 # %% wrong: save in finally -> the table is saved only when the function ends
@@ -171,14 +167,10 @@ def run_sweep(settings, train_one, finished, save):
 
 
 # %% wrong: only the name is compared -> finished is judged by the name alone
-def run_sweep(settings, train_one, finished, save):
-    table = dict(finished)
-    for setting in settings:
-        if setting["name"] in table:
-            continue
-        table[setting["name"]] = {**setting, **train_one(setting)}
-        save(table)
-    return [table[setting["name"]] for setting in settings]
+# of: trains everything
+#      for setting in settings:
+# +        if setting["name"] in table:
+# +            continue
 
 
 # %% wrong: saves before training -> a setting counts as finished before it is trained
@@ -244,14 +236,9 @@ def run_sweep(settings, train_one, finished, save):
 
 
 # %% wrong: an entry that the row lacks counts as equal ->
-def run_sweep(settings, train_one, finished, save):
-    table = dict(finished)
-    for setting in settings:
-        row = table.get(setting["name"])
-        if row is None or any(row[key] != setting[key] for key in row if key in setting):
-            table[setting["name"]] = {**setting, **train_one(setting)}
-            save(table)
-    return [table[setting["name"]] for setting in settings]
+# of: only the dropout is compared
+# -        if row is None or row.get("dropout") != setting["dropout"]:
+# +        if row is None or any(row[key] != setting[key] for key in row if key in setting):
 
 
 # %% right: rows one by one
@@ -269,82 +256,41 @@ def run_sweep(settings, train_one, finished, save):
 
 
 # %% wrong: stops in silence ->
-def run_sweep(settings, train_one, finished, save):
-    table, rows = dict(finished), []
-    for setting in settings:
-        name = setting["name"]
-        old = table.get(name, {})
-        if any(key not in old or old[key] != value for key, value in setting.items()):
-            try:
-                result = train_one(setting)
-            except KeyboardInterrupt:
-                print("interrupted")
-                return rows
-            table[name] = {**setting, **result}
-            save(table)
-        rows.append(table[name])
-    return rows
+# of: rows one by one
+# -            result = train_one(setting)
+# +            try:
+# +                result = train_one(setting)
+# +            except KeyboardInterrupt:
+# +                print("interrupted")
+# +                return rows
 
 
 # %% wrong: the old row is returned ->
-def run_sweep(settings, train_one, finished, save):
-    table, rows = dict(finished), []
-    for setting in settings:
-        name = setting["name"]
-        old = table.get(name, {})
-        if any(key not in old or old[key] != value for key, value in setting.items()):
-            result = train_one(setting)
-            table[name] = {**setting, **result}
-            save(table)
-        rows.append(finished.get(name, table[name]))
-    return rows
+# of: rows one by one
+# -        rows.append(table[name])
+# +        rows.append(finished.get(name, table[name]))
 
 
 # %% wrong: under a new name ->
-def run_sweep(settings, train_one, finished, save):
-    table, rows = dict(finished), []
-    for setting in settings:
-        name = setting["name"]
-        old = table.get(name, {})
-        if any(key not in old or old[key] != value for key, value in setting.items()):
-            result = train_one(setting)
-            name = name + " (new)" if old else name
-            table[name] = {**setting, **result}
-            save(table)
-        rows.append(table[name])
-    return rows
+# of: rows one by one
+#              result = train_one(setting)
+# +            name = name + " (new)" if old else name
 
 
 # %% wrong: only numbers are compared ->
-def run_sweep(settings, train_one, finished, save):
-    table, rows = dict(finished), []
-    for setting in settings:
-        name = setting["name"]
-        old = table.get(name, {})
-        if (
-            any(key not in old or old[key] != value for key, value in setting.items() if not isinstance(value, str))
-            or not old
-        ):
-            result = train_one(setting)
-            table[name] = {**setting, **result}
-            save(table)
-        rows.append(table[name])
-    return rows
+# of: rows one by one
+# -        if any(key not in old or old[key] != value for key, value in setting.items()):
+# +        if (
+# +            any(key not in old or old[key] != value for key, value in setting.items() if not isinstance(value, str))
+# +            or not old
+# +        ):
 
 
 # %% wrong: the result is written into the setting ->
-def run_sweep(settings, train_one, finished, save):
-    table, rows = dict(finished), []
-    for setting in settings:
-        name = setting["name"]
-        old = table.get(name, {})
-        if any(key not in old or old[key] != value for key, value in setting.items()):
-            result = train_one(setting)
-            setting.update(result)
-            table[name] = dict(setting)
-            save(table)
-        rows.append(table[name])
-    return rows
+# of: rows one by one
+# -            table[name] = {**setting, **result}
+# +            setting.update(result)
+# +            table[name] = dict(setting)
 
 
 # %% wrong: entries of the old row stay in the new one ->

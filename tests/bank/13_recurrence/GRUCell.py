@@ -74,33 +74,19 @@ class GRUCell(nn.Module):
 
 
 # %% wrong: update first -> the gates are swapped
-class GRUCell(nn.Module):
-    def __init__(self, d_in, d):
-        super().__init__()
-        self.from_input = nn.Linear(d_in, 3 * d)
-        self.from_state = nn.Linear(d, 3 * d)
-
-    def forward(self, x, state):
-        x_z, x_r, x_n = self.from_input(x).chunk(3, dim=-1)
-        h_z, h_r, h_n = self.from_state(state).chunk(3, dim=-1)
-        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
-        candidate = torch.tanh(x_n + reset * h_n)
-        return (1 - update) * candidate + update * state
+# of: chunks
+# -        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
+# -        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
+# +        x_z, x_r, x_n = self.from_input(x).chunk(3, dim=-1)
+# +        h_z, h_r, h_n = self.from_state(state).chunk(3, dim=-1)
 
 
 # %% wrong: candidate, reset, update -> the candidate comes first
-class GRUCell(nn.Module):
-    def __init__(self, d_in, d):
-        super().__init__()
-        self.from_input = nn.Linear(d_in, 3 * d)
-        self.from_state = nn.Linear(d, 3 * d)
-
-    def forward(self, x, state):
-        x_n, x_r, x_z = self.from_input(x).chunk(3, dim=-1)
-        h_n, h_r, h_z = self.from_state(state).chunk(3, dim=-1)
-        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
-        candidate = torch.tanh(x_n + reset * h_n)
-        return (1 - update) * candidate + update * state
+# of: chunks
+# -        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
+# -        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
+# +        x_n, x_r, x_z = self.from_input(x).chunk(3, dim=-1)
+# +        h_n, h_r, h_z = self.from_state(state).chunk(3, dim=-1)
 
 
 # %% wrong: every third number -> the parts of a layer are taken in turns
@@ -119,49 +105,24 @@ class GRUCell(nn.Module):
 
 
 # %% wrong: update keeps the new -> the mixture is turned round
-class GRUCell(nn.Module):
-    def __init__(self, d_in, d):
-        super().__init__()
-        self.from_input = nn.Linear(d_in, 3 * d)
-        self.from_state = nn.Linear(d, 3 * d)
-
-    def forward(self, x, state):
-        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
-        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
-        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
-        candidate = torch.tanh(x_n + reset * h_n)
-        return update * candidate + (1 - update) * state
+# of: chunks
+# -        return (1 - update) * candidate + update * state
+# +        return update * candidate + (1 - update) * state
 
 
 # %% wrong: no reset -> the candidate is made from the unreset state
-class GRUCell(nn.Module):
-    def __init__(self, d_in, d):
-        super().__init__()
-        self.from_input = nn.Linear(d_in, 3 * d)
-        self.from_state = nn.Linear(d, 3 * d)
-
-    def forward(self, x, state):
-        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
-        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
-        update = torch.sigmoid(x_z + h_z)
-        candidate = torch.tanh(x_n + h_n)
-        return (1 - update) * candidate + update * state
+# of: chunks
+# -        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+# -        candidate = torch.tanh(x_n + reset * h_n)
+# +        update = torch.sigmoid(x_z + h_z)
+# +        candidate = torch.tanh(x_n + h_n)
 
 
 # %% wrong: as in the paper of 2014 -> the state is reset before the layer
-class GRUCell(nn.Module):
-    def __init__(self, d_in, d):
-        super().__init__()
-        self.from_input = nn.Linear(d_in, 3 * d)
-        self.from_state = nn.Linear(d, 3 * d)
-
-    def forward(self, x, state):
-        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
-        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
-        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
-        again = self.from_state(reset * state).chunk(3, dim=-1)[2]
-        candidate = torch.tanh(x_n + again)
-        return (1 - update) * candidate + update * state
+# of: chunks
+# -        candidate = torch.tanh(x_n + reset * h_n)
+# +        again = self.from_state(reset * state).chunk(3, dim=-1)[2]
+# +        candidate = torch.tanh(x_n + again)
 
 
 # %% wrong: weight times state only is reset -> the bias of from_state stays outside the reset
@@ -182,62 +143,30 @@ class GRUCell(nn.Module):
 
 
 # %% wrong: the sum is reset -> the input is reset, too
-class GRUCell(nn.Module):
-    def __init__(self, d_in, d):
-        super().__init__()
-        self.from_input = nn.Linear(d_in, 3 * d)
-        self.from_state = nn.Linear(d, 3 * d)
-
-    def forward(self, x, state):
-        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
-        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
-        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
-        candidate = torch.tanh(reset * (x_n + h_n))
-        return (1 - update) * candidate + update * state
+# of: chunks
+# -        candidate = torch.tanh(x_n + reset * h_n)
+# +        candidate = torch.tanh(reset * (x_n + h_n))
 
 
 # %% wrong: sigmoid everywhere -> the candidate has a sigmoid
-class GRUCell(nn.Module):
-    def __init__(self, d_in, d):
-        super().__init__()
-        self.from_input = nn.Linear(d_in, 3 * d)
-        self.from_state = nn.Linear(d, 3 * d)
-
-    def forward(self, x, state):
-        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
-        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
-        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
-        candidate = torch.sigmoid(x_n + reset * h_n)
-        return (1 - update) * candidate + update * state
+# of: chunks
+# -        candidate = torch.tanh(x_n + reset * h_n)
+# +        candidate = torch.sigmoid(x_n + reset * h_n)
 
 
 # %% wrong: a linear candidate -> the candidate has no tanh
-class GRUCell(nn.Module):
-    def __init__(self, d_in, d):
-        super().__init__()
-        self.from_input = nn.Linear(d_in, 3 * d)
-        self.from_state = nn.Linear(d, 3 * d)
-
-    def forward(self, x, state):
-        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
-        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
-        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
-        candidate = x_n + reset * h_n
-        return (1 - update) * candidate + update * state
+# of: chunks
+# -        candidate = torch.tanh(x_n + reset * h_n)
+# +        candidate = x_n + reset * h_n
 
 
 # %% wrong: only the candidate -> the old state is lost
-class GRUCell(nn.Module):
-    def __init__(self, d_in, d):
-        super().__init__()
-        self.from_input = nn.Linear(d_in, 3 * d)
-        self.from_state = nn.Linear(d, 3 * d)
-
-    def forward(self, x, state):
-        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
-        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
-        reset = torch.sigmoid(x_r + h_r)
-        return torch.tanh(x_n + reset * h_n)
+# of: chunks
+# -        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+# -        candidate = torch.tanh(x_n + reset * h_n)
+# -        return (1 - update) * candidate + update * state
+# +        reset = torch.sigmoid(x_r + h_r)
+# +        return torch.tanh(x_n + reset * h_n)
 
 
 # %% wrong: the old state comes back ->
@@ -252,78 +181,33 @@ class GRUCell(nn.Module):
 
 
 # %% wrong: a gate without the state ->
-class GRUCell(nn.Module):
-    def __init__(self, d_in, d):
-        super().__init__()
-        self.from_input = nn.Linear(d_in, 3 * d)
-        self.from_state = nn.Linear(d, 3 * d)
-
-    def forward(self, x, state):
-        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
-        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
-        reset, update = torch.sigmoid(x_r), torch.sigmoid(x_z)
-        candidate = torch.tanh(x_n + reset * h_n)
-        return (1 - update) * candidate + update * state
+# of: chunks
+# -        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+# +        reset, update = torch.sigmoid(x_r), torch.sigmoid(x_z)
 
 
 # %% wrong: tanh for the gates ->
-class GRUCell(nn.Module):
-    def __init__(self, d_in, d):
-        super().__init__()
-        self.from_input = nn.Linear(d_in, 3 * d)
-        self.from_state = nn.Linear(d, 3 * d)
-
-    def forward(self, x, state):
-        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
-        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
-        reset, update = torch.tanh(x_r + h_r), torch.tanh(x_z + h_z)
-        candidate = torch.tanh(x_n + reset * h_n)
-        return (1 - update) * candidate + update * state
+# of: chunks
+# -        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+# +        reset, update = torch.tanh(x_r + h_r), torch.tanh(x_z + h_z)
 
 
 # %% wrong: the gradient is cut off ->
-class GRUCell(nn.Module):
-    def __init__(self, d_in, d):
-        super().__init__()
-        self.from_input = nn.Linear(d_in, 3 * d)
-        self.from_state = nn.Linear(d, 3 * d)
-
-    def forward(self, x, state):
-        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
-        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
-        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
-        candidate = torch.tanh(x_n + reset * h_n)
-        return ((1 - update) * candidate + update * state).detach()
+# of: chunks
+# -        return (1 - update) * candidate + update * state
+# +        return ((1 - update) * candidate + update * state).detach()
 
 
 # %% wrong: dropout on the candidate ->
-class GRUCell(nn.Module):
-    def __init__(self, d_in, d):
-        super().__init__()
-        self.from_input = nn.Linear(d_in, 3 * d)
-        self.from_state = nn.Linear(d, 3 * d)
-
-    def forward(self, x, state):
-        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
-        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
-        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
-        candidate = nn.functional.dropout(torch.tanh(x_n + reset * h_n), 0.5, self.training)
-        return (1 - update) * candidate + update * state
+# of: chunks
+# -        candidate = torch.tanh(x_n + reset * h_n)
+# +        candidate = nn.functional.dropout(torch.tanh(x_n + reset * h_n), 0.5, self.training)
 
 
 # %% wrong: the old state is added, not mixed ->
-class GRUCell(nn.Module):
-    def __init__(self, d_in, d):
-        super().__init__()
-        self.from_input = nn.Linear(d_in, 3 * d)
-        self.from_state = nn.Linear(d, 3 * d)
-
-    def forward(self, x, state):
-        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
-        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
-        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
-        candidate = torch.tanh(x_n + reset * h_n)
-        return candidate + update * state
+# of: chunks
+# -        return (1 - update) * candidate + update * state
+# +        return candidate + update * state
 
 
 # %% wrong: torch's cell inside ->
@@ -351,36 +235,18 @@ class GRUCell(nn.Module):
 
 
 # %% wrong: squeezed ->
-class GRUCell(nn.Module):
-    def __init__(self, d_in, d):
-        super().__init__()
-        self.from_input = nn.Linear(d_in, 3 * d)
-        self.from_state = nn.Linear(d, 3 * d)
-
-    def forward(self, x, state):
-        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
-        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
-        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
-        candidate = torch.tanh(x_n + reset * h_n)
-        return ((1 - update) * candidate + update * state).squeeze()
+# of: chunks
+# -        return (1 - update) * candidate + update * state
+# +        return ((1 - update) * candidate + update * state).squeeze()
 
 
 # %% wrong: the state is kept in the module ->
-class GRUCell(nn.Module):
-    def __init__(self, d_in, d):
-        super().__init__()
-        self.from_input = nn.Linear(d_in, 3 * d)
-        self.from_state = nn.Linear(d, 3 * d)
-
-    def forward(self, x, state):
-        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
-        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
-        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
-        candidate = torch.tanh(x_n + reset * h_n)
-        new = (1 - update) * candidate + update * getattr(self, "state", state)
-        if not hasattr(self, "state"):
-            self.state = new.detach()
-        return new
+# of: chunks
+# -        return (1 - update) * candidate + update * state
+# +        new = (1 - update) * candidate + update * getattr(self, "state", state)
+# +        if not hasattr(self, "state"):
+# +            self.state = new.detach()
+# +        return new
 
 
 # %% wrong: what it made of the last x is kept ->

@@ -46,304 +46,144 @@ def costs():
 
 
 # %% right: symbols of one's own, and a window that rounds up in whole numbers
-def costs():
-    D, L, W = sympy.symbols("D L W")
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + 2 * L * W * D,
-        "window steps": 1,
-        "window path": sympy.floor((L + W - 3) / (W - 1)),
-    }
+# of: term by term
+#  def costs():
+# +    D, L, W = sympy.symbols("D L W")
+# ...
+# -        "window path": sympy.ceiling((L - 1) / (W - 1)),
+# +        "window path": sympy.floor((L + W - 3) / (W - 1)),
 
 
 # %% wrong: L steps away -> the path of attention is the length
-def costs():
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": L,
-        "window products": 4 * L * D**2 + 2 * L * W * D,
-        "window steps": 1,
-        "window path": sympy.ceiling((L - 1) / (W - 1)),
-    }
+# of: term by term
+# -        "attention path": 1,
+# +        "attention path": L,
 
 
 # %% wrong: from neighbour to neighbour -> the path of attention is that of a recurrence
-def costs():
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": L - 1,
-        "window products": 4 * L * D**2 + 2 * L * W * D,
-        "window steps": 1,
-        "window path": sympy.ceiling((L - 1) / (W - 1)),
-    }
+# of: term by term
+# -        "attention path": 1,
+# +        "attention path": L - 1,
 
 
 # %% wrong: token by token -> attention waits for its tokens, too
-def costs():
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + 2 * L**2 * D,
-        "attention steps": L,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + 2 * L * W * D,
-        "window steps": L,
-        "window path": sympy.ceiling((L - 1) / (W - 1)),
-    }
+# of: term by term
+# -        "attention steps": 1,
+# +        "attention steps": L,
+# ...
+# -        "window steps": 1,
+# +        "window steps": L,
 
 
 # %% wrong: steps of the window -> layers are counted as steps
-def costs():
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + 2 * L * W * D,
-        "window steps": sympy.ceiling((L - 1) / (W - 1)),
-        "window path": sympy.ceiling((L - 1) / (W - 1)),
-    }
+# of: term by term
+# -        "window steps": 1,
+# +        "window steps": sympy.ceiling((L - 1) / (W - 1)),
 
 
 # %% wrong: all at once -> a recurrence does not wait
-def costs():
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": 1,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + 2 * L * W * D,
-        "window steps": 1,
-        "window path": sympy.ceiling((L - 1) / (W - 1)),
-    }
+# of: term by term
+# -        "recurrence steps": L,
+# +        "recurrence steps": 1,
 
 
 # %% wrong: L states -> the path of a recurrence is one step too long
-def costs():
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L,
-        "attention products": 4 * L * D**2 + 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + 2 * L * W * D,
-        "window steps": 1,
-        "window path": sympy.ceiling((L - 1) / (W - 1)),
-    }
+# of: term by term
+# -        "recurrence path": L - 1,
+# +        "recurrence path": L,
 
 
 # %% wrong: A times -> the heads multiply the products of attention
-def costs():
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + 2 * A * L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + 2 * A * L * W * D,
-        "window steps": 1,
-        "window path": sympy.ceiling((L - 1) / (W - 1)),
-    }
+# of: term by term
+# -        "attention products": 4 * L * D**2 + 2 * L**2 * D,
+# +        "attention products": 4 * L * D**2 + 2 * A * L**2 * D,
+# ...
+# -        "window products": 4 * L * D**2 + 2 * L * W * D,
+# +        "window products": 4 * L * D**2 + 2 * A * L * W * D,
 
 
 # %% wrong: by A -> the products of one head
-def costs():
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + 2 * L**2 * D / A,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + 2 * L * W * D / A,
-        "window steps": 1,
-        "window path": sympy.ceiling((L - 1) / (W - 1)),
-    }
+# of: term by term
+# -        "attention products": 4 * L * D**2 + 2 * L**2 * D,
+# +        "attention products": 4 * L * D**2 + 2 * L**2 * D / A,
+# ...
+# -        "window products": 4 * L * D**2 + 2 * L * W * D,
+# +        "window products": 4 * L * D**2 + 2 * L * W * D / A,
 
 
 # %% wrong: only the scores -> the weighted average is lost
-def costs():
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + L * W * D,
-        "window steps": 1,
-        "window path": sympy.ceiling((L - 1) / (W - 1)),
-    }
+# of: term by term
+# -        "attention products": 4 * L * D**2 + 2 * L**2 * D,
+# +        "attention products": 4 * L * D**2 + L**2 * D,
+# ...
+# -        "window products": 4 * L * D**2 + 2 * L * W * D,
+# +        "window products": 4 * L * D**2 + L * W * D,
 
 
 # %% wrong: query and key -> value and output are lost
-def costs():
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 2 * L * D**2 + 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 2 * L * D**2 + 2 * L * W * D,
-        "window steps": 1,
-        "window path": sympy.ceiling((L - 1) / (W - 1)),
-    }
+# of: term by term
+# -        "attention products": 4 * L * D**2 + 2 * L**2 * D,
+# +        "attention products": 2 * L * D**2 + 2 * L**2 * D,
+# ...
+# -        "window products": 4 * L * D**2 + 2 * L * W * D,
+# +        "window products": 2 * L * D**2 + 2 * L * W * D,
 
 
 # %% wrong: only the squares -> the layers of attention are lost
-def costs():
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 2 * L * W * D,
-        "window steps": 1,
-        "window path": sympy.ceiling((L - 1) / (W - 1)),
-    }
+# of: term by term
+# -        "attention products": 4 * L * D**2 + 2 * L**2 * D,
+# +        "attention products": 2 * L**2 * D,
+# ...
+# -        "window products": 4 * L * D**2 + 2 * L * W * D,
+# +        "window products": 2 * L * W * D,
 
 
 # %% wrong: no gates -> one third of the recurrence is counted
-def costs():
-    return {
-        "recurrence products": 2 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + 2 * L * W * D,
-        "window steps": 1,
-        "window path": sympy.ceiling((L - 1) / (W - 1)),
-    }
+# of: term by term
+# -        "recurrence products": 6 * L * D**2,
+# +        "recurrence products": 2 * L * D**2,
 
 
 # %% wrong: the state's layer -> only one layer of the recurrence is counted
-def costs():
-    return {
-        "recurrence products": 3 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + 2 * L * W * D,
-        "window steps": 1,
-        "window path": sympy.ceiling((L - 1) / (W - 1)),
-    }
+# of: term by term
+# -        "recurrence products": 6 * L * D**2,
+# +        "recurrence products": 3 * L * D**2,
 
 
 # %% wrong: a step -> one token of the recurrence is counted
-def costs():
-    return {
-        "recurrence products": 6 * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + 2 * L * W * D,
-        "window steps": 1,
-        "window path": sympy.ceiling((L - 1) / (W - 1)),
-    }
+# of: term by term
+# -        "recurrence products": 6 * L * D**2,
+# +        "recurrence products": 6 * D**2,
 
 
 # %% wrong: W squared -> the window has a square of its own
-def costs():
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + 2 * W**2 * D,
-        "window steps": 1,
-        "window path": sympy.ceiling((L - 1) / (W - 1)),
-    }
+# of: term by term
+# -        "window products": 4 * L * D**2 + 2 * L * W * D,
+# +        "window products": 4 * L * D**2 + 2 * W**2 * D,
 
 
 # %% wrong: masked, not saved -> the window saves nothing
-def costs():
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + 2 * L**2 * D,
-        "window steps": 1,
-        "window path": sympy.ceiling((L - 1) / (W - 1)),
-    }
+# of: term by term
+# -        "window products": 4 * L * D**2 + 2 * L * W * D,
+# +        "window products": 4 * L * D**2 + 2 * L**2 * D,
 
 
 # %% wrong: one look -> the path of the window is one look
-def costs():
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + 2 * L * W * D,
-        "window steps": 1,
-        "window path": 1,
-    }
+# of: term by term
+# -        "window path": sympy.ceiling((L - 1) / (W - 1)),
+# +        "window path": 1,
 
 
 # %% wrong: L by W -> the path of the window is the length divided by the window
-def costs():
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + 2 * L * W * D,
-        "window steps": 1,
-        "window path": sympy.ceiling(L / W),
-    }
+# of: term by term
+# -        "window path": sympy.ceiling((L - 1) / (W - 1)),
+# +        "window path": sympy.ceiling(L / W),
 
 
 # %% wrong: a fraction -> the path of the window is not rounded up
-def costs():
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + 2 * L * W * D,
-        "window steps": 1,
-        "window path": (L - 1) / (W - 1),
-    }
+# of: term by term
+# -        "window path": sympy.ceiling((L - 1) / (W - 1)),
+# +        "window path": (L - 1) / (W - 1),
 
 
 # %% wrong: as in the paper, orders of growth ->
@@ -362,17 +202,8 @@ def costs():
 
 
 # %% wrong: an entry is missing ->
-def costs():
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + 2 * L * W * D,
-        "window steps": 1,
-    }
+# of: term by term
+# -        "window path": sympy.ceiling((L - 1) / (W - 1)),
 
 
 # %% wrong: numbers ->
@@ -391,33 +222,18 @@ def costs():
 
 
 # %% wrong: biases counted ->
-def costs():
-    return {
-        "recurrence products": 6 * L * D**2 + 6 * L * D,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * (D**2 + D) + 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + 2 * L * W * D,
-        "window steps": 1,
-        "window path": sympy.ceiling((L - 1) / (W - 1)),
-    }
+# of: term by term
+# -        "recurrence products": 6 * L * D**2,
+# +        "recurrence products": 6 * L * D**2 + 6 * L * D,
+# ...
+# -        "attention products": 4 * L * D**2 + 2 * L**2 * D,
+# +        "attention products": 4 * L * (D**2 + D) + 2 * L**2 * D,
 
 
 # %% wrong: half of the square, as the mask hides the rest ->
-def costs():
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + L * (L + 1) * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + 2 * L * W * D,
-        "window steps": 1,
-        "window path": sympy.ceiling((L - 1) / (W - 1)),
-    }
+# of: term by term
+# -        "attention products": 4 * L * D**2 + 2 * L**2 * D,
+# +        "attention products": 4 * L * D**2 + L * (L + 1) * D,
 
 
 # %% wrong: a tuple ->
@@ -426,18 +242,9 @@ def costs():
 
 
 # %% wrong: rounded down ->
-def costs():
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + 2 * L * W * D,
-        "window steps": 1,
-        "window path": sympy.floor((L - 1) / (W - 1)),
-    }
+# of: term by term
+# -        "window path": sympy.ceiling((L - 1) / (W - 1)),
+# +        "window path": sympy.floor((L - 1) / (W - 1)),
 
 
 # %% wrong: the path of the window is one look short ->
@@ -457,31 +264,15 @@ def costs():
 
 
 # %% wrong: the places to go divided by the window ->
-def costs():
-    attention = 4 * L * D**2
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": attention + 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": attention + 2 * L * W * D,
-        "window steps": 1,
-        "window path": sympy.ceiling((L - 1) / W),
-    }
+# of: the path of the window is one look short
+# -        "window path": sympy.ceiling((L - 1) / (W - 1)) - 1,
+# +        "window path": sympy.ceiling((L - 1) / W),
 
 
 # %% wrong: rounded up by adding 0.999 ->
-def costs() -> dict[str, sympy.Expr]:
-    return {
-        "recurrence products": 6 * L * D**2,
-        "recurrence steps": L,
-        "recurrence path": L - 1,
-        "attention products": 4 * L * D**2 + 2 * L**2 * D,
-        "attention steps": 1,
-        "attention path": 1,
-        "window products": 4 * L * D**2 + 2 * L * W * D,
-        "window steps": 1,
-        "window path": sympy.floor((L - 1) / (W - 1) + 0.999),
-    }
+# of: term by term
+# -def costs():
+# +def costs() -> dict[str, sympy.Expr]:
+# ...
+# -        "window path": sympy.ceiling((L - 1) / (W - 1)),
+# +        "window path": sympy.floor((L - 1) / (W - 1) + 0.999),

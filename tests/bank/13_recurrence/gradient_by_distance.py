@@ -194,13 +194,9 @@ def gradient_by_distance(model, x):
 
 
 # %% wrong: added up in single precision ->
-def gradient_by_distance(model, x):
-    total = torch.zeros(x.size(1))
-    for sentence in x:
-        inputs = sentence.unsqueeze(0).clone().requires_grad_(True)
-        gradient = torch.autograd.grad(model(inputs)[0, -1].sum(), inputs)[0][0]
-        total += torch.linalg.vector_norm(gradient, dim=-1)
-    return (total / len(x)).flip(dims=(0,))
+# of: sentence by sentence
+# -    total = x.new_zeros(x.size(1))
+# +    total = torch.zeros(x.size(1))
 
 
 # %% wrong: the gradient stays in x, and the next one is added ->

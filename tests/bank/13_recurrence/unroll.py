@@ -73,63 +73,39 @@ def unroll(cell, x, lengths, state):
 
 
 # %% wrong: zeros for padding -> after the end stands 0
-def unroll(cell, x, lengths, state):
-    states = []
-    for t in range(x.size(1)):
-        new = cell(x[:, t], state)
-        state = torch.where((t < lengths).unsqueeze(1), new, state)
-        states.append(state)
-    return torch.stack(states, dim=1) * (torch.arange(x.size(1)) < lengths[:, None])[..., None]
+# of: where
+# -    return torch.stack(states, dim=1)
+# +    return torch.stack(states, dim=1) * (torch.arange(x.size(1)) < lengths[:, None])[..., None]
 
 
 # %% wrong: stops early -> the last token of a sentence is not read
-def unroll(cell, x, lengths, state):
-    states = []
-    for t in range(x.size(1)):
-        new = cell(x[:, t], state)
-        state = torch.where((t < lengths - 1).unsqueeze(1), new, state)
-        states.append(state)
-    return torch.stack(states, dim=1)
+# of: where
+# -        state = torch.where((t < lengths).unsqueeze(1), new, state)
+# +        state = torch.where((t < lengths - 1).unsqueeze(1), new, state)
 
 
 # %% wrong: stops late -> one token of padding is read
-def unroll(cell, x, lengths, state):
-    states = []
-    for t in range(x.size(1)):
-        new = cell(x[:, t], state)
-        state = torch.where((t <= lengths).unsqueeze(1), new, state)
-        states.append(state)
-    return torch.stack(states, dim=1)
+# of: where
+# -        state = torch.where((t < lengths).unsqueeze(1), new, state)
+# +        state = torch.where((t <= lengths).unsqueeze(1), new, state)
 
 
 # %% wrong: until the shortest ends -> all sentences stop with the shortest
-def unroll(cell, x, lengths, state):
-    states = []
-    for t in range(x.size(1)):
-        new = cell(x[:, t], state)
-        state = torch.where(t < lengths.min(), new, state)
-        states.append(state)
-    return torch.stack(states, dim=1)
+# of: where
+# -        state = torch.where((t < lengths).unsqueeze(1), new, state)
+# +        state = torch.where(t < lengths.min(), new, state)
 
 
 # %% wrong: stacked along the first axis -> batch and time are mixed up: the states are (n, b, d)
-def unroll(cell, x, lengths, state):
-    states = []
-    for t in range(x.size(1)):
-        new = cell(x[:, t], state)
-        state = torch.where((t < lengths).unsqueeze(1), new, state)
-        states.append(state)
-    return torch.stack(states)
+# of: where
+# -    return torch.stack(states, dim=1)
+# +    return torch.stack(states)
 
 
 # %% wrong: reshaped to (b, n, d) -> batch and time are mixed up by a reshape
-def unroll(cell, x, lengths, state):
-    states = []
-    for t in range(x.size(1)):
-        new = cell(x[:, t], state)
-        state = torch.where((t < lengths).unsqueeze(1), new, state)
-        states.append(state)
-    return torch.stack(states).reshape(x.size(0), x.size(1), -1)
+# of: where
+# -    return torch.stack(states, dim=1)
+# +    return torch.stack(states).reshape(x.size(0), x.size(1), -1)
 
 
 # %% wrong: the state never moves on -> each step reads the first state
@@ -143,14 +119,9 @@ def unroll(cell, x, lengths, state):
 
 
 # %% wrong: from zeros -> the given state is not used
-def unroll(cell, x, lengths, state):
-    state = torch.zeros_like(state)
-    states = []
-    for t in range(x.size(1)):
-        new = cell(x[:, t], state)
-        state = torch.where((t < lengths).unsqueeze(1), new, state)
-        states.append(state)
-    return torch.stack(states, dim=1)
+# of: where
+#  def unroll(cell, x, lengths, state):
+# +    state = torch.zeros_like(state)
 
 
 # %% wrong: kept before the step -> the states are those before each token
@@ -164,33 +135,21 @@ def unroll(cell, x, lengths, state):
 
 
 # %% wrong: from the last to the first -> read from right to left
-def unroll(cell, x, lengths, state):
-    states = []
-    for t in range(x.size(1)):
-        new = cell(x[:, x.size(1) - 1 - t], state)
-        state = torch.where((t < lengths).unsqueeze(1), new, state)
-        states.append(state)
-    return torch.stack(states, dim=1)
+# of: where
+# -        new = cell(x[:, t], state)
+# +        new = cell(x[:, x.size(1) - 1 - t], state)
 
 
 # %% wrong: what is left at the end -> only the last state
-def unroll(cell, x, lengths, state):
-    states = []
-    for t in range(x.size(1)):
-        new = cell(x[:, t], state)
-        state = torch.where((t < lengths).unsqueeze(1), new, state)
-        states.append(state)
-    return state
+# of: where
+# -    return torch.stack(states, dim=1)
+# +    return state
 
 
 # %% wrong: a list ->
-def unroll(cell, x, lengths, state):
-    states = []
-    for t in range(x.size(1)):
-        new = cell(x[:, t], state)
-        state = torch.where((t < lengths).unsqueeze(1), new, state)
-        states.append(state)
-    return states
+# of: where
+# -    return torch.stack(states, dim=1)
+# +    return states
 
 
 # %% wrong: no gradient ->
@@ -205,35 +164,22 @@ def unroll(cell, x, lengths, state):
 
 
 # %% wrong: x[t] in place of x[:, t] ->
-def unroll(cell, x, lengths, state):
-    states = []
-    for t in range(x.size(1)):
-        new = cell(x[t], state)
-        state = torch.where((t < lengths).unsqueeze(1), new, state)
-        states.append(state)
-    return torch.stack(states, dim=1)
+# of: where
+# -        new = cell(x[:, t], state)
+# +        new = cell(x[t], state)
 
 
 # %% wrong: the padding is written into x ->
-def unroll(cell, x, lengths, state):
-    for s, length in enumerate(lengths.tolist()):
-        x[s, length:] = 0
-    states = []
-    for t in range(x.size(1)):
-        new = cell(x[:, t], state)
-        state = torch.where((t < lengths).unsqueeze(1), new, state)
-        states.append(state)
-    return torch.stack(states, dim=1)
+# of: where
+#  def unroll(cell, x, lengths, state):
+# +    for s, length in enumerate(lengths.tolist()):
+# +        x[s, length:] = 0
 
 
 # %% wrong: the axis of one falls away ->
-def unroll(cell, x, lengths, state):
-    states = []
-    for t in range(x.size(1)):
-        new = cell(x[:, t], state)
-        state = torch.where((t < lengths).unsqueeze(1), new, state)
-        states.append(state)
-    return torch.stack(states, dim=1).squeeze()
+# of: where
+# -    return torch.stack(states, dim=1)
+# +    return torch.stack(states, dim=1).squeeze()
 
 
 # %% wrong: every token starts anew -> each step reads the first state
@@ -245,14 +191,10 @@ def unroll(cell, x, lengths, state):
 
 
 # %% wrong: the lengths are counted down ->
-def unroll(cell, x, lengths, state):
-    states = []
-    for t in range(x.size(1)):
-        new = cell(x[:, t], state)
-        state = torch.where((lengths > 0).unsqueeze(1), new, state)
-        lengths -= 1
-        states.append(state)
-    return torch.stack(states, dim=1)
+# of: where
+# -        state = torch.where((t < lengths).unsqueeze(1), new, state)
+# +        state = torch.where((lengths > 0).unsqueeze(1), new, state)
+# +        lengths -= 1
 
 
 # %% wrong: a mask of numbers -> the mask multiplies, and what is not a number stays
@@ -286,23 +228,16 @@ def unroll(cell, x, lengths, state):
 
 
 # %% wrong: a token of zeros is passed over -> tokens of zeros are taken for padding
-def unroll(cell, x, lengths, state):
-    states = []
-    for t in range(x.size(1)):
-        new = cell(x[:, t], state)
-        state = torch.where((x[:, t] != 0).any(dim=1, keepdim=True), new, state)
-        states.append(state)
-    return torch.stack(states, dim=1)
+# of: where
+# -        state = torch.where((t < lengths).unsqueeze(1), new, state)
+# +        state = torch.where((x[:, t] != 0).any(dim=1, keepdim=True), new, state)
 
 
 # %% wrong: zeros count as padding beside the lengths ->
-def unroll(cell, x, lengths, state):
-    states = []
-    for t in range(x.size(1)):
-        real = (t < lengths) & (x[:, t] != 0).any(dim=1)
-        state = torch.where(real[:, None], cell(x[:, t], state), state)
-        states.append(state)
-    return torch.stack(states, dim=1)
+# of: no lengths
+# -        state = cell(x[:, t], state)
+# +        real = (t < lengths) & (x[:, t] != 0).any(dim=1)
+# +        state = torch.where(real[:, None], cell(x[:, t], state), state)
 
 
 # %% wrong: the state is detached from step to step ->
@@ -327,13 +262,10 @@ def unroll(cell, x, lengths, state):
 
 
 # %% wrong: all sentences go on to the end of the longest ->
-def unroll(cell, x, lengths, state):
-    states = []
-    for t in range(x.size(1)):
-        if t < lengths.max():
-            state = cell(x[:, t], state)
-        states.append(state)
-    return torch.stack(states, dim=1)
+# of: no lengths
+# -        state = cell(x[:, t], state)
+# +        if t < lengths.max():
+# +            state = cell(x[:, t], state)
 
 
 # %% wrong: sorted by length, and not put back ->

@@ -58,25 +58,15 @@ def bits_per_byte(model, tokens, n_bytes):
 
 
 # %% wrong: mean divided by the bytes -> the mean in place of the sum
-def bits_per_byte(model, tokens, n_bytes):
-    training = model.training
-    model.eval()
-    with torch.no_grad():
-        logits = model(tokens[:, :-1])
-    model.train(training)
-    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-    return nats.item() / math.log(2) / n_bytes
+# of: the sum of all places
+# -    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
+# +    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
 
 
 # %% wrong: no log 2 -> nats in place of bits
-def bits_per_byte(model, tokens, n_bytes):
-    training = model.training
-    model.eval()
-    with torch.no_grad():
-        logits = model(tokens[:, :-1])
-    model.train(training)
-    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
-    return nats.item() / n_bytes
+# of: the sum of all places
+# -    return nats.item() / math.log(2) / n_bytes
+# +    return nats.item() / n_bytes
 
 
 # %% wrong: target is the input -> each token is to guess itself
@@ -91,78 +81,43 @@ def bits_per_byte(model, tokens, n_bytes):
 
 
 # %% wrong: no eval -> dropout stays on
-def bits_per_byte(model, tokens, n_bytes):
-    training = model.training
-    with torch.no_grad():
-        logits = model(tokens[:, :-1])
-    model.train(training)
-    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
-    return nats.item() / math.log(2) / n_bytes
+# of: the sum of all places
+# -    model.eval()
 
 
 # %% wrong: divided by the texts too -> the mean of the texts in place of the sum
-def bits_per_byte(model, tokens, n_bytes):
-    training = model.training
-    model.eval()
-    with torch.no_grad():
-        logits = model(tokens[:, :-1])
-    model.train(training)
-    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
-    return nats.item() / math.log(2) / n_bytes / len(tokens)
+# of: the sum of all places
+# -    return nats.item() / math.log(2) / n_bytes
+# +    return nats.item() / math.log(2) / n_bytes / len(tokens)
 
 
 # %% wrong: left in evaluation mode ->
-def bits_per_byte(model, tokens, n_bytes):
-    training = model.training
-    model.eval()
-    with torch.no_grad():
-        logits = model(tokens[:, :-1])
-    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
-    return nats.item() / math.log(2) / n_bytes
+# of: the sum of all places
+# -    model.train(training)
 
 
 # %% wrong: always left in training mode ->
-def bits_per_byte(model, tokens, n_bytes):
-    training = model.training
-    model.eval()
-    with torch.no_grad():
-        logits = model(tokens[:, :-1])
-    model.train()
-    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
-    return nats.item() / math.log(2) / n_bytes
+# of: the sum of all places
+# -    model.train(training)
+# +    model.train()
 
 
 # %% wrong: the first text only ->
-def bits_per_byte(model, tokens, n_bytes):
-    training = model.training
-    model.eval()
-    with torch.no_grad():
-        logits = model(tokens[:, :-1])
-    model.train(training)
-    nats = F.cross_entropy(logits[0], tokens[0, 1:], reduction="sum")
-    return nats.item() / math.log(2) / n_bytes
+# of: the sum of all places
+# -    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
+# +    nats = F.cross_entropy(logits[0], tokens[0, 1:], reduction="sum")
 
 
 # %% wrong: log of ten ->
-def bits_per_byte(model, tokens, n_bytes):
-    training = model.training
-    model.eval()
-    with torch.no_grad():
-        logits = model(tokens[:, :-1])
-    model.train(training)
-    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
-    return nats.item() / math.log(10) / n_bytes
+# of: the sum of all places
+# -    return nats.item() / math.log(2) / n_bytes
+# +    return nats.item() / math.log(10) / n_bytes
 
 
 # %% wrong: divided by the tokens and the bytes ->
-def bits_per_byte(model, tokens, n_bytes):
-    training = model.training
-    model.eval()
-    with torch.no_grad():
-        logits = model(tokens[:, :-1])
-    model.train(training)
-    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
-    return nats.item() / math.log(2) / (n_bytes + tokens.numel())
+# of: the sum of all places
+# -    return nats.item() / math.log(2) / n_bytes
+# +    return nats.item() / math.log(2) / (n_bytes + tokens.numel())
 
 
 # %% wrong: the weights move -> gradients are recorded
@@ -180,24 +135,16 @@ def bits_per_byte(model, tokens, n_bytes):
 
 
 # %% wrong: the last token only ->
-def bits_per_byte(model, tokens, n_bytes):
-    training = model.training
-    model.eval()
-    with torch.no_grad():
-        logits = model(tokens[:, :-1])
-    model.train(training)
-    nats = F.cross_entropy(logits[:, -1], tokens[:, -1], reduction="sum")
-    return nats.item() / math.log(2) / n_bytes
+# of: the sum of all places
+# -    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
+# +    nats = F.cross_entropy(logits[:, -1], tokens[:, -1], reduction="sum")
 
 
 # %% wrong: with gradients, detached afterwards -> gradients are recorded
-def bits_per_byte(model, tokens, n_bytes):
-    training = model.training
-    model.eval()
-    logits = model(tokens[:, :-1])
-    model.train(training)
-    nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
-    return nats.item() / math.log(2) / n_bytes
+# of: the sum of all places
+# -    with torch.no_grad():
+# -        logits = model(tokens[:, :-1])
+# +    logits = model(tokens[:, :-1])
 
 
 # %% right: the weights do not train meanwhile

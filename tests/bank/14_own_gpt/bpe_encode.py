@@ -100,113 +100,63 @@ def bpe_encode(text, merges):
 
 
 # %% wrong: reversed merges -> what was learned last is merged first
-def bpe_encode(text, merges):
-    pieces = []
-    for word in split_words(text):
-        numbers = list(word.encode())
-        for new, pair in reversed(list(enumerate(merges, 256))):
-            numbers = replace_pair(numbers, pair, new)
-        pieces += numbers
-    return pieces
+# of: a walk through the merges
+# -        for new, pair in enumerate(merges, 256):
+# +        for new, pair in reversed(list(enumerate(merges, 256))):
 
 
 # %% wrong: enumerate from 0 -> the numbers of the merges begin at 0
-def bpe_encode(text, merges):
-    pieces = []
-    for word in split_words(text):
-        numbers = list(word.encode())
-        for new, pair in enumerate(merges):
-            numbers = replace_pair(numbers, pair, new)
-        pieces += numbers
-    return pieces
+# of: a walk through the merges
+# -        for new, pair in enumerate(merges, 256):
+# +        for new, pair in enumerate(merges):
 
 
 # %% wrong: no words -> merges reach across words
-def bpe_encode(text, merges):
-    pieces = []
-    for word in [text]:
-        numbers = list(word.encode())
-        for new, pair in enumerate(merges, 256):
-            numbers = replace_pair(numbers, pair, new)
-        pieces += numbers
-    return pieces
+# of: a walk through the merges
+# -    for word in split_words(text):
+# +    for word in [text]:
 
 
 # %% wrong: ord -> characters in place of bytes
-def bpe_encode(text, merges):
-    pieces = []
-    for word in split_words(text):
-        numbers = [ord(sign) for sign in word]
-        for new, pair in enumerate(merges, 256):
-            numbers = replace_pair(numbers, pair, new)
-        pieces += numbers
-    return pieces
+# of: a walk through the merges
+# -        numbers = list(word.encode())
+# +        numbers = [ord(sign) for sign in word]
 
 
 # %% wrong: ascii with ignore -> bytes above 127 are left out
-def bpe_encode(text, merges):
-    pieces = []
-    for word in split_words(text):
-        numbers = list(word.encode("ascii", "ignore"))
-        for new, pair in enumerate(merges, 256):
-            numbers = replace_pair(numbers, pair, new)
-        pieces += numbers
-    return pieces
+# of: a walk through the merges
+# -        numbers = list(word.encode())
+# +        numbers = list(word.encode("ascii", "ignore"))
 
 
 # %% wrong: unknown signs become a question mark ->
-def bpe_encode(text, merges):
-    pieces = []
-    for word in split_words(text):
-        numbers = list(word.encode("latin-1", "replace"))
-        for new, pair in enumerate(merges, 256):
-            numbers = replace_pair(numbers, pair, new)
-        pieces += numbers
-    return pieces
+# of: a walk through the merges
+# -        numbers = list(word.encode())
+# +        numbers = list(word.encode("latin-1", "replace"))
 
 
 # %% wrong: a list for each word ->
-def bpe_encode(text, merges):
-    pieces = []
-    for word in split_words(text):
-        numbers = list(word.encode())
-        for new, pair in enumerate(merges, 256):
-            numbers = replace_pair(numbers, pair, new)
-        pieces.append(numbers)
-    return pieces
+# of: a walk through the merges
+# -        pieces += numbers
+# +        pieces.append(numbers)
 
 
 # %% wrong: bytes only ->
-def bpe_encode(text, merges):
-    pieces = []
-    for word in split_words(text):
-        numbers = list(word.encode())
-        for new, pair in enumerate(merges, 256):
-            pass
-        pieces += numbers
-    return pieces
+# of: a walk through the merges
+# -            numbers = replace_pair(numbers, pair, new)
+# +            pass
 
 
 # %% wrong: the last word only ->
-def bpe_encode(text, merges):
-    pieces = []
-    for word in split_words(text):
-        numbers = list(word.encode())
-        for new, pair in enumerate(merges, 256):
-            numbers = replace_pair(numbers, pair, new)
-        pieces = numbers
-    return pieces
+# of: a walk through the merges
+# -        pieces += numbers
+# +        pieces = numbers
 
 
 # %% wrong: without spaces ->
-def bpe_encode(text, merges):
-    pieces = []
-    for word in text.split():
-        numbers = list(word.encode())
-        for new, pair in enumerate(merges, 256):
-            numbers = replace_pair(numbers, pair, new)
-        pieces += numbers
-    return pieces
+# of: a walk through the merges
+# -    for word in split_words(text):
+# +    for word in text.split():
 
 
 # %% wrong: text.split instead of split_words ->

@@ -60,61 +60,34 @@ def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
 
 
 # %% wrong: cumsum above p goes -> the token that crosses p is dropped
-def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
-    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
-    if top_k is not None:
-        chances[top_k:] = 0
-        chances = chances / chances.sum()
-    if top_p is not None:
-        before = chances.cumsum(dim=0)
-        before[0] = 0
-        chances = chances.where(before <= top_p, torch.zeros_like(chances))
-        chances = chances / chances.sum()
-    return torch.zeros_like(chances).scatter(0, places, chances)
+# of: cut in sorted order
+# -        before = chances.cumsum(dim=0) - chances
+# +        before = chances.cumsum(dim=0)
+#          before[0] = 0
+# -        chances = chances.where(before < top_p, torch.zeros_like(chances))
+# +        chances = chances.where(before <= top_p, torch.zeros_like(chances))
 
 
 # %% wrong: temperature at the end -> the temperature comes after the cut
-def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
-    chances, places = torch.softmax(logits, dim=-1).sort(descending=True)
-    if top_k is not None:
-        chances[top_k:] = 0
-        chances = chances / chances.sum()
-    if top_p is not None:
-        before = chances.cumsum(dim=0) - chances
-        before[0] = 0
-        chances = chances.where(before < top_p, torch.zeros_like(chances))
-        chances = chances / chances.sum()
-    chances = chances ** (1 / temperature)
-    chances = chances / chances.sum()
-    return torch.zeros_like(chances).scatter(0, places, chances)
+# of: cut in sorted order
+# -    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+# +    chances, places = torch.softmax(logits, dim=-1).sort(descending=True)
+# ...
+# +    chances = chances ** (1 / temperature)
+# +    chances = chances / chances.sum()
+#      return torch.zeros_like(chances).scatter(0, places, chances)
 
 
 # %% wrong: times the temperature -> multiplied by the temperature
-def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
-    chances, places = torch.softmax(logits * temperature, dim=-1).sort(descending=True)
-    if top_k is not None:
-        chances[top_k:] = 0
-        chances = chances / chances.sum()
-    if top_p is not None:
-        before = chances.cumsum(dim=0) - chances
-        before[0] = 0
-        chances = chances.where(before < top_p, torch.zeros_like(chances))
-        chances = chances / chances.sum()
-    return torch.zeros_like(chances).scatter(0, places, chances)
+# of: cut in sorted order
+# -    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+# +    chances, places = torch.softmax(logits * temperature, dim=-1).sort(descending=True)
 
 
 # %% wrong: top_k + 1 -> one token too many
-def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
-    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
-    if top_k is not None:
-        chances[top_k + 1 :] = 0
-        chances = chances / chances.sum()
-    if top_p is not None:
-        before = chances.cumsum(dim=0) - chances
-        before[0] = 0
-        chances = chances.where(before < top_p, torch.zeros_like(chances))
-        chances = chances / chances.sum()
-    return torch.zeros_like(chances).scatter(0, places, chances)
+# of: cut in sorted order
+# -        chances[top_k:] = 0
+# +        chances[top_k + 1 :] = 0
 
 
 # %% wrong: first p then k -> p is taken of all tokens, and not of what k leaves
@@ -130,16 +103,9 @@ def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
 
 
 # %% wrong: no sum after k ->
-def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
-    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
-    if top_k is not None:
-        chances[top_k:] = 0
-    if top_p is not None:
-        before = chances.cumsum(dim=0) - chances
-        before[0] = 0
-        chances = chances.where(before < top_p, torch.zeros_like(chances))
-        chances = chances / chances.sum()
-    return torch.zeros_like(chances).scatter(0, places, chances)
+# of: cut in sorted order
+#          chances[top_k:] = 0
+# -        chances = chances / chances.sum()
 
 
 # %% wrong: never divided by the sum -> what is left does not sum to 1
@@ -156,116 +122,51 @@ def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
 
 
 # %% wrong: below 1 - p -> tokens with a probability below 1 - p are dropped
-def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
-    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
-    if top_k is not None:
-        chances[top_k:] = 0
-        chances = chances / chances.sum()
-    if top_p is not None:
-        before = chances.cumsum(dim=0) - chances
-        before[0] = 0
-        chances = chances.where((chances >= 1 - top_p) | (before == 0), torch.zeros_like(chances))
-        chances = chances / chances.sum()
-    return torch.zeros_like(chances).scatter(0, places, chances)
+# of: cut in sorted order
+# -        chances = chances.where(before < top_p, torch.zeros_like(chances))
+# +        chances = chances.where((chances >= 1 - top_p) | (before == 0), torch.zeros_like(chances))
 
 
 # %% wrong: sorted and not put back ->
-def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
-    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
-    if top_k is not None:
-        chances[top_k:] = 0
-        chances = chances / chances.sum()
-    if top_p is not None:
-        before = chances.cumsum(dim=0) - chances
-        before[0] = 0
-        chances = chances.where(before < top_p, torch.zeros_like(chances))
-        chances = chances / chances.sum()
-    return chances
+# of: cut in sorted order
+# -    return torch.zeros_like(chances).scatter(0, places, chances)
+# +    return chances
 
 
 # %% wrong: the least probable are kept ->
-def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
-    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=False)
-    if top_k is not None:
-        chances[top_k:] = 0
-        chances = chances / chances.sum()
-    if top_p is not None:
-        before = chances.cumsum(dim=0) - chances
-        before[0] = 0
-        chances = chances.where(before < top_p, torch.zeros_like(chances))
-        chances = chances / chances.sum()
-    return torch.zeros_like(chances).scatter(0, places, chances)
+# of: cut in sorted order
+# -    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+# +    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=False)
 
 
 # %% wrong: a token is drawn ->
-def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
-    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
-    if top_k is not None:
-        chances[top_k:] = 0
-        chances = chances / chances.sum()
-    if top_p is not None:
-        before = chances.cumsum(dim=0) - chances
-        before[0] = 0
-        chances = chances.where(before < top_p, torch.zeros_like(chances))
-        chances = chances / chances.sum()
-    return torch.multinomial(chances, 1)
-    return torch.zeros_like(chances).scatter(0, places, chances)
+# of: cut in sorted order
+# +    return torch.multinomial(chances, 1)
+#      return torch.zeros_like(chances).scatter(0, places, chances)
 
 
 # %% wrong: logits come back ->
-def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
-    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
-    if top_k is not None:
-        chances[top_k:] = 0
-        chances = chances / chances.sum()
-    if top_p is not None:
-        before = chances.cumsum(dim=0) - chances
-        before[0] = 0
-        chances = chances.where(before < top_p, torch.zeros_like(chances))
-        chances = chances / chances.sum()
-    return torch.zeros_like(chances).scatter(0, places, chances).log()
+# of: cut in sorted order
+# -    return torch.zeros_like(chances).scatter(0, places, chances)
+# +    return torch.zeros_like(chances).scatter(0, places, chances).log()
 
 
 # %% wrong: top_p is not looked at ->
-def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
-    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
-    if top_k is not None:
-        chances[top_k:] = 0
-        chances = chances / chances.sum()
-    if False:
-        before = chances.cumsum(dim=0) - chances
-        before[0] = 0
-        chances = chances.where(before < top_p, torch.zeros_like(chances))
-        chances = chances / chances.sum()
-    return torch.zeros_like(chances).scatter(0, places, chances)
+# of: cut in sorted order
+# -    if top_p is not None:
+# +    if False:
 
 
 # %% wrong: top_k is not looked at ->
-def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
-    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
-    if False:
-        chances[top_k:] = 0
-        chances = chances / chances.sum()
-    if top_p is not None:
-        before = chances.cumsum(dim=0) - chances
-        before[0] = 0
-        chances = chances.where(before < top_p, torch.zeros_like(chances))
-        chances = chances / chances.sum()
-    return torch.zeros_like(chances).scatter(0, places, chances)
+# of: cut in sorted order
+# -    if top_k is not None:
+# +    if False:
 
 
 # %% wrong: writes into the logits ->
-def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
-    chances, places = torch.softmax(logits.div_(temperature), dim=-1).sort(descending=True)
-    if top_k is not None:
-        chances[top_k:] = 0
-        chances = chances / chances.sum()
-    if top_p is not None:
-        before = chances.cumsum(dim=0) - chances
-        before[0] = 0
-        chances = chances.where(before < top_p, torch.zeros_like(chances))
-        chances = chances / chances.sum()
-    return torch.zeros_like(chances).scatter(0, places, chances)
+# of: cut in sorted order
+# -    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+# +    chances, places = torch.softmax(logits.div_(temperature), dim=-1).sort(descending=True)
 
 
 # %% wrong: a softmax by hand, without taking off the largest ->
@@ -328,17 +229,9 @@ def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
 
 
 # %% wrong: a temperature above 5 counts as 5 ->
-def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
-    p = (logits / min(temperature, 5.0)).softmax(-1)
-    if top_k is not None:
-        p = torch.where(p >= p.topk(top_k).values[-1], p, 0.0)
-        p = p / p.sum()
-    if top_p is not None:
-        s, i = p.sort(descending=True)
-        before = s.cumsum(-1) - s
-        p = torch.zeros_like(p).scatter(0, i, torch.where(before < top_p, s, 0.0))
-        p = p / p.sum()
-    return p
+# of: a temperature below 0.1 counts as 0.1
+# -    p = (logits / max(temperature, 0.1)).softmax(-1)
+# +    p = (logits / min(temperature, 5.0)).softmax(-1)
 
 
 # %% wrong: tokens that are cut get a logit of -10,000 ->

@@ -65,365 +65,138 @@ def read_with_cache(model, tokens, cache):
 
 
 # %% right: a tuple that is longer
-def read_with_cache(model, tokens, cache):
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    mask = causal_mask(past + n)[past:]
-    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
-        old = cache[number] if cache is not None else (key[:, :, :0], value[:, :, :0])
-        key, value = torch.cat([old[0], key], dim=2), torch.cat([old[1], value], dim=2)
-        kept.append((key, value))
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return model.norm(x) @ model.embedding.weight.T, kept
+# of: the forward pass, opened
+# -        if cache is not None:
+# -            key = torch.cat([cache[number][0], key], dim=2)
+# -            value = torch.cat([cache[number][1], value], dim=2)
+# +        old = cache[number] if cache is not None else (key[:, :, :0], value[:, :, :0])
+# +        key, value = torch.cat([old[0], key], dim=2), torch.cat([old[1], value], dim=2)
 
 
 # %% wrong: position 0 -> positions begin anew
-def read_with_cache(model, tokens, cache):
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    mask = causal_mask(past + n)[past:]
-    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[:n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
-        if cache is not None:
-            key = torch.cat([cache[number][0], key], dim=2)
-            value = torch.cat([cache[number][1], value], dim=2)
-        kept.append((key, value))
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return model.norm(x) @ model.embedding.weight.T, kept
+# of: the forward pass, opened
+# -    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+# +    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[:n], []
 
 
 # %% wrong: past + 1 -> positions are one too far
-def read_with_cache(model, tokens, cache):
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    mask = causal_mask(past + n)[past:]
-    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past + (past > 0) : past + (past > 0) + n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
-        if cache is not None:
-            key = torch.cat([cache[number][0], key], dim=2)
-            value = torch.cat([cache[number][1], value], dim=2)
-        kept.append((key, value))
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return model.norm(x) @ model.embedding.weight.T, kept
+# of: the forward pass, opened
+# -    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+# +    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past + (past > 0) : past + (past > 0) + n], []
 
 
 # %% wrong: cache forgotten -> the cache is not read
-def read_with_cache(model, tokens, cache):
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    past = 0
-    mask = causal_mask(past + n)[past:]
-    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
-        if False:
-            key = torch.cat([cache[number][0], key], dim=2)
-            value = torch.cat([cache[number][1], value], dim=2)
-        kept.append((key, value))
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return model.norm(x) @ model.embedding.weight.T, kept
+# of: the forward pass, opened
+#      past = 0 if cache is None else cache[0][0].shape[2]
+# +    past = 0
+# ...
+# -        if cache is not None:
+# +        if False:
 
 
 # %% wrong: cache[0] everywhere -> all layers read the cache of the first
-def read_with_cache(model, tokens, cache):
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    mask = causal_mask(past + n)[past:]
-    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
-        if cache is not None:
-            key = torch.cat([cache[0][0], key], dim=2)
-            value = torch.cat([cache[0][1], value], dim=2)
-        kept.append((key, value))
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return model.norm(x) @ model.embedding.weight.T, kept
+# of: the forward pass, opened
+# -            key = torch.cat([cache[number][0], key], dim=2)
+# -            value = torch.cat([cache[number][1], value], dim=2)
+# +            key = torch.cat([cache[0][0], key], dim=2)
+# +            value = torch.cat([cache[0][1], value], dim=2)
 
 
 # %% wrong: new first -> new keys stand before the old ones
-def read_with_cache(model, tokens, cache):
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    mask = causal_mask(past + n)[past:]
-    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
-        if cache is not None:
-            key = torch.cat([key, cache[number][0]], dim=2)
-            value = torch.cat([value, cache[number][1]], dim=2)
-        kept.append((key, value))
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return model.norm(x) @ model.embedding.weight.T, kept
+# of: the forward pass, opened
+# -            key = torch.cat([cache[number][0], key], dim=2)
+# -            value = torch.cat([cache[number][1], value], dim=2)
+# +            key = torch.cat([key, cache[number][0]], dim=2)
+# +            value = torch.cat([value, cache[number][1]], dim=2)
 
 
 # %% wrong: noted before cat -> only the newest keys and values are kept
-def read_with_cache(model, tokens, cache):
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    mask = causal_mask(past + n)[past:]
-    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
-        kept.append((key, value))
-        if cache is not None:
-            key = torch.cat([cache[number][0], key], dim=2)
-            value = torch.cat([cache[number][1], value], dim=2)
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return model.norm(x) @ model.embedding.weight.T, kept
+# of: the forward pass, opened
+#          query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+# +        kept.append((key, value))
+# ...
+# -        kept.append((key, value))
 
 
 # %% wrong: put there again -> the cache grows twice
-def read_with_cache(model, tokens, cache):
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    mask = causal_mask(past + n)[past:]
-    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
-        new = key, value
-        if cache is not None:
-            key = torch.cat([cache[number][0], key], dim=2)
-            value = torch.cat([cache[number][1], value], dim=2)
-        kept.append((torch.cat([key, new[0]], dim=2), torch.cat([value, new[1]], dim=2)))
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return model.norm(x) @ model.embedding.weight.T, kept
+# of: the forward pass, opened
+#          query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+# +        new = key, value
+# ...
+# -        kept.append((key, value))
+# +        kept.append((torch.cat([key, new[0]], dim=2), torch.cat([value, new[1]], dim=2)))
 
 
 # %% wrong: no mask -> new tokens see each other's future
-def read_with_cache(model, tokens, cache):
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    mask = torch.zeros(n, past + n)
-    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
-        if cache is not None:
-            key = torch.cat([cache[number][0], key], dim=2)
-            value = torch.cat([cache[number][1], value], dim=2)
-        kept.append((key, value))
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return model.norm(x) @ model.embedding.weight.T, kept
+# of: the forward pass, opened
+# -    mask = causal_mask(past + n)[past:]
+# +    mask = torch.zeros(n, past + n)
 
 
 # %% wrong: the first rows of the mask -> the mask stands at the wrong end
-def read_with_cache(model, tokens, cache):
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    mask = causal_mask(past + n)[:n]
-    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
-        if cache is not None:
-            key = torch.cat([cache[number][0], key], dim=2)
-            value = torch.cat([cache[number][1], value], dim=2)
-        kept.append((key, value))
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return model.norm(x) @ model.embedding.weight.T, kept
+# of: the forward pass, opened
+# -    mask = causal_mask(past + n)[past:]
+# +    mask = causal_mask(past + n)[:n]
 
 
 # %% wrong: values first -> keys and values are exchanged in the cache
-def read_with_cache(model, tokens, cache):
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    mask = causal_mask(past + n)[past:]
-    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
-        if cache is not None:
-            key = torch.cat([cache[number][0], key], dim=2)
-            value = torch.cat([cache[number][1], value], dim=2)
-        kept.append((value, key))
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return model.norm(x) @ model.embedding.weight.T, kept
+# of: the forward pass, opened
+# -        kept.append((key, value))
+# +        kept.append((value, key))
 
 
 # %% wrong: no sqrt -> the embedding is not scaled
-def read_with_cache(model, tokens, cache):
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    mask = causal_mask(past + n)[past:]
-    x, kept = model.embedding(tokens) + model.position[past : past + n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
-        if cache is not None:
-            key = torch.cat([cache[number][0], key], dim=2)
-            value = torch.cat([cache[number][1], value], dim=2)
-        kept.append((key, value))
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return model.norm(x) @ model.embedding.weight.T, kept
+# of: the forward pass, opened
+# -    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
+# +    x, kept = model.embedding(tokens) + model.position[past : past + n], []
 
 
 # %% wrong: last logits -> only the last place is answered
-def read_with_cache(model, tokens, cache):
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    mask = causal_mask(past + n)[past:]
-    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
-        if cache is not None:
-            key = torch.cat([cache[number][0], key], dim=2)
-            value = torch.cat([cache[number][1], value], dim=2)
-        kept.append((key, value))
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return model.norm(x)[:, -1:] @ model.embedding.weight.T, kept
+# of: the forward pass, opened
+# -    return model.norm(x) @ model.embedding.weight.T, kept
+# +    return model.norm(x)[:, -1:] @ model.embedding.weight.T, kept
 
 
 # %% wrong: writes into the old cache ->
-def read_with_cache(model, tokens, cache):
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    mask = causal_mask(past + n)[past:]
-    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
-        if cache is not None:
-            key = torch.cat([cache[number][0], key], dim=2)
-            value = torch.cat([cache[number][1], value], dim=2)
-        kept.append((key, value))
-        if cache is not None:
-            cache[number] = (key, value)
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return model.norm(x) @ model.embedding.weight.T, kept
+# of: the forward pass, opened
+#          kept.append((key, value))
+# +        if cache is not None:
+# +            cache[number] = (key, value)
 
 
 # %% wrong: no last norm ->
-def read_with_cache(model, tokens, cache):
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    mask = causal_mask(past + n)[past:]
-    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
-        if cache is not None:
-            key = torch.cat([cache[number][0], key], dim=2)
-            value = torch.cat([cache[number][1], value], dim=2)
-        kept.append((key, value))
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return x @ model.embedding.weight.T, kept
+# of: the forward pass, opened
+# -    return model.norm(x) @ model.embedding.weight.T, kept
+# +    return x @ model.embedding.weight.T, kept
 
 
 # %% wrong: keys only ->
-def read_with_cache(model, tokens, cache):
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    mask = causal_mask(past + n)[past:]
-    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
-        if cache is not None:
-            key = torch.cat([cache[number][0], key], dim=2)
-        kept.append((key, value))
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return model.norm(x) @ model.embedding.weight.T, kept
+# of: the forward pass, opened
+# -            value = torch.cat([cache[number][1], value], dim=2)
 
 
 # %% wrong: the cache alone ->
-def read_with_cache(model, tokens, cache):
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    mask = causal_mask(past + n)[past:]
-    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
-        if cache is not None:
-            key = torch.cat([cache[number][0], key], dim=2)
-            value = torch.cat([cache[number][1], value], dim=2)
-        kept.append((key, value))
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return kept
+# of: the forward pass, opened
+# -    return model.norm(x) @ model.embedding.weight.T, kept
+# +    return kept
 
 
 # %% wrong: logits alone ->
-def read_with_cache(model, tokens, cache):
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    mask = causal_mask(past + n)[past:]
-    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
-        if cache is not None:
-            key = torch.cat([cache[number][0], key], dim=2)
-            value = torch.cat([cache[number][1], value], dim=2)
-        kept.append((key, value))
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return model.norm(x) @ model.embedding.weight.T
+# of: the forward pass, opened
+# -    return model.norm(x) @ model.embedding.weight.T, kept
+# +    return model.norm(x) @ model.embedding.weight.T
 
 
 # %% wrong: calls the layer ->
-def read_with_cache(model, tokens, cache):
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    mask = causal_mask(past + n)[past:]
-    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
-        if cache is not None:
-            key = torch.cat([cache[number][0], key], dim=2)
-            value = torch.cat([cache[number][1], value], dim=2)
-        kept.append((key, value))
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = layer(x, mask)
-    return model.norm(x) @ model.embedding.weight.T, kept
+# of: the forward pass, opened
+# -        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+# +        x = layer(x, mask)
 
 
 # %% wrong: the old cache comes back ->
-def read_with_cache(model, tokens, cache):
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    mask = causal_mask(past + n)[past:]
-    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
-        if cache is not None:
-            key = torch.cat([cache[number][0], key], dim=2)
-            value = torch.cat([cache[number][1], value], dim=2)
-        kept.append((key, value))
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return model.norm(x) @ model.embedding.weight.T, cache or kept
+# of: the forward pass, opened
+# -    return model.norm(x) @ model.embedding.weight.T, kept
+# +    return model.norm(x) @ model.embedding.weight.T, cache or kept
 
 
 # %% wrong: the last eight keys are kept ->

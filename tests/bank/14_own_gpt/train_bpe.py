@@ -88,39 +88,15 @@ def train_bpe(texts, merges):
 
 
 # %% wrong: the whole text is one word -> pairs reach across words
-def train_bpe(texts, merges):
-    counts = Counter(word for text in texts for word in [text])
-    parts = {word: list(word.encode()) for word in counts}
-    found = []
-    while len(found) < merges:
-        pairs = Counter()
-        for word, numbers in parts.items():
-            for pair in zip(numbers, numbers[1:]):
-                pairs[pair] += counts[word]
-        if not pairs:
-            break
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
-        found.append(best)
-    return found
+# of: different words with their counts
+# -    counts = Counter(word for text in texts for word in split_words(text))
+# +    counts = Counter(word for text in texts for word in [text])
 
 
 # %% wrong: counts 1 for each word -> each word counts once
-def train_bpe(texts, merges):
-    counts = Counter(word for text in texts for word in split_words(text))
-    parts = {word: list(word.encode()) for word in counts}
-    found = []
-    while len(found) < merges:
-        pairs = Counter()
-        for word, numbers in parts.items():
-            for pair in zip(numbers, numbers[1:]):
-                pairs[pair] += 1
-        if not pairs:
-            break
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
-        found.append(best)
-    return found
+# of: different words with their counts
+# -                pairs[pair] += counts[word]
+# +                pairs[pair] += 1
 
 
 # %% wrong: most common pairs of the beginning -> all pairs are counted at the beginning only
@@ -134,253 +110,90 @@ def train_bpe(texts, merges):
 
 
 # %% wrong: ord of each sign -> characters in place of bytes
-def train_bpe(texts, merges):
-    counts = Counter(word for text in texts for word in split_words(text))
-    parts = {word: [ord(sign) for sign in word] for word in counts}
-    found = []
-    while len(found) < merges:
-        pairs = Counter()
-        for word, numbers in parts.items():
-            for pair in zip(numbers, numbers[1:]):
-                pairs[pair] += counts[word]
-        if not pairs:
-            break
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
-        found.append(best)
-    return found
+# of: different words with their counts
+# -    parts = {word: list(word.encode()) for word in counts}
+# +    parts = {word: [ord(sign) for sign in word] for word in counts}
 
 
 # %% wrong: most_common(1) -> of equally frequent pairs, the one met first
-def train_bpe(texts, merges):
-    counts = Counter(word for text in texts for word in split_words(text))
-    parts = {word: list(word.encode()) for word in counts}
-    found = []
-    while len(found) < merges:
-        pairs = Counter()
-        for word, numbers in parts.items():
-            for pair in zip(numbers, numbers[1:]):
-                pairs[pair] += counts[word]
-        if not pairs:
-            break
-        best = pairs.most_common(1)[0][0]
-        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
-        found.append(best)
-    return found
+# of: different words with their counts
+# -        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+# +        best = pairs.most_common(1)[0][0]
 
 
 # %% wrong: max with the pair -> of equally frequent pairs, the largest
-def train_bpe(texts, merges):
-    counts = Counter(word for text in texts for word in split_words(text))
-    parts = {word: list(word.encode()) for word in counts}
-    found = []
-    while len(found) < merges:
-        pairs = Counter()
-        for word, numbers in parts.items():
-            for pair in zip(numbers, numbers[1:]):
-                pairs[pair] += counts[word]
-        if not pairs:
-            break
-        best = max(pairs, key=lambda pair: (pairs[pair], pair))
-        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
-        found.append(best)
-    return found
+# of: different words with their counts
+# -        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+# +        best = max(pairs, key=lambda pair: (pairs[pair], pair))
 
 
 # %% wrong: text.split -> the spaces are lost
-def train_bpe(texts, merges):
-    counts = Counter(word for text in texts for word in text.split())
-    parts = {word: list(word.encode()) for word in counts}
-    found = []
-    while len(found) < merges:
-        pairs = Counter()
-        for word, numbers in parts.items():
-            for pair in zip(numbers, numbers[1:]):
-                pairs[pair] += counts[word]
-        if not pairs:
-            break
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
-        found.append(best)
-    return found
+# of: different words with their counts
+# -    counts = Counter(word for text in texts for word in split_words(text))
+# +    counts = Counter(word for text in texts for word in text.split())
 
 
 # %% wrong: zip of every second -> every other pair is counted
-def train_bpe(texts, merges):
-    counts = Counter(word for text in texts for word in split_words(text))
-    parts = {word: list(word.encode()) for word in counts}
-    found = []
-    while len(found) < merges:
-        pairs = Counter()
-        for word, numbers in parts.items():
-            for pair in list(zip(numbers, numbers[1:]))[::2]:
-                pairs[pair] += counts[word]
-        if not pairs:
-            break
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
-        found.append(best)
-    return found
+# of: different words with their counts
+# -            for pair in zip(numbers, numbers[1:]):
+# +            for pair in list(zip(numbers, numbers[1:]))[::2]:
 
 
 # %% wrong: stops when all pairs are single -> pairs that occur once are not merged
-def train_bpe(texts, merges):
-    counts = Counter(word for text in texts for word in split_words(text))
-    parts = {word: list(word.encode()) for word in counts}
-    found = []
-    while len(found) < merges:
-        pairs = Counter()
-        for word, numbers in parts.items():
-            for pair in zip(numbers, numbers[1:]):
-                pairs[pair] += counts[word]
-        if max(pairs.values(), default=0) < 2:
-            break
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
-        found.append(best)
-    return found
+# of: different words with their counts
+# -        if not pairs:
+# +        if max(pairs.values(), default=0) < 2:
 
 
 # %% wrong: no end -> it crashes when nothing is left to merge
-def train_bpe(texts, merges):
-    counts = Counter(word for text in texts for word in split_words(text))
-    parts = {word: list(word.encode()) for word in counts}
-    found = []
-    while len(found) < merges:
-        pairs = Counter()
-        for word, numbers in parts.items():
-            for pair in zip(numbers, numbers[1:]):
-                pairs[pair] += counts[word]
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
-        found.append(best)
-    return found
+# of: different words with their counts
+# -        if not pairs:
+# -            break
 
 
 # %% wrong: returns the pieces ->
-def train_bpe(texts, merges):
-    counts = Counter(word for text in texts for word in split_words(text))
-    parts = {word: list(word.encode()) for word in counts}
-    found = []
-    while len(found) < merges:
-        pairs = Counter()
-        for word, numbers in parts.items():
-            for pair in zip(numbers, numbers[1:]):
-                pairs[pair] += counts[word]
-        if not pairs:
-            break
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
-        found.append(best)
-    return list(parts.values())
+# of: different words with their counts
+# -    return found
+# +    return list(parts.values())
 
 
 # %% wrong: one merge only ->
-def train_bpe(texts, merges):
-    counts = Counter(word for text in texts for word in split_words(text))
-    parts = {word: list(word.encode()) for word in counts}
-    found = []
-    if True:
-        pairs = Counter()
-        for word, numbers in parts.items():
-            for pair in zip(numbers, numbers[1:]):
-                pairs[pair] += counts[word]
-        if not pairs:
-            return found
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
-        found.append(best)
-    return found
+# of: different words with their counts
+# -    while len(found) < merges:
+# +    if True:
+# ...
+# -            break
+# +            return found
 
 
 # %% wrong: new numbers begin at 255 ->
-def train_bpe(texts, merges):
-    counts = Counter(word for text in texts for word in split_words(text))
-    parts = {word: list(word.encode()) for word in counts}
-    found = []
-    while len(found) < merges:
-        pairs = Counter()
-        for word, numbers in parts.items():
-            for pair in zip(numbers, numbers[1:]):
-                pairs[pair] += counts[word]
-        if not pairs:
-            break
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        parts = {word: replace_pair(numbers, best, 255 + len(found)) for word, numbers in parts.items()}
-        found.append(best)
-    return found
+# of: different words with their counts
+# -        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
+# +        parts = {word: replace_pair(numbers, best, 255 + len(found)) for word, numbers in parts.items()}
 
 
 # %% wrong: the number of the merge in the pair ->
-def train_bpe(texts, merges):
-    counts = Counter(word for text in texts for word in split_words(text))
-    parts = {word: list(word.encode()) for word in counts}
-    found = []
-    while len(found) < merges:
-        pairs = Counter()
-        for word, numbers in parts.items():
-            for pair in zip(numbers, numbers[1:]):
-                pairs[pair] += counts[word]
-        if not pairs:
-            break
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
-        found.append((best, 256 + len(found)))
-    return found
+# of: different words with their counts
+# -        found.append(best)
+# +        found.append((best, 256 + len(found)))
 
 
 # %% wrong: the least frequent pair ->
-def train_bpe(texts, merges):
-    counts = Counter(word for text in texts for word in split_words(text))
-    parts = {word: list(word.encode()) for word in counts}
-    found = []
-    while len(found) < merges:
-        pairs = Counter()
-        for word, numbers in parts.items():
-            for pair in zip(numbers, numbers[1:]):
-                pairs[pair] += counts[word]
-        if not pairs:
-            break
-        best = min(pairs, key=lambda pair: (pairs[pair], pair))
-        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
-        found.append(best)
-    return found
+# of: different words with their counts
+# -        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+# +        best = min(pairs, key=lambda pair: (pairs[pair], pair))
 
 
 # %% wrong: no replacement ->
-def train_bpe(texts, merges):
-    counts = Counter(word for text in texts for word in split_words(text))
-    parts = {word: list(word.encode()) for word in counts}
-    found = []
-    while len(found) < merges:
-        pairs = Counter()
-        for word, numbers in parts.items():
-            for pair in zip(numbers, numbers[1:]):
-                pairs[pair] += counts[word]
-        if not pairs:
-            break
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        parts = {word: numbers for word, numbers in parts.items()}
-        found.append(best)
-    return found
+# of: different words with their counts
+# -        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
+# +        parts = {word: numbers for word, numbers in parts.items()}
 
 
 # %% wrong: forgets to return ->
-def train_bpe(texts, merges):
-    counts = Counter(word for text in texts for word in split_words(text))
-    parts = {word: list(word.encode()) for word in counts}
-    found = []
-    while len(found) < merges:
-        pairs = Counter()
-        for word, numbers in parts.items():
-            for pair in zip(numbers, numbers[1:]):
-                pairs[pair] += counts[word]
-        if not pairs:
-            break
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        parts = {word: replace_pair(numbers, best, 256 + len(found)) for word, numbers in parts.items()}
-        found.append(best)
-    print(found)
+# of: different words with their counts
+# -    return found
+# +    print(found)
 
 
 # %% wrong: overlapping neighbours are not counted ->
@@ -454,22 +267,9 @@ def train_bpe(texts, merges):
 
 
 # %% wrong: ties are broken by the numbers as texts ->
-def train_bpe(texts, merges):
-    counts = Counter(word for text in texts for word in split_words(text))
-    words = {word: list(word.encode()) for word in counts}
-    learned = []
-    while len(learned) < merges:
-        pairs = Counter()
-        for word, numbers in words.items():
-            for pair in zip(numbers, numbers[1:]):
-                pairs[pair] += counts[word]
-        if not pairs:
-            break
-        best = min(pairs, key=lambda pair: (-pairs[pair], str(pair)))
-        new = 256 + len(learned)
-        words = {word: replace_pair(numbers, best, new) for word, numbers in words.items()}
-        learned.append(best)
-    return learned
+# of: ties are broken by the first number alone
+# -        best = min(pairs, key=lambda pair: (-pairs[pair], pair[0]))
+# +        best = min(pairs, key=lambda pair: (-pairs[pair], str(pair)))
 
 
 # %% wrong: a pair counts once in a word ->
@@ -511,41 +311,15 @@ def train_bpe(texts, merges):
 
 
 # %% wrong: the first text only ->
-def train_bpe(texts, merges):
-    counts = Counter(word for text in texts[:1] for word in split_words(text))
-    words = {word: list(word.encode()) for word in counts}
-    learned = []
-    while len(learned) < merges:
-        pairs = Counter()
-        for word, numbers in words.items():
-            for pair in zip(numbers, numbers[1:]):
-                pairs[pair] += counts[word]
-        if not pairs:
-            break
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        new = 256 + len(learned)
-        words = {word: replace_pair(numbers, best, new) for word, numbers in words.items()}
-        learned.append(best)
-    return learned
+# of: the texts are joined by spaces
+# -    counts = Counter(word for word in split_words(" ".join(texts)))
+# +    counts = Counter(word for text in texts[:1] for word in split_words(text))
 
 
 # %% wrong: capitals become small ->
-def train_bpe(texts, merges):
-    counts = Counter(word for text in texts for word in split_words(text.lower()))
-    words = {word: list(word.encode()) for word in counts}
-    learned = []
-    while len(learned) < merges:
-        pairs = Counter()
-        for word, numbers in words.items():
-            for pair in zip(numbers, numbers[1:]):
-                pairs[pair] += counts[word]
-        if not pairs:
-            break
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        new = 256 + len(learned)
-        words = {word: replace_pair(numbers, best, new) for word, numbers in words.items()}
-        learned.append(best)
-    return learned
+# of: the texts are joined by spaces
+# -    counts = Counter(word for word in split_words(" ".join(texts)))
+# +    counts = Counter(word for text in texts for word in split_words(text.lower()))
 
 
 # %% wrong: one merge at least ->

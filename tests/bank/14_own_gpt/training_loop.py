@@ -87,482 +87,160 @@ def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
 
 
 # %% wrong: the rate of the pass -> the rate changes once in a pass
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            step += 1
-            rising, falling = (number + 1) / warmup_steps, (passes - number) / (passes - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, falling)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+# +            rising, falling = (number + 1) / warmup_steps, (passes - number) / (passes - warmup_steps + 1)
 
 
 # %% wrong: a count for each pass -> the schedule begins anew in each pass
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps = [], len(batches)
-    for number in range(passes):
-        for step, tokens in enumerate(batches, 1):
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, falling)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -    losses, steps, step = [], passes * len(batches), 0
+# +    losses, steps = [], len(batches)
+#      for number in range(passes):
+# -        for tokens in batches:
+# -            step += 1
+# +        for step, tokens in enumerate(batches, 1):
 
 
 # %% wrong: min with 1 -> the rate does not fall
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, 1.0)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -                group["lr"] = peak * min(rising, falling)
+# +                group["lr"] = peak * min(rising, 1.0)
 
 
 # %% wrong: falls from the beginning -> there is no warm-up
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * (steps - step + 1) / steps
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -                group["lr"] = peak * min(rising, falling)
+# +                group["lr"] = peak * (steps - step + 1) / steps
 
 
 # %% wrong: the peak all the time -> the rate is constant
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -                group["lr"] = peak * min(rising, falling)
+# +                group["lr"] = peak
 
 
 # %% wrong: step += 1 at the end -> steps are counted from 0
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, falling)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            step += 1
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -            step += 1
+# ...
+#              optimizer.step()
+# +            step += 1
 
 
 # %% wrong: the rate comes last -> the rate is set after the step
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, falling)
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -            for group in optimizer.param_groups:
+# -                group["lr"] = peak * min(rising, falling)
+# ...
+#              optimizer.step()
+# +            for group in optimizer.param_groups:
+# +                group["lr"] = peak * min(rising, falling)
 
 
 # %% wrong: no zero_grad -> gradients are not cleared
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, falling)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -            optimizer.zero_grad()
 
 
 # %% wrong: no clipping -> gradients are not clipped
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, falling)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 
 
 # %% wrong: clipped after the step -> gradients are not clipped
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, falling)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# +            optimizer.step()
+#              nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+# -            optimizer.step()
 
 
 # %% wrong: one parameter after the other -> each parameter is clipped on its own
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, falling)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            for parameter in model.parameters():
-                nn.utils.clip_grad_norm_(parameter, 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+# +            for parameter in model.parameters():
+# +                nn.utils.clip_grad_norm_(parameter, 1.0)
 
 
 # %% wrong: clip_grad_value_ -> each number is clipped on its own
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, falling)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_value_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+# +            nn.utils.clip_grad_value_(model.parameters(), 1.0)
 
 
 # %% wrong: no model.train -> the model is left in its old mode
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, falling)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -    model.train()
 
 
 # %% wrong: the input is the target -> each token is to guess itself
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, falling)
-            logits = model(tokens)
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens.flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -            logits = model(tokens[:, :-1])
+# -            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+# +            logits = model(tokens)
+# +            loss = F.cross_entropy(logits.flatten(0, 1), tokens.flatten())
 
 
 # %% wrong: the loss after the step ->
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, falling)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten()).item())
-    return losses
+# of: a counter in two loops
+# -            losses.append(loss.item())
+# +            losses.append(F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten()).item())
 
 
 # %% wrong: the mean loss of each pass ->
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, falling)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-    return [sum(losses[n :: len(batches)]) / passes for n in range(len(batches))]
+# of: a counter in two loops
+# -    return losses
+# +    return [sum(losses[n :: len(batches)]) / passes for n in range(len(batches))]
 
 
 # %% wrong: the first group only ->
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            optimizer.param_groups[0]["lr"] = peak * min(rising, falling)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -            for group in optimizer.param_groups:
+# -                group["lr"] = peak * min(rising, falling)
+# +            optimizer.param_groups[0]["lr"] = peak * min(rising, falling)
 
 
 # %% wrong: one pass ->
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(1):
-        for tokens in batches:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, falling)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -    for number in range(passes):
+# +    for number in range(1):
 
 
 # %% wrong: the sum of the losses ->
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, falling)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+# +            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
 
 
 # %% wrong: clipped to length 5 ->
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, falling)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 5.0)
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+# +            nn.utils.clip_grad_norm_(model.parameters(), 5.0)
 
 
 # %% wrong: always to length 1 ->
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, falling)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            whole = math.sqrt(sum(float((p.grad**2).sum()) for p in model.parameters()))
-            for parameter in model.parameters():
-                parameter.grad /= whole
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+#              nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+# +            whole = math.sqrt(sum(float((p.grad**2).sum()) for p in model.parameters()))
+# +            for parameter in model.parameters():
+# +                parameter.grad /= whole
 
 
 # %% wrong: an optimizer of its own ->
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    optimizer = torch.optim.AdamW(model.parameters())
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, falling)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+#      model.train()
+# +    optimizer = torch.optim.AdamW(model.parameters())
 
 
 # %% wrong: no step ->
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, falling)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -            optimizer.step()
 
 
 # %% wrong: in reverse order ->
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for number in range(passes):
-        for tokens in batches[::-1]:
-            step += 1
-            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(rising, falling)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -        for tokens in batches:
+# +        for tokens in batches[::-1]:
 
 
 # %% wrong: each group of the optimizer is clipped on its own ->
@@ -584,21 +262,9 @@ def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
 
 
 # %% wrong: the first group alone is clipped ->
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    T, W, t, losses = len(batches) * passes, warmup_steps, 0, []
-    for _ in range(passes):
-        for tokens in batches:
-            t += 1
-            for group in optimizer.param_groups:
-                group["lr"] = peak * min(t / W, (T - t + 1) / (T - W + 1))
-            loss = F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(optimizer.param_groups[0]["params"], 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: each group of the optimizer is clipped on its own
+# -            [nn.utils.clip_grad_norm_(g["params"], 1.0) for g in optimizer.param_groups]
+# +            nn.utils.clip_grad_norm_(optimizer.param_groups[0]["params"], 1.0)
 
 
 # %% wrong: the weights are moved by hand -> another optimizer makes the step
@@ -624,23 +290,15 @@ def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
 
 
 # %% wrong: momentum and decay are switched off -> another optimizer makes the step
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for _ in range(passes):
-        for tokens in batches:
-            step += 1
-            rate = peak * min(step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1))
-            for group in optimizer.param_groups:
-                group.update(lr=rate, momentum=0, weight_decay=0)
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -    for number in range(passes):
+# +    for _ in range(passes):
+# ...
+# -            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+# +            rate = peak * min(step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1))
+#              for group in optimizer.param_groups:
+# -                group["lr"] = peak * min(rising, falling)
+# +                group.update(lr=rate, momentum=0, weight_decay=0)
 
 
 # %% wrong: clipped in the first pass only ->
@@ -705,43 +363,22 @@ def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
 
 
 # %% wrong: falls one step too fast ->
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for _ in range(passes):
-        for tokens in batches:
-            step += 1
-            rate = peak * min(step / warmup_steps, (steps - step + 1) / max(1, steps - warmup_steps))
-            for group in optimizer.param_groups:
-                group["lr"] = rate
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: a counter in two loops
+# -    for number in range(passes):
+# +    for _ in range(passes):
+# ...
+# -            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+# +            rate = peak * min(step / warmup_steps, (steps - step + 1) / max(1, steps - warmup_steps))
+#              for group in optimizer.param_groups:
+# -                group["lr"] = peak * min(rising, falling)
+# +                group["lr"] = rate
 
 
 # %% wrong: clipped by the largest number ->
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps, step = [], passes * len(batches), 0
-    for _ in range(passes):
-        for tokens in batches:
-            step += 1
-            rate = peak * min(step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1))
-            for group in optimizer.param_groups:
-                group["lr"] = rate
-            logits = model(tokens[:, :-1])
-            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0, norm_type=float("inf"))
-            optimizer.step()
-            losses.append(loss.item())
-    return losses
+# of: clipped in the first pass only
+# -            if step <= len(batches):
+# -                nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+# +            nn.utils.clip_grad_norm_(model.parameters(), 1.0, norm_type=float("inf"))
 
 
 # %% wrong: gradients pile up in long trainings ->

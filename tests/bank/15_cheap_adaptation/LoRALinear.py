@@ -43,23 +43,15 @@ class LoRALinear(nn.Module):
 
 
 # %% right: the merged weight in each call
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return F.linear(x, self.weight + self.scale * self.up @ self.down, self.bias)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        layer.weight.data = (self.weight + self.scale * self.up @ self.down).detach().clone()
-        layer.bias.data = self.bias.detach().clone()
-        return layer
+# of: inherits from nn.Linear
+# -        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+# +        return F.linear(x, self.weight + self.scale * self.up @ self.down, self.bias)
+# ...
+# -        with torch.no_grad():
+# -            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+# -            layer.bias.copy_(self.bias)
+# +        layer.weight.data = (self.weight + self.scale * self.up @ self.down).detach().clone()
+# +        layer.bias.data = self.bias.detach().clone()
 
 
 # %% right: small random numbers, and a sum of outer products
@@ -87,389 +79,141 @@ class LoRALinear(nn.Linear):
 
 
 # %% wrong: zeros twice -> down does not start with random numbers
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.zeros(rank, d_in))
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
-            layer.bias.copy_(self.bias)
-        return layer
+# of: inherits from nn.Linear
+# -        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+# +        self.down = nn.Parameter(torch.zeros(rank, d_in))
 
 
 # %% wrong: randn twice -> both factors start with random numbers
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.randn(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
-            layer.bias.copy_(self.bias)
-        return layer
+# of: inherits from nn.Linear
+# -        self.up = nn.Parameter(torch.zeros(d_out, rank))
+# +        self.up = nn.Parameter(torch.randn(d_out, rank))
 
 
 # %% wrong: zeros for down, randn for up -> up starts with random numbers and down with zeros
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.zeros(rank, d_in))
-        self.up = nn.Parameter(torch.randn(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
-            layer.bias.copy_(self.bias)
-        return layer
+# of: inherits from nn.Linear
+# -        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+# -        self.up = nn.Parameter(torch.zeros(d_out, rank))
+# +        self.down = nn.Parameter(torch.zeros(rank, d_in))
+# +        self.up = nn.Parameter(torch.randn(d_out, rank))
 
 
 # %% wrong: nothing is frozen -> the frozen layer is not frozen
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
-            layer.bias.copy_(self.bias)
-        return layer
+# of: inherits from nn.Linear
+# -        self.weight.requires_grad_(False)
+# -        self.bias.requires_grad_(False)
 
 
 # %% wrong: only the weight is frozen -> the bias still trains
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
-            layer.bias.copy_(self.bias)
-        return layer
+# of: inherits from nn.Linear
+# -        self.bias.requires_grad_(False)
 
 
 # %% wrong: frozen at the end -> the factors are frozen too
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-        self.requires_grad_(False)
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
-            layer.bias.copy_(self.bias)
-        return layer
+# of: inherits from nn.Linear
+# -        self.weight.requires_grad_(False)
+# -        self.bias.requires_grad_(False)
+# ...
+#          self.up = nn.Parameter(torch.zeros(d_out, rank))
+# +        self.requires_grad_(False)
 
 
 # %% wrong: no scale at all -> the scale is forgotten
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = 1
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
-            layer.bias.copy_(self.bias)
-        return layer
+# of: inherits from nn.Linear
+# -        self.scale = alpha / rank
+# +        self.scale = 1
 
 
 # %% wrong: alpha alone -> the scale is alpha
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = alpha
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
-            layer.bias.copy_(self.bias)
-        return layer
+# of: inherits from nn.Linear
+# -        self.scale = alpha / rank
+# +        self.scale = alpha
 
 
 # %% wrong: one over the rank -> the scale is 1 / rank
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = 1 / rank
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
-            layer.bias.copy_(self.bias)
-        return layer
+# of: inherits from nn.Linear
+# -        self.scale = alpha / rank
+# +        self.scale = 1 / rank
 
 
 # %% wrong: turned round -> the scale is rank / alpha
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = rank / alpha
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
-            layer.bias.copy_(self.bias)
-        return layer
+# of: inherits from nn.Linear
+# -        self.scale = alpha / rank
+# +        self.scale = rank / alpha
 
 
 # %% wrong: alpha over the root of the rank ->
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = alpha / rank**0.5
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
-            layer.bias.copy_(self.bias)
-        return layer
+# of: inherits from nn.Linear
+# -        self.scale = alpha / rank
+# +        self.scale = alpha / rank**0.5
 
 
 # %% wrong: the sum is scaled -> the scale multiplies the frozen layer too
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return self.scale * (super().forward(x) + x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
-            layer.bias.copy_(self.bias)
-        return layer
+# of: inherits from nn.Linear
+# -        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+# +        return self.scale * (super().forward(x) + x @ self.down.T @ self.up.T)
 
 
 # %% wrong: the change alone -> the frozen layer is left out
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
-            layer.bias.copy_(self.bias)
-        return layer
+# of: inherits from nn.Linear
+# -        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+# +        return self.scale * (x @ self.down.T @ self.up.T)
 
 
 # %% wrong: merged without the scale -> merged() forgets the scale
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        layer.weight.data = (self.weight + self.up @ self.down).detach().clone()
-        layer.bias.data = self.bias.detach().clone()
-        return layer
+# of: inherits from nn.Linear
+# -        with torch.no_grad():
+# -            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+# -            layer.bias.copy_(self.bias)
+# +        layer.weight.data = (self.weight + self.up @ self.down).detach().clone()
+# +        layer.bias.data = self.bias.detach().clone()
 
 
 # %% wrong: merged into its own weight -> merged() changes the layer itself
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        with torch.no_grad():
-            self.weight += self.scale * self.up @ self.down
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        layer.load_state_dict({"weight": self.weight, "bias": self.bias})
-        return layer
+# of: inherits from nn.Linear
+# +        with torch.no_grad():
+# +            self.weight += self.scale * self.up @ self.down
+#          layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+# -        with torch.no_grad():
+# -            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+# -            layer.bias.copy_(self.bias)
+# +        layer.load_state_dict({"weight": self.weight, "bias": self.bias})
 
 
 # %% wrong: the product alone is merged -> merged() leaves the frozen weight out
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        layer.weight.data = (self.scale * self.up @ self.down).detach().clone()
-        layer.bias.data = self.bias.detach().clone()
-        return layer
+# of: inherits from nn.Linear
+# -        with torch.no_grad():
+# -            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+# -            layer.bias.copy_(self.bias)
+# +        layer.weight.data = (self.scale * self.up @ self.down).detach().clone()
+# +        layer.bias.data = self.bias.detach().clone()
 
 
 # %% wrong: the old weight is handed out -> merged() gives the frozen layer, without what was learned
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        layer.weight.data = self.weight.detach().clone()
-        layer.bias.data = self.bias.detach().clone()
-        return layer
+# of: inherits from nn.Linear
+# -        with torch.no_grad():
+# -            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+# -            layer.bias.copy_(self.bias)
+# +        layer.weight.data = self.weight.detach().clone()
+# +        layer.bias.data = self.bias.detach().clone()
 
 
 # %% wrong: merged with a random bias ->
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        layer.weight.data = (self.weight + self.scale * self.up @ self.down).detach().clone()
-        return layer
+# of: inherits from nn.Linear
+# -        with torch.no_grad():
+# -            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+# -            layer.bias.copy_(self.bias)
+# +        layer.weight.data = (self.weight + self.scale * self.up @ self.down).detach().clone()
 
 
 # %% wrong: merged gives a tensor ->
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        return self.weight + self.scale * self.up @ self.down
+# of: inherits from nn.Linear
+# -        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+# -        with torch.no_grad():
+# -            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+# -            layer.bias.copy_(self.bias)
+# -        return layer
+# +        return self.weight + self.scale * self.up @ self.down
 
 
 # %% wrong: merged is not written ->
@@ -526,149 +270,50 @@ class LoRALinear(nn.Linear):
 
 
 # %% wrong: one full matrix ->
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.randn(d_in, d_in))
-        self.up = nn.Parameter(torch.zeros(d_out, d_in))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
-            layer.bias.copy_(self.bias)
-        return layer
+# of: inherits from nn.Linear
+# -        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+# -        self.up = nn.Parameter(torch.zeros(d_out, rank))
+# +        self.down = nn.Parameter(torch.randn(d_in, d_in))
+# +        self.up = nn.Parameter(torch.zeros(d_out, d_in))
 
 
 # %% wrong: down starts with ones -> down does not start with random numbers
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.ones(rank, d_in))
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
-            layer.bias.copy_(self.bias)
-        return layer
+# of: inherits from nn.Linear
+# -        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+# +        self.down = nn.Parameter(torch.ones(rank, d_in))
 
 
 # %% wrong: a ReLU between the factors ->
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (torch.relu(x @ self.down.T) @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
-            layer.bias.copy_(self.bias)
-        return layer
+# of: inherits from nn.Linear
+# -        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+# +        return super().forward(x) + self.scale * (torch.relu(x @ self.down.T) @ self.up.T)
 
 
 # %% wrong: dropout before the factors ->
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (F.dropout(x, 0.3, self.training) @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
-            layer.bias.copy_(self.bias)
-        return layer
+# of: inherits from nn.Linear
+# -        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+# +        return super().forward(x) + self.scale * (F.dropout(x, 0.3, self.training) @ self.down.T @ self.up.T)
 
 
 # %% wrong: no gradient reaches x through the factors ->
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x.detach() @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
-            layer.bias.copy_(self.bias)
-        return layer
+# of: inherits from nn.Linear
+# -        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+# +        return super().forward(x) + self.scale * (x.detach() @ self.down.T @ self.up.T)
 
 
 # %% wrong: another default ->
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=1.0):
-        super().__init__(d_in, d_out)
-        self.weight.requires_grad_(False)
-        self.bias.requires_grad_(False)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
-            layer.bias.copy_(self.bias)
-        return layer
+# of: inherits from nn.Linear
+# -    def __init__(self, d_in, d_out, rank, alpha=8.0):
+# +    def __init__(self, d_in, d_out, rank, alpha=1.0):
 
 
 # %% wrong: the scale is a buffer ->
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.requires_grad_(False)
-        self.register_buffer("scale", torch.tensor(alpha / rank))
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
-
-    def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        with torch.no_grad():
-            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
-            layer.bias.copy_(self.bias)
-        return layer
+# of: inherits from nn.Linear
+# -        self.weight.requires_grad_(False)
+# -        self.bias.requires_grad_(False)
+# -        self.scale = alpha / rank
+# +        self.requires_grad_(False)
+# +        self.register_buffer("scale", torch.tensor(alpha / rank))
 
 
 # %% wrong: the merged layer shares the bias ->
@@ -692,23 +337,11 @@ class LoRALinear(nn.Linear):
 
 
 # %% wrong: merged in single precision always ->
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.requires_grad_(False)
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-        self.scale = alpha / rank
-
-    def forward(self, x):
-        return super().forward(x) + self.scale * (x @ self.down.T) @ self.up.T
-
-    @torch.no_grad()
-    def merged(self):
-        plain = nn.Linear(self.in_features, self.out_features)
-        plain.weight.copy_(self.weight + self.scale * self.up @ self.down)
-        plain.bias.copy_(self.bias)
-        return plain
+# of: the merged layer shares the bias
+# -        plain.weight = nn.Parameter(self.weight + self.scale * self.up @ self.down)
+# -        plain.bias = self.bias
+# +        plain.weight.copy_(self.weight + self.scale * self.up @ self.down)
+# +        plain.bias.copy_(self.bias)
 
 
 # %% wrong: down from a generator with a seed of its own ->
@@ -732,23 +365,9 @@ class LoRALinear(nn.Linear):
 
 
 # %% wrong: down starts as a unit matrix ->
-class LoRALinear(nn.Linear):
-    def __init__(self, d_in, d_out, rank, alpha=8.0):
-        super().__init__(d_in, d_out)
-        self.requires_grad_(False)
-        self.down = nn.Parameter(torch.eye(rank, d_in))
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
-        self.scale = alpha / rank
-
-    def forward(self, x):
-        return F.linear(x, self.weight, self.bias) + self.scale * (x @ self.down.T @ self.up.T)
-
-    @torch.no_grad()
-    def merged(self):
-        plain = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
-        plain.weight.copy_(self.weight + self.scale * self.up @ self.down)
-        plain.bias.copy_(self.bias)
-        return plain
+# of: down from a generator with a seed of its own
+# -        self.down = nn.Parameter(torch.randn(rank, d_in, generator=torch.Generator().manual_seed(1)) / math.sqrt(d_in))
+# +        self.down = nn.Parameter(torch.eye(rank, d_in))
 
 
 # %% wrong: a single token has no axis to flatten ->

@@ -10,149 +10,83 @@ class RMSNorm(nn.Module):
 
 
 # %% right: rsqrt
-class RMSNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-6):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x):
-        return self.weight * (x * torch.rsqrt(x.pow(2).mean(dim=-1, keepdim=True) + self.eps))
+# of: root and division
+# -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# +        return self.weight * (x * torch.rsqrt(x.pow(2).mean(dim=-1, keepdim=True) + self.eps))
 
 
 # %% right: a norm and the width
-class RMSNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-6):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x):
-        squares = torch.linalg.vector_norm(x, dim=-1, keepdim=True) ** 2 / x.size(-1)
-        return x / (squares + self.eps).sqrt() * self.weight
+# of: root and division
+# -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# +        squares = torch.linalg.vector_norm(x, dim=-1, keepdim=True) ** 2 / x.size(-1)
+# +        return x / (squares + self.eps).sqrt() * self.weight
 
 
 # %% right: torch's own
-class RMSNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-6):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x):
-        return F.rms_norm(x, (x.size(-1),), self.weight, self.eps)
+# of: root and division
+# -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# +        return F.rms_norm(x, (x.size(-1),), self.weight, self.eps)
 
 
 # %% wrong: LayerNorm without bias ->
-class RMSNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-6):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x):
-        x = x - x.mean(-1, keepdim=True)
-        return x / (x.var(-1, keepdim=True) + self.eps).sqrt() * self.weight
+# of: root and division
+# -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# +        x = x - x.mean(-1, keepdim=True)
+# +        return x / (x.var(-1, keepdim=True) + self.eps).sqrt() * self.weight
 
 
 # %% wrong: the mean goes first -> the mean is subtracted
-class RMSNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-6):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x):
-        x = x - x.mean(-1, keepdim=True)
-        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# of: root and division
+#      def forward(self, x):
+# +        x = x - x.mean(-1, keepdim=True)
 
 
 # %% wrong: variance in place of the mean square -> divided by the standard deviation
-class RMSNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-6):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x):
-        return x / torch.sqrt(x.var(-1, keepdim=True, unbiased=False) + self.eps) * self.weight
+# of: root and division
+# -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# +        return x / torch.sqrt(x.var(-1, keepdim=True, unbiased=False) + self.eps) * self.weight
 
 
 # %% wrong: eps outside -> eps is added to the root
-class RMSNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-6):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x):
-        return x / (torch.sqrt((x**2).mean(-1, keepdim=True)) + self.eps) * self.weight
+# of: root and division
+# -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# +        return x / (torch.sqrt((x**2).mean(-1, keepdim=True)) + self.eps) * self.weight
 
 
 # %% wrong: no eps -> eps is not used
-class RMSNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-6):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x):
-        return x / torch.sqrt((x**2).mean(-1, keepdim=True)) * self.weight
+# of: root and division
+# -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# +        return x / torch.sqrt((x**2).mean(-1, keepdim=True)) * self.weight
 
 
 # %% wrong: the length of the token -> the sum in place of the mean
-class RMSNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-6):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x):
-        return x / torch.sqrt((x**2).sum(-1, keepdim=True) + self.eps) * self.weight
+# of: root and division
+# -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# +        return x / torch.sqrt((x**2).sum(-1, keepdim=True) + self.eps) * self.weight
 
 
 # %% wrong: the mean square itself -> the root is missing
-class RMSNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-6):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x):
-        return x / ((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# of: root and division
+# -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# +        return x / ((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
 
 
 # %% wrong: over the tokens -> the mean runs over the tokens
-class RMSNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-6):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x):
-        return x / torch.sqrt((x**2).mean(-2, keepdim=True) + self.eps) * self.weight
+# of: root and division
+# -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# +        return x / torch.sqrt((x**2).mean(-2, keepdim=True) + self.eps) * self.weight
 
 
 # %% wrong: over all -> the mean runs over everything
-class RMSNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-6):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x):
-        return x / torch.sqrt((x**2).mean() + self.eps) * self.weight
+# of: root and division
+# -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# +        return x / torch.sqrt((x**2).mean() + self.eps) * self.weight
 
 
 # %% wrong: the weight is forgotten -> the learned weight is not used
-class RMSNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-6):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x):
-        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps)
+# of: root and division
+# -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# +        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps)
 
 
 # %% wrong: with a bias -> a bias is kept
@@ -168,15 +102,9 @@ class RMSNorm(nn.Module):
 
 
 # %% wrong: the weight starts at zero ->
-class RMSNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-6):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-        nn.init.zeros_(self.weight)
-
-    def forward(self, x):
-        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# of: root and division
+#          self.weight = nn.Parameter(torch.ones(d_model))
+# +        nn.init.zeros_(self.weight)
 
 
 # %% wrong: one plus the weight ->
@@ -192,60 +120,35 @@ class RMSNorm(nn.Module):
 
 
 # %% wrong: another default ->
-class RMSNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-2):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x):
-        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# of: root and division
+# -    def __init__(self, d_model, eps=1e-6):
+# +    def __init__(self, d_model, eps=1e-2):
 
 
 # %% wrong: single precision always ->
-class RMSNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-6):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x):
-        single = x.float()
-        return single / torch.sqrt((single**2).mean(-1, keepdim=True) + self.eps) * self.weight.float()
+# of: root and division
+# -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# +        single = x.float()
+# +        return single / torch.sqrt((single**2).mean(-1, keepdim=True) + self.eps) * self.weight.float()
 
 
 # %% wrong: the root mean square is cut off from training ->
-class RMSNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-6):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x):
-        root = torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps)
-        return x / root.detach() * self.weight
+# of: root and division
+# -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# +        root = torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps)
+# +        return x / root.detach() * self.weight
 
 
 # %% wrong: the mean of absolute values ->
-class RMSNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-6):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x):
-        return x / (x.abs().mean(-1, keepdim=True) + self.eps) * self.weight
+# of: root and division
+# -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# +        return x / (x.abs().mean(-1, keepdim=True) + self.eps) * self.weight
 
 
 # %% wrong: in the tensor of the caller ->
-class RMSNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-6):
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x):
-        return x.div_(torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps)) * self.weight
+# of: root and division
+# -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# +        return x.div_(torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps)) * self.weight
 
 
 # %% wrong: a second reference to the first weight ->

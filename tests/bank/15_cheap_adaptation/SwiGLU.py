@@ -41,29 +41,15 @@ class SwiGLU(nn.Module):
 
 
 # %% wrong: the full width -> the width is not reduced to two thirds
-class SwiGLU(nn.Module):
-    def __init__(self, d_model, d_feedforward):
-        super().__init__()
-        width = d_feedforward
-        self.gate = nn.Linear(d_model, width, bias=False)
-        self.hidden = nn.Linear(d_model, width, bias=False)
-        self.output = nn.Linear(width, d_model, bias=False)
-
-    def forward(self, x):
-        return self.output(F.silu(self.gate(x)) * self.hidden(x))
+# of: F.silu
+# -        width = 2 * d_feedforward // 3
+# +        width = d_feedforward
 
 
 # %% wrong: half of it -> half of the width in place of two thirds
-class SwiGLU(nn.Module):
-    def __init__(self, d_model, d_feedforward):
-        super().__init__()
-        width = d_feedforward // 2
-        self.gate = nn.Linear(d_model, width, bias=False)
-        self.hidden = nn.Linear(d_model, width, bias=False)
-        self.output = nn.Linear(width, d_model, bias=False)
-
-    def forward(self, x):
-        return self.output(F.silu(self.gate(x)) * self.hidden(x))
+# of: F.silu
+# -        width = 2 * d_feedforward // 3
+# +        width = d_feedforward // 2
 
 
 # %% wrong: with biases -> the biases are kept
@@ -80,198 +66,93 @@ class SwiGLU(nn.Module):
 
 
 # %% wrong: the other one is gated -> silu on the wrong one of the two
-class SwiGLU(nn.Module):
-    def __init__(self, d_model, d_feedforward):
-        super().__init__()
-        width = 2 * d_feedforward // 3
-        self.gate = nn.Linear(d_model, width, bias=False)
-        self.hidden = nn.Linear(d_model, width, bias=False)
-        self.output = nn.Linear(width, d_model, bias=False)
-
-    def forward(self, x):
-        return self.output(self.gate(x) * F.silu(self.hidden(x)))
+# of: F.silu
+# -        return self.output(F.silu(self.gate(x)) * self.hidden(x))
+# +        return self.output(self.gate(x) * F.silu(self.hidden(x)))
 
 
 # %% wrong: GLU -> sigmoid in place of silu
-class SwiGLU(nn.Module):
-    def __init__(self, d_model, d_feedforward):
-        super().__init__()
-        width = 2 * d_feedforward // 3
-        self.gate = nn.Linear(d_model, width, bias=False)
-        self.hidden = nn.Linear(d_model, width, bias=False)
-        self.output = nn.Linear(width, d_model, bias=False)
-
-    def forward(self, x):
-        return self.output(torch.sigmoid(self.gate(x)) * self.hidden(x))
+# of: F.silu
+# -        return self.output(F.silu(self.gate(x)) * self.hidden(x))
+# +        return self.output(torch.sigmoid(self.gate(x)) * self.hidden(x))
 
 
 # %% wrong: ReGLU -> ReLU in place of silu
-class SwiGLU(nn.Module):
-    def __init__(self, d_model, d_feedforward):
-        super().__init__()
-        width = 2 * d_feedforward // 3
-        self.gate = nn.Linear(d_model, width, bias=False)
-        self.hidden = nn.Linear(d_model, width, bias=False)
-        self.output = nn.Linear(width, d_model, bias=False)
-
-    def forward(self, x):
-        return self.output(F.relu(self.gate(x)) * self.hidden(x))
+# of: F.silu
+# -        return self.output(F.silu(self.gate(x)) * self.hidden(x))
+# +        return self.output(F.relu(self.gate(x)) * self.hidden(x))
 
 
 # %% wrong: bilinear -> no silu at all
-class SwiGLU(nn.Module):
-    def __init__(self, d_model, d_feedforward):
-        super().__init__()
-        width = 2 * d_feedforward // 3
-        self.gate = nn.Linear(d_model, width, bias=False)
-        self.hidden = nn.Linear(d_model, width, bias=False)
-        self.output = nn.Linear(width, d_model, bias=False)
-
-    def forward(self, x):
-        return self.output(self.gate(x) * self.hidden(x))
+# of: F.silu
+# -        return self.output(F.silu(self.gate(x)) * self.hidden(x))
+# +        return self.output(self.gate(x) * self.hidden(x))
 
 
 # %% wrong: silu last -> silu around the product
-class SwiGLU(nn.Module):
-    def __init__(self, d_model, d_feedforward):
-        super().__init__()
-        width = 2 * d_feedforward // 3
-        self.gate = nn.Linear(d_model, width, bias=False)
-        self.hidden = nn.Linear(d_model, width, bias=False)
-        self.output = nn.Linear(width, d_model, bias=False)
-
-    def forward(self, x):
-        return self.output(F.silu(self.gate(x) * self.hidden(x)))
+# of: F.silu
+# -        return self.output(F.silu(self.gate(x)) * self.hidden(x))
+# +        return self.output(F.silu(self.gate(x) * self.hidden(x)))
 
 
 # %% wrong: a sum -> added in place of multiplied
-class SwiGLU(nn.Module):
-    def __init__(self, d_model, d_feedforward):
-        super().__init__()
-        width = 2 * d_feedforward // 3
-        self.gate = nn.Linear(d_model, width, bias=False)
-        self.hidden = nn.Linear(d_model, width, bias=False)
-        self.output = nn.Linear(width, d_model, bias=False)
-
-    def forward(self, x):
-        return self.output(F.silu(self.gate(x)) + self.hidden(x))
+# of: F.silu
+# -        return self.output(F.silu(self.gate(x)) * self.hidden(x))
+# +        return self.output(F.silu(self.gate(x)) + self.hidden(x))
 
 
 # %% wrong: GELU ->
-class SwiGLU(nn.Module):
-    def __init__(self, d_model, d_feedforward):
-        super().__init__()
-        width = 2 * d_feedforward // 3
-        self.gate = nn.Linear(d_model, width, bias=False)
-        self.hidden = nn.Linear(d_model, width, bias=False)
-        self.output = nn.Linear(width, d_model, bias=False)
-
-    def forward(self, x):
-        return self.output(F.gelu(self.gate(x)) * self.hidden(x))
+# of: F.silu
+# -        return self.output(F.silu(self.gate(x)) * self.hidden(x))
+# +        return self.output(F.gelu(self.gate(x)) * self.hidden(x))
 
 
 # %% wrong: rounded to eight ->
-class SwiGLU(nn.Module):
-    def __init__(self, d_model, d_feedforward):
-        super().__init__()
-        width = -(-2 * d_feedforward // 24) * 8
-        self.gate = nn.Linear(d_model, width, bias=False)
-        self.hidden = nn.Linear(d_model, width, bias=False)
-        self.output = nn.Linear(width, d_model, bias=False)
-
-    def forward(self, x):
-        return self.output(F.silu(self.gate(x)) * self.hidden(x))
+# of: F.silu
+# -        width = 2 * d_feedforward // 3
+# +        width = -(-2 * d_feedforward // 24) * 8
 
 
 # %% wrong: two thirds of the width of the model ->
-class SwiGLU(nn.Module):
-    def __init__(self, d_model, d_feedforward):
-        super().__init__()
-        width = 2 * d_model // 3
-        self.gate = nn.Linear(d_model, width, bias=False)
-        self.hidden = nn.Linear(d_model, width, bias=False)
-        self.output = nn.Linear(width, d_model, bias=False)
-
-    def forward(self, x):
-        return self.output(F.silu(self.gate(x)) * self.hidden(x))
+# of: F.silu
+# -        width = 2 * d_feedforward // 3
+# +        width = 2 * d_model // 3
 
 
 # %% wrong: hidden is left out ->
-class SwiGLU(nn.Module):
-    def __init__(self, d_model, d_feedforward):
-        super().__init__()
-        width = 2 * d_feedforward // 3
-        self.gate = nn.Linear(d_model, width, bias=False)
-        self.hidden = nn.Linear(d_model, width, bias=False)
-        self.output = nn.Linear(width, d_model, bias=False)
-
-    def forward(self, x):
-        return self.output(F.silu(self.gate(x)))
+# of: F.silu
+# -        return self.output(F.silu(self.gate(x)) * self.hidden(x))
+# +        return self.output(F.silu(self.gate(x)))
 
 
 # %% wrong: a residual inside ->
-class SwiGLU(nn.Module):
-    def __init__(self, d_model, d_feedforward):
-        super().__init__()
-        width = 2 * d_feedforward // 3
-        self.gate = nn.Linear(d_model, width, bias=False)
-        self.hidden = nn.Linear(d_model, width, bias=False)
-        self.output = nn.Linear(width, d_model, bias=False)
-
-    def forward(self, x):
-        return x + self.output(F.silu(self.gate(x)) * self.hidden(x))
+# of: F.silu
+# -        return self.output(F.silu(self.gate(x)) * self.hidden(x))
+# +        return x + self.output(F.silu(self.gate(x)) * self.hidden(x))
 
 
 # %% wrong: the gate does not learn ->
-class SwiGLU(nn.Module):
-    def __init__(self, d_model, d_feedforward):
-        super().__init__()
-        width = 2 * d_feedforward // 3
-        self.gate = nn.Linear(d_model, width, bias=False)
-        self.hidden = nn.Linear(d_model, width, bias=False)
-        self.output = nn.Linear(width, d_model, bias=False)
-
-    def forward(self, x):
-        return self.output(F.silu(self.gate(x)).detach() * self.hidden(x))
+# of: F.silu
+# -        return self.output(F.silu(self.gate(x)) * self.hidden(x))
+# +        return self.output(F.silu(self.gate(x)).detach() * self.hidden(x))
 
 
 # %% wrong: dropout inside ->
-class SwiGLU(nn.Module):
-    def __init__(self, d_model, d_feedforward):
-        super().__init__()
-        width = 2 * d_feedforward // 3
-        self.gate = nn.Linear(d_model, width, bias=False)
-        self.hidden = nn.Linear(d_model, width, bias=False)
-        self.output = nn.Linear(width, d_model, bias=False)
-
-    def forward(self, x):
-        return self.output(F.dropout(F.silu(self.gate(x)) * self.hidden(x), 0.2, self.training))
+# of: F.silu
+# -        return self.output(F.silu(self.gate(x)) * self.hidden(x))
+# +        return self.output(F.dropout(F.silu(self.gate(x)) * self.hidden(x), 0.2, self.training))
 
 
 # %% wrong: rounded up ->
-class SwiGLU(nn.Module):
-    def __init__(self, d_model, d_feedforward):
-        super().__init__()
-        width = -(-2 * d_feedforward // 3)
-        self.gate = nn.Linear(d_model, width, bias=False)
-        self.hidden = nn.Linear(d_model, width, bias=False)
-        self.output = nn.Linear(width, d_model, bias=False)
-
-    def forward(self, x):
-        return self.output(F.silu(self.gate(x)) * self.hidden(x))
+# of: F.silu
+# -        width = 2 * d_feedforward // 3
+# +        width = -(-2 * d_feedforward // 3)
 
 
 # %% wrong: twice the floor of a third ->
-class SwiGLU(nn.Module):
-    def __init__(self, d_model, d_feedforward):
-        super().__init__()
-        width = 2 * (d_feedforward // 3)
-        self.gate = nn.Linear(d_model, width, bias=False)
-        self.hidden = nn.Linear(d_model, width, bias=False)
-        self.output = nn.Linear(width, d_model, bias=False)
-
-    def forward(self, x):
-        return self.output(F.silu(self.gate(x)) * self.hidden(x))
+# of: F.silu
+# -        width = 2 * d_feedforward // 3
+# +        width = 2 * (d_feedforward // 3)
 
 
 # %% wrong: silu by an exponential that overflows ->

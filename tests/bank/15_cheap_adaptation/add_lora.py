@@ -12,17 +12,10 @@ def add_lora(model, names, rank):
 
 
 # %% right: numbers are copied
-def add_lora(model, names, rank):
-    model.base.requires_grad_(False)
-    model.head.requires_grad_(True)
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                layer.weight.data.copy_(part.weight)
-                layer.bias.data.copy_(part.bias)
-                setattr(parent, name, layer)
-    return model
+# of: parameters move
+# -                layer.weight, layer.bias = part.weight, part.bias
+# +                layer.weight.data.copy_(part.weight)
+# +                layer.bias.data.copy_(part.bias)
 
 
 # %% right: by full names, in a copy
@@ -79,69 +72,41 @@ def add_lora(model, names, rank):
 
 
 # %% wrong: the whole model is frozen -> the head is frozen
-def add_lora(model, names, rank):
-    model.requires_grad_(False)
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                layer.weight, layer.bias = part.weight, part.bias
-                setattr(parent, name, layer)
-    return model
+# of: parameters move
+# -    model.base.requires_grad_(False)
+# -    model.head.requires_grad_(True)
+# +    model.requires_grad_(False)
 
 
 # %% wrong: nothing is frozen but the layers replaced -> the base is not frozen
-def add_lora(model, names, rank):
-    pass
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                layer.weight.data.copy_(part.weight)
-                layer.bias.data.copy_(part.bias)
-                setattr(parent, name, layer)
-    return model
+# of: flags at the end, by name
+# -    for name, parameter in model.named_parameters():
+# -        new = name.rpartition(".")[2] in ("down", "up")
+# -        parameter.requires_grad_(new or name.startswith("head."))
 
 
 # %% wrong: all but the norms -> the norms still learn
-def add_lora(model, names, rank):
-    model.base.requires_grad_(False)
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                layer.weight, layer.bias = part.weight, part.bias
-                setattr(parent, name, layer)
-    for part in model.base.modules():
-        if isinstance(part, nn.LayerNorm):
-            part.requires_grad_(True)
-    return model
+# of: parameters move
+# -    model.head.requires_grad_(True)
+# ...
+#                  setattr(parent, name, layer)
+# +    for part in model.base.modules():
+# +        if isinstance(part, nn.LayerNorm):
+# +            part.requires_grad_(True)
 
 
 # %% wrong: the layers and the norm alone are frozen ->
-def add_lora(model, names, rank):
-    model.base.layers.requires_grad_(False)
-    model.base.norm.requires_grad_(False)
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                layer.weight, layer.bias = part.weight, part.bias
-                setattr(parent, name, layer)
-    return model
+# of: parameters move
+# -    model.base.requires_grad_(False)
+# -    model.head.requires_grad_(True)
+# +    model.base.layers.requires_grad_(False)
+# +    model.base.norm.requires_grad_(False)
 
 
 # %% wrong: the embedding goes on -> the embedding still learns
-def add_lora(model, names, rank):
-    model.base.requires_grad_(False)
-    model.base.embedding.weight.requires_grad = True
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                layer.weight, layer.bias = part.weight, part.bias
-                setattr(parent, name, layer)
-    return model
+# of: parameters move
+# -    model.head.requires_grad_(True)
+# +    model.base.embedding.weight.requires_grad = True
 
 
 # %% wrong: frozen at the end -> down and up are frozen too
@@ -158,51 +123,35 @@ def add_lora(model, names, rank):
 
 
 # %% wrong: nothing is taken over -> the new layers begin with random weights
-def add_lora(model, names, rank):
-    model.base.requires_grad_(False)
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                pass
-                setattr(parent, name, layer)
-    return model
+# of: parameters move
+# -    model.head.requires_grad_(True)
+# ...
+# -                layer.weight, layer.bias = part.weight, part.bias
+# +                pass
 
 
 # %% wrong: the bias is forgotten -> the new layers begin with random biases
-def add_lora(model, names, rank):
-    model.base.requires_grad_(False)
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                layer.weight = part.weight
-                setattr(parent, name, layer)
-    return model
+# of: parameters move
+# -    model.head.requires_grad_(True)
+# ...
+# -                layer.weight, layer.bias = part.weight, part.bias
+# +                layer.weight = part.weight
 
 
 # %% wrong: names are not looked at -> every linear layer is replaced
-def add_lora(model, names, rank):
-    model.base.requires_grad_(False)
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear):
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                layer.weight, layer.bias = part.weight, part.bias
-                setattr(parent, name, layer)
-    return model
+# of: parameters move
+# -    model.head.requires_grad_(True)
+# ...
+# -            if isinstance(part, nn.Linear) and name in names:
+# +            if isinstance(part, nn.Linear):
 
 
 # %% wrong: two names by heart -> always query and value
-def add_lora(model, names, rank):
-    model.base.requires_grad_(False)
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if name in ("query", "value"):
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                layer.weight, layer.bias = part.weight, part.bias
-                setattr(parent, name, layer)
-    return model
+# of: parameters move
+# -    model.head.requires_grad_(True)
+# ...
+# -            if isinstance(part, nn.Linear) and name in names:
+# +            if name in ("query", "value"):
 
 
 # %% wrong: attention only -> the feed-forward parts are left out
@@ -219,92 +168,57 @@ def add_lora(model, names, rank):
 
 
 # %% wrong: layer 0 -> only the first layer of the base
-def add_lora(model, names, rank):
-    model.base.requires_grad_(False)
-    for parent in list(model.base.layers[0].modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                layer.weight, layer.bias = part.weight, part.bias
-                setattr(parent, name, layer)
-    return model
+# of: parameters move
+# -    model.head.requires_grad_(True)
+# -    for parent in list(model.base.modules()):
+# +    for parent in list(model.base.layers[0].modules()):
 
 
 # %% wrong: a rank by heart -> always rank 4
-def add_lora(model, names, rank):
-    model.base.requires_grad_(False)
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, 4)
-                layer.weight, layer.bias = part.weight, part.bias
-                setattr(parent, name, layer)
-    return model
+# of: parameters move
+# -    model.head.requires_grad_(True)
+# ...
+# -                layer = LoRALinear(part.in_features, part.out_features, rank)
+# +                layer = LoRALinear(part.in_features, part.out_features, 4)
 
 
 # %% wrong: eval at the end -> the model is left in evaluation mode
-def add_lora(model, names, rank):
-    model.base.requires_grad_(False)
-    model.head.requires_grad_(True)
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                layer.weight, layer.bias = part.weight, part.bias
-                setattr(parent, name, layer)
-    model.eval()
-    return model
+# of: parameters move
+#                  setattr(parent, name, layer)
+# +    model.eval()
 
 
 # %% wrong: the head anew -> the head is a new one
-def add_lora(model, names, rank):
-    model.base.requires_grad_(False)
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                layer.weight, layer.bias = part.weight, part.bias
-                setattr(parent, name, layer)
-    model.head = nn.Linear(model.head.in_features, model.head.out_features)
-    return model
+# of: parameters move
+# -    model.head.requires_grad_(True)
+# ...
+#                  setattr(parent, name, layer)
+# +    model.head = nn.Linear(model.head.in_features, model.head.out_features)
 
 
 # %% wrong: the head is wrapped as well ->
-def add_lora(model, names, rank):
-    model.base.requires_grad_(False)
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                layer.weight, layer.bias = part.weight, part.bias
-                setattr(parent, name, layer)
-    head = LoRALinear(model.head.in_features, model.head.out_features, rank)
-    head.weight, head.bias = model.head.weight, model.head.bias
-    model.head = head
-    return model
+# of: parameters move
+# -    model.head.requires_grad_(True)
+# ...
+#                  setattr(parent, name, layer)
+# +    head = LoRALinear(model.head.in_features, model.head.out_features, rank)
+# +    head.weight, head.bias = model.head.weight, model.head.bias
+# +    model.head = head
 
 
 # %% wrong: returns nothing ->
-def add_lora(model, names, rank):
-    model.base.requires_grad_(False)
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                layer.weight, layer.bias = part.weight, part.bias
-                setattr(parent, name, layer)
+# of: parameters move
+# -    model.head.requires_grad_(True)
+# ...
+# -    return model
 
 
 # %% wrong: returns the base -> the base comes back without its head
-def add_lora(model, names, rank):
-    model.base.requires_grad_(False)
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                layer.weight, layer.bias = part.weight, part.bias
-                setattr(parent, name, layer)
-    return model.base
+# of: parameters move
+# -    model.head.requires_grad_(True)
+# ...
+# -    return model
+# +    return model.base
 
 
 # %% wrong: the factors stand beside the model -> the new layers have no place in the model
@@ -318,71 +232,47 @@ def add_lora(model, names, rank):
 
 
 # %% wrong: the weight becomes zero ->
-def add_lora(model, names, rank):
-    model.base.requires_grad_(False)
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                layer.weight, layer.bias = part.weight, part.bias
-                layer.weight.data.zero_()
-                setattr(parent, name, layer)
-    return model
+# of: parameters move
+# -    model.head.requires_grad_(True)
+# ...
+#                  layer.weight, layer.bias = part.weight, part.bias
+# +                layer.weight.data.zero_()
 
 
 # %% wrong: up starts with random numbers ->
-def add_lora(model, names, rank):
-    model.base.requires_grad_(False)
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                layer.weight, layer.bias = part.weight, part.bias
-                nn.init.normal_(layer.up)
-                setattr(parent, name, layer)
-    return model
+# of: parameters move
+# -    model.head.requires_grad_(True)
+# ...
+#                  layer.weight, layer.bias = part.weight, part.bias
+# +                nn.init.normal_(layer.up)
 
 
 # %% wrong: down alone learns ->
-def add_lora(model, names, rank):
-    model.base.requires_grad_(False)
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                layer.weight, layer.bias = part.weight, part.bias
-                setattr(parent, name, layer)
-    for name, parameter in model.named_parameters():
-        if name.endswith(".up"):
-            parameter.requires_grad_(False)
-    return model
+# of: parameters move
+# -    model.head.requires_grad_(True)
+# ...
+#                  setattr(parent, name, layer)
+# +    for name, parameter in model.named_parameters():
+# +        if name.endswith(".up"):
+# +            parameter.requires_grad_(False)
 
 
 # %% wrong: the biases learn too ->
-def add_lora(model, names, rank):
-    model.base.requires_grad_(False)
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                layer.weight, layer.bias = part.weight, part.bias
-                setattr(parent, name, layer)
-    for name, parameter in model.base.named_parameters():
-        if name.endswith("bias"):
-            parameter.requires_grad_(True)
-    return model
+# of: parameters move
+# -    model.head.requires_grad_(True)
+# ...
+#                  setattr(parent, name, layer)
+# +    for name, parameter in model.base.named_parameters():
+# +        if name.endswith("bias"):
+# +            parameter.requires_grad_(True)
 
 
 # %% wrong: names as parts of a path -> always query and value
-def add_lora(model, names, rank):
-    model.base.requires_grad_(False)
-    for parent in list(model.base.modules()):
-        for name, part in list(parent.named_children()):
-            if isinstance(part, nn.Linear) and any(one[:3] in name for one in ("query", "value")):
-                layer = LoRALinear(part.in_features, part.out_features, rank)
-                layer.weight, layer.bias = part.weight, part.bias
-                setattr(parent, name, layer)
-    return model
+# of: parameters move
+# -    model.head.requires_grad_(True)
+# ...
+# -            if isinstance(part, nn.Linear) and name in names:
+# +            if isinstance(part, nn.Linear) and any(one[:3] in name for one in ("query", "value")):
 
 
 # %% wrong: the head keeps its flags -> a head that came frozen stays frozen
@@ -413,18 +303,9 @@ def add_lora(model, names, rank):
 
 
 # %% wrong: alpha grows with the rank ->
-def add_lora(model, names, rank):
-    model.requires_grad_(False)
-    for part in list(model.base.modules()):
-        for name, layer in list(part.named_children()):
-            if name in names and isinstance(layer, nn.Linear):
-                new = LoRALinear(layer.in_features, layer.out_features, rank, 8.0 * rank)
-                with torch.no_grad():
-                    new.weight.copy_(layer.weight)
-                    new.bias.copy_(layer.bias)
-                setattr(part, name, new)
-    model.head.requires_grad_(True)
-    return model
+# of: alpha is the rank
+# -                new = LoRALinear(layer.in_features, layer.out_features, rank, alpha=rank)
+# +                new = LoRALinear(layer.in_features, layer.out_features, rank, 8.0 * rank)
 
 
 # %% wrong: training mode at the end ->

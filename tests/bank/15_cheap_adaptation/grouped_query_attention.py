@@ -85,11 +85,9 @@ def grouped_query_attention(query, key, value, mask=None):
 
 
 # %% wrong: keys repeated along the places ->
-def grouped_query_attention(query, key, value, mask=None):
-    share = query.size(1) // key.size(1)
-    key, value = key.repeat_interleave(share, dim=2), value.repeat_interleave(share, dim=2)
-    scores = query @ key.mT / math.sqrt(query.size(-1))
-    return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value
+# of: repeat
+# -    key, value = key.repeat(1, share, 1, 1), value.repeat(1, share, 1, 1)
+# +    key, value = key.repeat_interleave(share, dim=2), value.repeat_interleave(share, dim=2)
 
 
 # %% wrong: head i // g -> the head is divided by the number of groups
@@ -101,11 +99,9 @@ def grouped_query_attention(query, key, value, mask=None):
 
 
 # %% wrong: values by turns -> keys and values are spread in different ways
-def grouped_query_attention(query, key, value, mask=None):
-    share = query.size(1) // key.size(1)
-    key, value = key.repeat_interleave(share, dim=1), value.repeat(1, share, 1, 1)
-    scores = query @ key.mT / math.sqrt(query.size(-1))
-    return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value
+# of: repeat
+# -    key, value = key.repeat(1, share, 1, 1), value.repeat(1, share, 1, 1)
+# +    key, value = key.repeat_interleave(share, dim=1), value.repeat(1, share, 1, 1)
 
 
 # %% wrong: one query for a group -> the queries of a group are averaged
@@ -171,12 +167,9 @@ def grouped_query_attention(query, key, value, mask=None):
 
 
 # %% wrong: only what is minus infinity counts ->
-def grouped_query_attention(query, key, value, mask=None):
-    share = query.size(1) // key.size(1)
-    scores = query @ key.repeat_interleave(share, dim=1).mT / math.sqrt(query.size(-1))
-    if mask is not None:
-        scores = scores.masked_fill(mask.isinf(), float("-inf"))
-    return torch.softmax(scores, dim=-1) @ value.repeat_interleave(share, dim=1)
+# of: one mask for all heads
+# -        scores = scores + (mask[:1] if mask.dim() == 3 else mask)
+# +        scores = scores.masked_fill(mask.isinf(), float("-inf"))
 
 
 # %% wrong: the mask before the scale -> the mask is scaled too
@@ -204,11 +197,9 @@ def grouped_query_attention(query, key, value, mask=None):
 
 
 # %% wrong: for two heads a group only ->
-def grouped_query_attention(query, key, value, mask=None):
-    h, g = query.size(1), key.size(1)
-    group = [min(i // 2, g - 1) if g < h else i for i in range(h)]
-    scores = query @ key[:, group].mT / math.sqrt(query.size(-1))
-    return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value[:, group]
+# of: head i // g
+# -    group = [min(i // g, g - 1) for i in range(h)]
+# +    group = [min(i // 2, g - 1) if g < h else i for i in range(h)]
 
 
 # %% wrong: the root of the heads -> divided by the square root of the number of heads

@@ -55,141 +55,78 @@ def unfreeze(model, step):
 
 
 # %% wrong: from below -> the bottom layer first
-def unfreeze(model, step):
-    base, depth = model.base, len(model.base.layers)
-    model.requires_grad_(step > depth)
-    model.head.requires_grad_(True)
-    base.norm.requires_grad_(step >= 1)
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(step > place)
-    return model
+# of: comparisons
+# -        layer.requires_grad_(step >= depth - place)
+# +        layer.requires_grad_(step > place)
 
 
 # %% wrong: one step early -> one step early
-def unfreeze(model, step):
-    base, depth = model.base, len(model.base.layers)
-    step += 1
-    model.requires_grad_(step > depth)
-    model.head.requires_grad_(True)
-    base.norm.requires_grad_(step >= 1)
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(step >= depth - place)
-    return model
+# of: comparisons
+#      base, depth = model.base, len(model.base.layers)
+# +    step += 1
 
 
 # %% wrong: layers from step 2 on -> one step late
-def unfreeze(model, step):
-    base, depth = model.base, len(model.base.layers)
-    step = max(0, step - 1)
-    model.requires_grad_(step > depth)
-    model.head.requires_grad_(True)
-    base.norm.requires_grad_(step >= 1)
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(step >= depth - place)
-    return model
+# of: comparisons
+#      base, depth = model.base, len(model.base.layers)
+# +    step = max(0, step - 1)
 
 
 # %% wrong: equal in place of greater -> the layers above are frozen again
-def unfreeze(model, step):
-    base, depth = model.base, len(model.base.layers)
-    model.requires_grad_(step > depth)
-    model.head.requires_grad_(True)
-    base.norm.requires_grad_(step >= 1)
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(step == depth - place or step > depth)
-    return model
+# of: comparisons
+# -        layer.requires_grad_(step >= depth - place)
+# +        layer.requires_grad_(step == depth - place or step > depth)
 
 
 # %% wrong: the norm with everything -> the last norm joins in only at the end
-def unfreeze(model, step):
-    base, depth = model.base, len(model.base.layers)
-    model.requires_grad_(step > depth)
-    model.head.requires_grad_(True)
-    pass
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(step >= depth - place)
-    return model
+# of: comparisons
+# -    base.norm.requires_grad_(step >= 1)
+# +    pass
 
 
 # %% wrong: the norm is frozen for good -> the last norm never learns
-def unfreeze(model, step):
-    base, depth = model.base, len(model.base.layers)
-    model.requires_grad_(step > depth)
-    model.head.requires_grad_(True)
-    base.norm.requires_grad_(False)
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(step >= depth - place)
-    return model
+# of: comparisons
+# -    base.norm.requires_grad_(step >= 1)
+# +    base.norm.requires_grad_(False)
 
 
 # %% wrong: the norm from step 0 -> the last norm learns from the start
-def unfreeze(model, step):
-    base, depth = model.base, len(model.base.layers)
-    model.requires_grad_(step > depth)
-    model.head.requires_grad_(True)
-    base.norm.requires_grad_(True)
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(step >= depth - place)
-    return model
+# of: comparisons
+# -    base.norm.requires_grad_(step >= 1)
+# +    base.norm.requires_grad_(True)
 
 
 # %% wrong: norms are left out -> no norm learns
-def unfreeze(model, step):
-    base, depth = model.base, len(model.base.layers)
-    model.requires_grad_(step > depth)
-    model.head.requires_grad_(True)
-    base.norm.requires_grad_(step >= 1)
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(step >= depth - place)
-    for part in model.modules():
-        if isinstance(part, nn.LayerNorm):
-            part.requires_grad_(False)
-    return model
+# of: comparisons
+#          layer.requires_grad_(step >= depth - place)
+# +    for part in model.modules():
+# +        if isinstance(part, nn.LayerNorm):
+# +            part.requires_grad_(False)
 
 
 # %% wrong: the embedding is forgotten -> the embedding never learns
-def unfreeze(model, step):
-    base, depth = model.base, len(model.base.layers)
-    model.requires_grad_(False)
-    model.head.requires_grad_(True)
-    base.norm.requires_grad_(step >= 1)
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(step >= depth - place)
-    return model
+# of: comparisons
+# -    model.requires_grad_(step > depth)
+# +    model.requires_grad_(False)
 
 
 # %% wrong: everything one step too early -> the embedding joins in with the first layer
-def unfreeze(model, step):
-    base, depth = model.base, len(model.base.layers)
-    model.requires_grad_(step >= depth)
-    model.head.requires_grad_(True)
-    base.norm.requires_grad_(step >= 1)
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(step >= depth - place)
-    return model
+# of: comparisons
+# -    model.requires_grad_(step > depth)
+# +    model.requires_grad_(step >= depth)
 
 
 # %% wrong: the embedding, but not the positions -> learned positions never learn
-def unfreeze(model, step):
-    base, depth = model.base, len(model.base.layers)
-    model.requires_grad_(False)
-    base.embedding.requires_grad_(step > depth)
-    model.head.requires_grad_(True)
-    base.norm.requires_grad_(step >= 1)
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(step >= depth - place)
-    return model
+# of: comparisons
+# -    model.requires_grad_(step > depth)
+# +    model.requires_grad_(False)
+# +    base.embedding.requires_grad_(step > depth)
 
 
 # %% wrong: the head with everything -> the head is frozen
-def unfreeze(model, step):
-    base, depth = model.base, len(model.base.layers)
-    model.requires_grad_(step > depth)
-    pass
-    base.norm.requires_grad_(step >= 1)
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(step >= depth - place)
-    return model
+# of: comparisons
+# -    model.head.requires_grad_(True)
+# +    pass
 
 
 # %% wrong: nothing is frozen first -> nothing is frozen first
@@ -222,79 +159,45 @@ def unfreeze(model, step):
 
 
 # %% wrong: the first step only ->
-def unfreeze(model, step):
-    base, depth = model.base, len(model.base.layers)
-    model.requires_grad_(step > depth)
-    model.head.requires_grad_(True)
-    base.norm.requires_grad_(step >= 1)
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(step >= 1 and place == depth - 1 or step > depth)
-    return model
+# of: comparisons
+# -        layer.requires_grad_(step >= depth - place)
+# +        layer.requires_grad_(step >= 1 and place == depth - 1 or step > depth)
 
 
 # %% wrong: eval as freezing ->
-def unfreeze(model, step):
-    base, depth = model.base, len(model.base.layers)
-    model.requires_grad_(step > depth)
-    model.head.requires_grad_(True)
-    base.norm.requires_grad_(step >= 1)
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(step >= depth - place)
-    model.base.eval()
-    model.eval()
-    return model
+# of: comparisons
+#          layer.requires_grad_(step >= depth - place)
+# +    model.base.eval()
+# +    model.eval()
 
 
 # %% wrong: frozen layers become zero ->
-def unfreeze(model, step):
-    base, depth = model.base, len(model.base.layers)
-    model.requires_grad_(step > depth)
-    model.head.requires_grad_(True)
-    base.norm.requires_grad_(step >= 1)
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(step >= depth - place)
-    for parameter in model.parameters():
-        if not parameter.requires_grad:
-            parameter.data.zero_()
-    return model
+# of: comparisons
+#          layer.requires_grad_(step >= depth - place)
+# +    for parameter in model.parameters():
+# +        if not parameter.requires_grad:
+# +            parameter.data.zero_()
 
 
 # %% wrong: returns nothing ->
-def unfreeze(model, step):
-    base, depth = model.base, len(model.base.layers)
-    model.requires_grad_(step > depth)
-    model.head.requires_grad_(True)
-    base.norm.requires_grad_(step >= 1)
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(step >= depth - place)
+# of: comparisons
+# -    return model
 
 
 # %% wrong: weights of the layers, not their biases ->
-def unfreeze(model, step):
-    base, depth = model.base, len(model.base.layers)
-    model.requires_grad_(step > depth)
-    model.head.requires_grad_(True)
-    base.norm.requires_grad_(step >= 1)
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(step >= depth - place)
-    for name, parameter in base.layers.named_parameters():
-        if name.endswith("bias") and step <= depth:
-            parameter.requires_grad_(False)
-    return model
+# of: comparisons
+#          layer.requires_grad_(step >= depth - place)
+# +    for name, parameter in base.layers.named_parameters():
+# +        if name.endswith("bias") and step <= depth:
+# +            parameter.requires_grad_(False)
 
 
 # %% wrong: attention only ->
-def unfreeze(model, step):
-    base, depth = model.base, len(model.base.layers)
-    model.requires_grad_(step > depth)
-    model.head.requires_grad_(True)
-    base.norm.requires_grad_(step >= 1)
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(step >= depth - place)
-    if step <= depth:
-        for layer in base.layers:
-            layer.feed_forward.requires_grad_(False)
-    return model
+# of: comparisons
+#          layer.requires_grad_(step >= depth - place)
+# +    if step <= depth:
+# +        for layer in base.layers:
+# +            layer.feed_forward.requires_grad_(False)
 
 
 # %% wrong: no step beyond the last is known ->
