@@ -19,7 +19,11 @@ MAKE = {  # what make must start; `make build CHECK=1` runs for real in tests/te
     "make test": "pytest",
     "make test-all": "pytest",
     "make test-quick": "pytest",
+    "make test-browser": "tests/browser",
+    "make constraints": "uv pip compile",
+    "make bench": "benchmarks.autograde",
 }
+REPLAY = ".venv/bin/python -m pytest --nbval solutions/NN_name/NN_name.ipynb"
 PROVE = ".venv/bin/python -m pytest tests/test_bank.py --all -k EXERCISE"
 BUILD = ".venv/bin/python -m grading build NN"
 
@@ -46,11 +50,11 @@ def run(course: Path, command: str) -> subprocess.CompletedProcess[str]:
     """Runs a command of CONTRIBUTING on a small case, with this Python in the place of the environment's."""
     program, *arguments = shlex.split(command)
     assert program == ".venv/bin/python"
-    return python(course, [NAMES.get(word, word) for word in arguments])
+    return python(course, [NAMES.get(word, word.replace("NN_name", "00_start_here")) for word in arguments])
 
 
 def test_every_command_is_run_here(repository: Path) -> None:
-    assert commands((repository / "CONTRIBUTING.md").read_text(encoding="utf-8")) == {PROVE, BUILD, *MAKE}
+    assert commands((repository / "CONTRIBUTING.md").read_text(encoding="utf-8")) == {PROVE, BUILD, REPLAY, *MAKE}
 
 
 @pytest.mark.parametrize(("command", "started"), MAKE.items())
@@ -67,6 +71,13 @@ def test_every_file_that_is_named_exists(repository: Path) -> None:
     for path in re.findall(r"`((?:grading|helpers|tutor|solutions|tests|notebooks|docs)/[^` ]*)`", text):
         real = path.replace("NN_name", "00_start_here").replace("EXERCISE", "batch_shape")
         assert (repository / real).exists(), path
+
+
+@pytest.mark.all
+def test_one_notebook_is_replayed(repository: Path) -> None:
+    ended = run(repository, REPLAY)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert re.search(r"\b[1-9]\d* passed", ended.stdout), ended.stdout
 
 
 @pytest.mark.all
