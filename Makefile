@@ -37,13 +37,13 @@ formgrader: ## Open the whole course in JupyterLab with nbgrader's menu (an inst
 	@$(environment) --formgrader $(if $(COURSE),--course "$(COURSE)") -- $(if $(PORT),--port=$(PORT)) $(LAB_ARGS)
 
 # tests/conftest.py writes the notebooks without their experiments into .cache/replay.
-test: ## Prove every exercise, and replay every notebook without its experiments (about ten minutes on two cores)
+test: ## Prove every exercise, and replay every notebook without its experiments (about six minutes on two cores)
 	@$(pytest) $(nbval) $(PYTEST_ARGS) tests .cache/replay
 
-test-all: ## Run all tests, and replay every notebook in full (50 minutes); PYTEST_ARGS=--rest: what `make test` leaves out
+test-all: ## Run all tests, and replay every notebook in full (about 45 minutes); PYTEST_ARGS=--rest: what `make test` leaves out
 	@$(pytest) --all $(nbval) $(PYTEST_ARGS) tests solutions
 
-test-quick: ## Run what is quick, and prove the exercises of changed notebooks, or of 00 and 01 (2 minutes)
+test-quick: ## Run what is quick, and prove the exercises of changed notebooks, or of 00 and 01 (1.5 minutes)
 	@$(pytest) --quick $(PYTEST_ARGS) tests
 
 test-browser: ## Drive JupyterLab in Chromium, as a student and as an instructor, and a hub (as root)
