@@ -15,7 +15,7 @@ import pytest
 from grading.__main__ import main
 from grading.autograder import seeds
 from grading.classroom import essays
-from grading.classroom.essays import Mark
+from grading.classroom.essays import Given, Mark
 from grading.command_line import parse
 from grading.folder.course import ROOT, Course
 from grading.pages import exporter
@@ -62,8 +62,9 @@ def run(course: Path, words: Sequence[str], status: int = 0) -> None:
 def read_essays(course: Path) -> None:
     """Does what the page of `essays` does: a mark for each essay."""
     asked = essays.question(Course(course), ASSIGNMENT, "mask_essay")
-    for answer in essays.answers(Course(course), asked):
-        essays.save(Course(course), asked, answer.key, Mark(1.5), answer.seen)
+    read = essays.answers(Course(course), asked)
+    assert read
+    essays.save(Course(course), asked, [Given(answer.key, Mark(1.5), answer.seen) for answer in read])
 
 
 def test_every_command_is_known() -> None:
