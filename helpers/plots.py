@@ -163,11 +163,13 @@ def curves(
     axes: Axes | None = None,
     log_x: bool = False,
     log_y: bool = False,
+    colours: Sequence[str] = COLOURS,
 ) -> Axes:
     """Draws lines over `x`, with markers that differ too; a line of shape (runs, n) gets its mean and a band.
 
     Args:
         lines: name -> values, `(n,)` or `(runs, n)`; the band goes from the smallest to the largest run.
+        colours: of the lines in their order, and then again from the first.
     """
     with matplotlib.rc_context(STYLE):
         if axes is None:
@@ -175,7 +177,7 @@ def curves(
         x = x.tolist() if isinstance(x, Tensor) else x
         for index, (name, values) in enumerate(lines.items()):
             runs = np.atleast_2d(_numbers(values))
-            colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
+            colour, marker = colours[index % len(colours)], MARKERS[index % len(MARKERS)]
             every = max(1, len(x) // 10)
             axes.plot(
                 x,

@@ -360,6 +360,9 @@ plots.show(axes.figure, plots.describe_curves(curve, steps, "step", digits=2)
 # %% [markdown]
 # From hundreds of words to three or four: invented reviews are regular, and a good part of each sentence can be foreseen. (On real reviews, expect several tens.) The perplexity in training is a mean over steps in which the model was still worse; the one on validation is that of the model as it is.
 #
+# > **A real log to read.** One student report pretrains at full size ($V = 50\,001$, 3,125 steps an epoch) and logs the perplexity in training every 500 steps: 1,479, 650, 489, 426, 377 and 340 in the first epoch, 247, 236, 228, 222, 216 and 212 in the second. Between 377 and 340 it falls by a tenth, between 340 and 247, at the border of the epochs, by more than a quarter. What is different from there on?
+# > (The texts are the same ones again. How much of that fall is language, and how much memory of these texts, no number of this log tells; a perplexity on validation texts would. One cause more may lie in the program, such as a learning rate that changes with the epoch.)
+#
 # ## 4. Let it write
 #
 # To write, the model reads `<sos>` and the words so far, and the **last row** of its logits scores the next word. Which word do we take?
@@ -474,6 +477,10 @@ if invented:
 
 # %% [markdown]
 # They do stay on one side, nearly as often as the reviews that the model has read. With more chance they stray more often. Nobody asked for that; it is what guessing the next word takes. It is also exactly what a classifier of reviews needs.
+#
+# Another student report names as a limit of this objective that it teaches grammar and some meaning, but not by itself which words judge and how. The count above says otherwise, for these reviews: the model does tell the two sides apart. What it has not been told is only which of them is called *positive*.
+#
+# What a model writes shows what it has read. The report with the log of section 3 lets two models go on after *Bonjour les*: its own, after two epochs, comes to *la région de la Commission* and then to it once more; the one that was handed out with the task writes of people who were very welcoming and friendly. The first goes round in circles with words of an administration, the second could stand in a review.
 #
 # ## 5. Accuracy, measured properly
 #
@@ -664,17 +671,20 @@ epochs = range(1, EPOCHS + 1)
 means = {way: results[way]["mean"] for way in WAYS}
 trained = compare([{**record, "valid": record["train"]} for record in records])  # the same for training
 in_training = {way: trained[way]["mean"] for way in WAYS}
-figure, (axes,) = plots.panels(1, width=8.8, height=3.8)
-plots.curves({f"{way}, validation": means[way] for way in WAYS}, epochs, axes=axes,
-             title=f"Three ways to train, {len(corpus.train)} labels: mean and range of {len(SEEDS)} seeds",
-             x_label="epoch", y_label="share of right answers")
-for colour, way in zip(plots.COLOURS, WAYS):
-    axes.fill_between(epochs, results[way]["low"], results[way]["high"],
+HUES = plots.COLOURS[0], plots.COLOURS[1], plots.COLOURS[3]  # blue, orange, green
+figure, (left, right) = plots.panels(2, width=4.2, height=3.8)
+for axes, shown, title in ((left, means, "Validation"), (right, in_training, "Training")):
+    plots.curves(shown, epochs, axes=axes, title=title, x_label="epoch", y_label="", colours=HUES)
+    axes.get_legend().remove()
+    axes.set(ylim=(0.3, 1.02), xticks=list(epochs))
+for line, colour, way in zip(right.get_lines(), HUES, WAYS):
+    line.set_linestyle("--")
+    left.fill_between(epochs, results[way]["low"], results[way]["high"],
                       color=colour, alpha=0.18, linewidth=0)
-    axes.plot(epochs, in_training[way], color=colour, linestyle="--", label=f"{way}, training")
-axes.axhline(bayes["valid"], color="#777777", linestyle=":", label="naive Bayes, validation")
-axes.set(ylim=(0.3, 1.02), xticks=list(epochs))
-axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+left.axhline(bayes["valid"], color="#777777", linestyle=":", label="naive Bayes")
+left.set_ylabel("share of right answers")
+figure.suptitle(f"{len(corpus.train)} labels: means of {len(SEEDS)} seeds, on the left with their range")
+figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
 plots.show(figure, "Validation: " + plots.describe_curves(means, epochs, "epoch", digits=2)
            + " Training: " + plots.describe_curves(in_training, epochs, "epoch", digits=2)
            + f" Naive Bayes in validation: {bayes['valid']:.2f}.")
@@ -691,7 +701,7 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns).style.format("{:.1
 # %% [markdown]
 # Read it with the bands in mind:
 #
-# - **Scratch is near chance on the validation reviews** and a little better in the test, like naive Bayes: in the test some judging words come back that had a label, in validation none do (section 1). For a word without a label its random numbers decide, and the validation reviews judge with few different words, so chance is large: a seed may well end below a coin. It is not too small to learn: on its own 300 reviews it is nearly perfect.
+# - **Scratch is near chance on the validation reviews** and a little better in the test, like naive Bayes: in the test some judging words come back that had a label, in validation none do (section 1). For a word without a label its random numbers decide, and the validation reviews judge with few different words, so chance is large: a seed may well end below a coin. It is not too small to learn: on its own 300 reviews it is nearly perfect. (A student report says of such a curve that it starts from *zero*. Whoever guesses between two classes, as many of each, is right about half the time, so a curve that begins at the bottom of a figure seldom begins at zero: read the numbers of the axis first. That of this figure begins at 0.3.)
 # - **Pretrained is far above, from the first epoch**, and its band does not touch the others' at the beginning. Its gap between training and validation (99.3 and 93.2 % in our run) is small beside that of scratch (99.4 and 44.7 % in our run), and it is there: this model, too, ends by knowing its training reviews by heart. Learning by heart is not the opposite of understanding.
 # - **Frozen starts lower and comes close.** Its head alone (130 numbers in the small model) has to find the direction in which the base keeps praise and blame apart; it is there already. It cannot learn by heart as well as the other two (96.2 % in training in our run, 90.7 % in validation). It is faster, since no gradient has to go down into the base; but do not trust a single number of the last column, seconds are noisy (*scratch* and *pretrained* do the same work).
 #
@@ -856,7 +866,8 @@ by_seed = {way: [[r["accuracy"] for r in label_records if (r["way"], r["seed"]) 
 by_seed = {way: by_seed[way] for way in WAYS}  # the colours of the figure above
 axes = plots.curves(by_seed, list(COUNTS),
                     title="Test accuracy by number of labels: mean and range of three seeds",
-                    x_label="labelled reviews", y_label="share of right answers", log_x=True)
+                    x_label="labelled reviews", y_label="share of right answers", log_x=True,
+                    colours=HUES)
 axes.set(xticks=list(COUNTS), ylim=(0.4, 1.0))
 axes.minorticks_off()
 plots.show(axes.figure, plots.describe_curves(by_seed, list(COUNTS), "labels", digits=2))
@@ -996,14 +1007,14 @@ for name, chosen in (("with a « mais »", turning), ("without", ~turning)):
 # (These are the invented reviews, unless you have changed the line.) Length explains little. What the mistakes share you can see in the table and count in the last cell: reviews that **turn** at a *mais*. The model weighs up all the praise and blame it meets; that the last word counts, three hundred labels have not taught it.
 # Notebook 07 looks at such reviews with models of two kinds.
 #
-# On real reviews the mistakes are of more kinds. A student report that reads those of its models finds words whose side is not in the word: *repose enfin en paix* (may he at last rest in peace), said out of respect, in the words of a death notice; *drogue* (a drug), which may be praise or blame of a book; *torchon* (a dishcloth), slang for something badly written. No count of words tells
-# these apart, and a small model has hardly ever read them. With `load("cls_books")` the cell above shows yours.
+# On real reviews the mistakes are of more kinds. A student report that reads those of its models finds words whose side is not in the word: *repose enfin en paix* (may he at last rest in peace), which is not blame but respect, and *drogue* (a drug), which praises a book that one cannot put down. A count of words does not help there. It also finds two
+# strong words, *torchon* (a dishcloth, slang for something badly written) and *offense* (an insult), and says that with them a model should *not* fail: there a count of words would do. With `load("cls_books")` the cell above shows yours.
 #
 # Note what the three views have told: the accuracy (95 %) hid it, the lengths did not show it, five reviews were enough.
 #
 # ## 9. The same, on real reviews
 #
-# With `load("cls_books")`, the cells above run the experiment of full size ($V = 50\,001$, $D = 200$, 4 layers, 2 heads, 1,600 labels). Two student reports on this very experiment give values of *validation* accuracy: from scratch 65 % after two epochs and 78 % at best, pretrained 76 % in the first epochs and 80 % at best. They do not say which file they validated on, nor over how many seeds, and "at best" is the highest value seen: you now know what that means.
+# With `load("cls_books")`, the cells above run the experiment of full size ($V = 50\,001$, $D = 200$, 4 layers, 2 heads, 1,600 labels). One student report on this very experiment prints values of *validation* accuracy: after two epochs 76 % pretrained and 65 % from scratch, and at best 80 and 78 %. It does not say which file it validated on, nor over how many seeds, and "at best" is the highest value seen: you now know what that means.
 # And this is a run of ours, of 35 minutes on one core, two seeds for each way, measured on the test part (the numbers, and the command that makes them, are in `docs/results.md`). It is not quite the cells above: they read the 2,000 reviews of training and validation, and its language model read 31,000 texts, these reviews and the captions of 29,000 pictures:
 
 # %% experiment
@@ -1013,7 +1024,7 @@ real = {
     "frozen": [[55.2, 61.5, 62.0, 62.2, 62.8], [57.5, 60.8, 62.3, 54.8, 63.1]],
 }
 axes = plots.curves(real, range(1, 6), title="1,600 real reviews: mean and range of two seeds",
-                    x_label="epoch", y_label="test accuracy (%)")
+                    x_label="epoch", y_label="test accuracy (%)", colours=HUES)
 axes.axhline(81.0, color="#555555", linestyle="--", label="naive Bayes")
 axes.set_xticks(range(1, 6))
 axes.legend(frameon=False)
@@ -1028,7 +1039,7 @@ plots.show(axes.figure, alt)
 # %% [markdown]
 # ## 10. Two essays
 #
-# **First.** In at most fifteen lines, in English or in French: **read the curves of section 6.** What do the three solid curves and the dotted line say, at the beginning and at the end? How large is the gap between training (dashed) and validation at the end for each of the three, who of them has learned the training reviews by heart, and why does this hurt one of them and not another? What do the bands allow you to say, and what not? Use numbers of your own run.
+# **First.** In at most fifteen lines, in English or in French: **read the curves of section 6.** What do the three solid curves and the dotted line say, at the beginning and at the end? How large is the gap between training (on the right, dashed) and validation at the end for each of the three, who of them has learned the training reviews by heart, and why does this hurt one of them and not another? What do the bands allow you to say, and what not? Use numbers of your own run.
 
 # %% [markdown] essay="curves_essay" points=3
 # **Rubric** (3 points in all)

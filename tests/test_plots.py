@@ -92,6 +92,13 @@ def test_several_runs_get_a_band_and_a_mean() -> None:
     plt.close("all")
 
 
+def test_curves_take_other_colours() -> None:
+    lines = {"a": [0, 1], "b": [1, 0]}
+    axes = plots.curves(lines, [1, 2], title="t", x_label="x", y_label="y", colours=("red", "blue"))
+    assert [line.get_color() for line in axes.get_lines()] == ["red", "blue"]
+    plt.close("all")
+
+
 def test_neighbouring_colours_differ_in_lightness_for_all_readers() -> None:
     def grey(colour: str) -> float:
         red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
