@@ -635,10 +635,14 @@ for name, one in claims.items():
 # %% [markdown]
 # ### A right number in a wrong place
 #
-# One more count, from a published student report on the large example ($V = 50\,001$, $D = 200$, 4 layers). It derives the formula of a layer, says that the encoder layers have "a total of" four times that, and writes: 10,968,200. **By hand**: put $D = 200$ into $4 \cdot (6D^2 + 10D)$. Which quantity of section 4 *is* 10,968,200?
+# One more count, from a published student report on the large example ($V = 50\,001$, $D = 200$, 4 layers, 2 heads). In our letters, it says that the encoder layers have "a total of" $M D \, ((D + 1)(2 + 2A) + 4)$ parameters, and writes: 10,968,200. **By hand**: put $M = 4$, $D = 200$ and $A = 2$ into it. Which quantity of section 4 *is* 10,968,200?
 #
-# The formula gives 968,000. The number is the **base**: the layers and the 10,000,200 of the embedding. Both the formula and the number are right, and the sentence that joins them is off by a factor of eleven. It happens when the formula is derived on paper and the number is read off a program. A count has three parts: what is counted, the formula, the number. Check that
-# all three speak of the same thing.
+# The formula gives 968,000. The number is the **base**: the layers and the 10,000,200 of the embedding. So the number is that of another quantity, eleven times as large. It happens when the formula is derived on paper and the number is read off a program.
+#
+# And the formula? There is an $A$ in it: the heads multiply the weights, the mistake from the beginning of this section, in the wild. Ask your function about one layer of it, `when_is_it_right(D * ((D + 1) * (2 + 2 * A) + 4))`: it is right for two heads only, which the report has. With four heads it would say 1,611,200 in place of 968,000. A count has three parts: what is counted, the formula, the number. Check that
+# all three speak of the same thing, and the formula at more than one setting.
+#
+# Another report has a right total from wrong parts. It gives a layer $4(n^2 + n)$ for the attention, $2(n^2 + n)$ for the feed-forward part and $2n$ for the normalisation, where $n$ is the width; four layers of these parts make $24n^2 + 32n$. It writes $24n^2 + 40n$, which is what a program counts. **By hand**: what is missing in a part? (A second norm, $2n$ in each layer.) The sum cannot come from the parts above it. Whoever knows a total from elsewhere should add up the parts all the same.
 #
 # ## 6. Where the parameters are
 #
@@ -871,7 +875,9 @@ print("largest difference below 1e-6:", bool((gradient(1) - gradient(4)).abs().m
 # %% [markdown]
 # ## 8. Essay
 #
-# A report says: *"Our classifier has only 402 parameters. It is therefore 50,000 times smaller than the language model of the other group,
+# A real case first. A student report finds it no surprise that a classifier learns its training set by heart, "with 20M parameters". At its sizes, which are those of section 4, the *language model* has 21,018,401; the classifier, whose head has 2 outputs in place of 50,001, has 10,968,602. The count of one model was taken for that of another, and nothing in the sentence says so.
+#
+# Now an invented one. A report says: *"Our classifier has only 402 parameters. It is therefore 50,000 times smaller than the language model of the other group,
 # with its 21 million, and beats it."* The classifier is the one of section 4, with a frozen, pretrained base.
 #
 # In at most ten lines, in English or in French: **which count answers which question?** Say what each of your counts (all
