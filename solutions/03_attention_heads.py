@@ -308,6 +308,8 @@ with warnings.catch_warnings():
 print("transpose(-2, -1) exchanges the last two:", tuple(batch_of_keys.transpose(-2, -1).shape))
 
 # %% [markdown]
+# (Between two tensors of three axes, `@` is what `torch.bmm` does, a *batched matrix multiplication*: $(b, n, d)$ times $(b, d, m)$ gives $(b, n, m)$, for each sentence by itself. With the axis of the heads there are four, and only `@` will do.)
+#
 # With `.T` the second sentence's keys would be mixed with the first one's. Most of the time the shapes do not fit and torch stops you. When
 # $b = m = d$ they do fit, and nobody stops you. Count axes from the end.
 
@@ -830,7 +832,7 @@ plots.show(axes.figure, plots.describe_curves(cosines, range(13), "attention", d
 # subtracts the mean of its $d$ numbers and divides by their standard deviation; then it multiplies and shifts each place by learned
 # numbers, at first 1 and 0. By hand: $(1, 3)$ has mean 2 and standard deviation 1, so it becomes $(-1, 1)$.
 #
-# The third part is the **feed-forward** network: two linear layers with a ReLU in between, the same for every token. Attention
+# The third part is the **feed-forward** network: two linear layers with a ReLU in between, the same for every token. (Is it an MLP, a *multilayer perceptron*? Yes, a small one, and many programs call it `mlp`.) Attention
 # moves information between tokens; feed-forward works on it, token by token (Vaswani et al. 2017, 3.3). Here it is, ready to use:
 
 # %% setup
@@ -866,7 +868,7 @@ for mode in ("train", "eval"):
 
 # %% [markdown]
 # No number can rely on one particular other number, which makes it harder to learn a training set by heart. In the paper of 2017 (section 5.4, $p = 0.1$) it acts on the **output of each part**, before that is added to the residual, and on the sum of word and position; so it does in the models of `helpers/models.py`.
-# GPT-2 and models made after it drop **attention weights** as well, after the softmax: for this one step a token then cannot look at some of its words, and a row of weights no longer sums to exactly 1. Your layers have no dropout, because then they can be compared with others number for number. A model with dropout left in
+# GPT ([Radford et al. 2018](https://cdn.openai.com/research-covers/language-unsupervised/language_understanding_paper.pdf), section 4.1), BERT and many models made after them drop **attention weights** as well, after the softmax: for this one step a token then cannot look at some of its words, and a row of weights no longer sums to exactly 1. Your layers have no dropout, because then they can be compared with others number for number. A model with dropout left in
 # training mode answers differently each time it is asked: `model.eval()` comes before every measurement.
 #
 # (One more thing that `helpers/models.py` does and this notebook does not show: it multiplies the embedding by $\sqrt{d}$, as section 3.4 of the paper says. Words start with variance $1/d$ there, and would otherwise be drowned out by the positions, whose numbers lie between $-1$ and 1.)
@@ -1158,43 +1160,47 @@ for once in (False, True):
 # %% [markdown]
 # ### The whole model
 #
-# You have built all of it. Here is the Transformer of 2017 as one picture, with your layers in the two frames, $M$ of each. Without the left column and the cross-attention, the right one is a language model (notebook 04); the left one alone, with an output layer on it, is BERT (notebook 07). (Such an output layer is also called a *head*; it has nothing to do with the heads of attention.)
+# You have built all of it. Here is the Transformer of 2017 as one picture, with your layers in the two frames, $M$ of each. The lines around the coloured parts are the residuals; in *add, norm* they meet what the part has made, $\operatorname{norm}(x + \text{part}(x))$. Without the left column and the cross-attention, the right one is a language model (notebook 04); the left one alone, with an output layer on it, is BERT (notebook 07). (Such an output layer is also called a *head*; it has nothing to do with the heads of attention.)
 
 # %% experiment
 COLUMNS = {  # from bottom to top; what stands in the frame is there once for each of the M layers
-    "encoder": ["source tokens (b, m)", "embedding + positions", "self-attention", "feed-forward",
-                "memory (b, m, d)"],
-    "decoder": ["tokens written (b, n)", "embedding + positions", "causal self-attention",
-                "cross-attention", "feed-forward", "output layer: d to V", "logits (b, n, V)"],
+    "encoder": ["source tokens (b, m)", "embedding + positions", "self-attention", "add, norm",
+                "feed-forward", "add, norm", "memory (b, m, d)"],
+    "decoder": ["tokens written (b, n)", "embedding + positions", "causal self-attention", "add, norm",
+                "cross-attention", "add, norm", "feed-forward", "add, norm",
+                "output layer: d to V", "logits (b, n, V)"],
 }
 
 
 def draw_column(axes, x: float, boxes: list[str]) -> None:
-    """Draws boxes from bottom to top with arrows between them, and a frame around those of a layer."""
+    """Draws boxes from bottom to top, a frame around those of a layer, and each residual as a way around."""
     for y, text in enumerate(boxes):
         colour = (plots.COLOURS[1] if "attention" in text else
                   plots.COLOURS[0] if "feed-forward" in text else "#eeeeee")
+        if text == "add, norm":  # what comes out of the part below is added to what went into it
+            axes.plot([x, x + 0.95, x + 0.95], [y - 1.45, y - 1.45, y], color="black", linewidth=1)
+            axes.annotate("", (x + 0.4, y), (x + 0.97, y), arrowprops={"arrowstyle": "->"})
         axes.text(x, y, text, ha="center", va="center", color="black" if colour == "#eeeeee" else "white",
                   bbox={"boxstyle": "round,pad=0.4", "facecolor": colour, "edgecolor": "#555555"})
         if y:
             axes.annotate("", (x, y - 0.25), (x, y - 0.75), arrowprops={"arrowstyle": "->"})
-    top = boxes.index("feed-forward")
-    axes.add_patch(plots.plt.Rectangle((x - 1.15, 1.5), 2.3, top - 1, fill=False, linestyle="--"))
-    axes.text(x + 1.2, top + 0.3, "× M layers", va="center")
+    top = boxes.index("feed-forward") + 1
+    axes.add_patch(plots.plt.Rectangle((x - 1.15, 1.35), 2.3, top - 0.85, fill=False, linestyle="--"))
+    axes.text(x + 1.2, 1.5, "× M layers", va="center")
 
 
-figure, (axes,) = plots.panels(1, width=7.2, height=4.8)
+figure, (axes,) = plots.panels(1, width=7.2, height=6.4)
 for x, (name, boxes) in zip((0, 4), COLUMNS.items()):
     draw_column(axes, x, boxes)
     axes.text(x, -0.75, name, ha="center", weight="bold")
-axes.annotate("", (3.3, 3.05), (0.8, 3.95), arrowprops={"arrowstyle": "->", "linewidth": 1.6})
-axes.text(1.75, 3.85, "keys, values")
-axes.set(title="The Transformer of 2017 (residuals and norms are not drawn)",
-         xlim=(-1.6, 5.9), ylim=(-1, 6.5))
+axes.annotate("", (3.3, 4.05), (0.8, 5.95), arrowprops={"arrowstyle": "->", "linewidth": 1.6})
+axes.text(1.75, 5.5, "keys, values")
+axes.set(title="The Transformer of 2017, post-norm", xlim=(-1.6, 5.9), ylim=(-1, 9.5))
 axes.axis("off")
 plots.show(figure, " ".join(f"The {name}, from bottom to top: {', '.join(boxes)}."
                             for name, boxes in COLUMNS.items())
-           + " Attention and feed-forward are framed: M layers. "
+           + " Attention and feed-forward, each with its norm, are framed: M layers. Around each of them "
+           "leads a line, the residual, from what goes into the part to the addition behind it. "
            "An arrow leads from the memory to cross-attention.")
 
 # %% [markdown]
