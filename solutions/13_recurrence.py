@@ -22,8 +22,8 @@
 # %% [markdown]
 # # 13 · Leaving recurrence
 #
-# Somebody reads you a list: *c5, a2, f7, ...* You may not write it down, and you hear each pair once. Then comes the question: *what was c?* Until 2017 the networks that led in language modelling read in this way: **recurrently**, from word to word, with one vector that they carried
-# along, the **state**. All that they knew of what came before was in it. (Those that translated had attention beside it, from [Bahdanau et al. (2015)](https://arxiv.org/abs/1409.0473) on.) Attention goes back to the list each time it is asked. For this it keeps the whole list, and compares each word with each.
+# Somebody reads you a list: *c5, a2, f7, ...* You may not write it down, and you hear each pair once. Then comes the question: *what was c?* Until about 2018 most of the networks that led in language modelling read in this way: **recurrently**, from word to word, with one vector that they carried
+# along, the **state**. All that they knew of what came before was in it. (Convolutions, which look at a window, had beaten strong recurrent networks on one large text before, [Dauphin et al. 2016](https://arxiv.org/abs/1612.08083); in March 2018 recurrent ones set records again, [Merity et al. 2018](https://arxiv.org/abs/1803.08240); in August [Al-Rfou et al. 2018](https://arxiv.org/abs/1808.04444) were ahead of them, character by character, with attention alone. Those that translated had attention beside it, from [Bahdanau et al. (2015)](https://arxiv.org/abs/1409.0473) on.) Attention goes back to the list each time it is asked. For this it keeps the whole list, and compares each word with each.
 #
 # For a long text the old way is the cheaper one on paper: no square, and a memory that does not grow. Yet it was given up. In this notebook you build it, as a *gated recurrent unit*, put it beside attention on the same task, take the times of both, and fill in by formulas the table with
 # which the Transformer's authors argued. At the end you can judge the exchange yourself, and tell when you would take it back.
@@ -394,7 +394,7 @@ check(gradient_by_distance)
 
 # %% [markdown]
 # Four new layers of width 64 that have learned nothing yet, and sentences of 60 tokens. Beside attention, a GRU as PyTorch starts it, and two whose update gates start with a bias of 2 and of 4: then $z$ is near $\sigma(2) = 0.88$ or $\sigma(4) = 0.98$, and the state mostly stays. All
-# curves are divided by their first value.
+# curves begin at distance 1 and are divided by their first value: what is asked is how much is left of it farther back. (Distance 0 is another matter. The last token is also the one that asks, and in attention its query moves all weights.)
 
 # %% experiment
 def slow(bias: float) -> Recurrent:
@@ -413,22 +413,22 @@ for name, make in KINDS.items():
         torch.manual_seed(seed)
         layer, x = make(), torch.randn(16, 60, 64)
         sizes = gradient_by_distance(layer, x)
-        reach.setdefault(name, []).append((sizes / sizes[0]).tolist())
+        reach.setdefault(name, []).append((sizes[1:] / sizes[1]).tolist())  # distances 1 to 59
 
 figure, (axes,) = plots.panels(1, width=6.6, height=3.4)
-plots.curves(reach, range(60), title="Gradient of the last output, by distance: three seeds",
-             x_label="distance (tokens)", y_label="size, distance 0 = 1", axes=axes, log_y=True)
+plots.curves(reach, range(1, 60), title="Gradient of the last output, by distance: three seeds",
+             x_label="distance (tokens)", y_label="size, distance 1 = 1", axes=axes, log_y=True)
 axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
-plots.show(figure, plots.describe_curves(reach, range(60), "distance", digits=1))
+plots.show(figure, plots.describe_curves(reach, range(1, 60), "distance", digits=1))
 for name, runs in reach.items():
     mean = torch.tensor(runs).mean(dim=0)
-    print(f"{name:12}", *[f"distance {k}: {mean[k]:.0e}" for k in (1, 10, 59)], sep="   ")
+    print(f"{name:12}", *[f"distance {k}: {mean[k - 1]:.0e}" for k in (2, 10, 59)], sep="   ")
 
 # %% [markdown]
 # - **The GRU as it starts**: a straight line on this scale, so at each step back the gradient shrinks by about the same factor. Over 60 tokens that makes twelve powers of ten. What stands there can hardly be learned from.
-# - **With slow gates**: where the update gate is $z$, the state passes on $z$ times the old one, and the gradient goes back the same way. $\sigma(4)^{59} = 0.982^{59} = 0.34$, and about that much arrives. The gate is what gradients travel by. For the LSTM, the GRU's older relative,
+# - **With slow gates**: where the update gate is $z$, the state passes on $z$ times the old one, and the gradient goes back the same way. $\sigma(4)^{58} = 0.982^{58} = 0.35$ from distance 1 to 59, and about that much arrives. The gate is what gradients travel by. For the LSTM, the GRU's older relative,
 #   [Jozefowicz et al. (2015)](https://proceedings.mlr.press/v37/jozefowicz15.html) found that a gate which keeps the old at the start, by a bias of 1, helps. It has a price: with $z = 0.98$ a new token has a weight of 0.02, and must wait until training gives it more.
-# - **Attention** is flat: every token is one look away. (Distance 0 stands out. The last token is also the one that asks: its query moves all weights.)
+# - **Attention** is flat: every token is one look away. Flat does not say large: before training each of the 60 tokens has about one sixtieth of the weight, so each gets a small gradient, and all of them about the same.
 #
 # ## 5. What must wait
 #
@@ -728,7 +728,7 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 #
 # - *Full marks (2 of 2)*: "(a) A recurrence keeps D numbers while it writes and pays 6D^2 products for each token, however long the text; attention keeps 2LD numbers, and each new
 #   token looks at all of them. (b) State t waits for state t - 1, so a sentence takes L steps, and attention takes one, which is why its training step was so much faster; and the path
-#   from the first token to the last is 1 in place of L - 1, so the gradient arrives undiminished. (c) The figure shows what 800 steps have taught one setting: the log still rises, near
+#   from the first token to the last is 1 in place of L - 1, so the gradient arrives undiminished by the distance. (c) The figure shows what 800 steps have taught one setting: the log still rises, near
 #   distances first, and with a bias of 4 on the update gate the gradient reaches 60 tokens back, so 'cannot' is too much. (d) On the hearing aid I would take a recurrence, since its memory and
 #   its time for each word stay the same all day; in the data centre attention, which trains all places of a text at once." Why: (a) to (d), half a point each.
 # - *Half (1 of 2)*: "(a) It needs only its state of D numbers, and the work grows with L and not with the square of L. (b) Training does not wait any more, 1 step in place of L, and every
