@@ -559,6 +559,9 @@ print("has row p moved?", moved.tolist())
 # Often it is not the place that counts but the **distance**: an adjective belongs to the noun beside it, be it at place 5 or at place 500. So why not
 # tell attention the distance directly? Sinusoids and tables say the *absolute* place of a word; what follows says the *relative* one, the distance.
 #
+# > **Do positions favour what is near?** A student report says that they help a model to find the closest tokens and to give these more importance. Of ALiBi, which comes next, it is true by construction. Of the others it is not: sinusoids and a table only say where a word stands, and what a head makes of it is learned (the one in section 5 looks two places back, past
+# > the nearest word), and rotary positions, which come after ALiBi, may score a distance of 4 as high as one of 0.
+#
 # ### ALiBi: a word loses a little with each step
 #
 # [Press et al. (2022)](https://arxiv.org/abs/2108.12409), section 3, add nothing to the words. They subtract from each score the distance, times a *slope* $m$:
