@@ -432,6 +432,9 @@ for name, distances in curves.items():
 # one half). The same word, said loudly or softly. The covariance of $k_a$ is $\sigma^2 I + \frac{1}{2} \mu_a \mu_a^\top$ with a tiny $\sigma$ (CS224N writes $\alpha$ for $\sigma^2$); all other
 # keys stay at their means.
 #
+# > **Inner or outer?** A student's published solution of this question begins with $\mu_a \mu_a^\top = 1$. A row times a column, $\mu_a^\top \mu_a$, is the number 1, since $\mu_a$ has length 1. A column times a row is the *outer* product, a matrix of $d \times d$ numbers: it keeps what lies in the direction of $\mu_a$ and takes away the rest. That is why only the length varies here:
+# > the variance is one half in this direction, and hardly anything in all others. With the number 1 in its place, nothing would say in which direction.
+#
 # By hand: with $q = s(\mu_a + \mu_b)$ the score of $b$ is $s$ and that of $a$ is $\varepsilon s$. Take $s = 10$. What are the two weights for $\varepsilon = 0.5$, $1$ and $1.5$?
 # (Forget the other keys: at $s = 10$ they hardly count. You need $e^{5} \approx 148$.)
 
