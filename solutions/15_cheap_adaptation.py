@@ -376,12 +376,12 @@ for way, seed, place in tqdm(plan, unit="run", file=sys.stdout):
     contest[way, seed, LABELS[place]] = model  # two of them are looked at below
 
 # %% measured
-averages = {way: torch.tensor(runs).mean(dim=0) for way, runs in scores.items()}
-axes = plots.curves(averages, LABELS, title="Ways to adapt: means of three seeds",
+axes = plots.curves(scores, LABELS, title="Ways to adapt: mean and range of three seeds",
                     x_label="labels", y_label="test accuracy", log_x=True)
+axes.set_ylim(0.45, 1.0)
 axes.set_xticks(LABELS, [str(count) for count in LABELS])
 axes.minorticks_off()
-plots.show(axes.figure, plots.describe_curves(averages, LABELS, "labels", digits=2))
+plots.show(axes.figure, plots.describe_curves(scores, LABELS, "labels", digits=2))
 
 # %% measured
 drawn_at = trained | {"gradual": 0.55 * trained["gradual"]}  # beside "full", which trains as many
