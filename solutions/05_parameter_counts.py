@@ -823,7 +823,7 @@ plots.show(figure, "Memory in training: " + "; ".join(told) + ".")
 #
 # ### And the activations
 #
-# A student report on the experiment of notebook 06 tells that its small graphics card (an NVIDIA T500) ran out of memory, and that it therefore cut its reviews at 64 tokens and took 16 of them in a batch. Its weights, gradients and moments would have fitted. What did not fit grows with the *batch*: the activations, which are kept from the forward pass until the backward pass has used
+# A student report on the experiment of notebook 06 tells that its small graphics card (an NVIDIA T500) would run out of memory, and that it therefore cut its texts at 64 tokens and took 16 of them in a batch. Its weights, gradients and moments would have fitted. What did not fit grows with the *batch*: the activations, which are kept from the forward pass until the backward pass has used
 # them. PyTorch can be asked for each tensor that it keeps. On paper, as here, it costs nothing:
 
 # %% experiment

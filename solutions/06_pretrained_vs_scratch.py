@@ -886,7 +886,7 @@ for way in WAYS:
 #
 # ### And how much reading is enough?
 #
-# "Pretraining helps because the model has seen more data", student reports say. If so, half of the reading should help half as much, or so. Copies of the base were kept while it read. Each of them now gets the same 20 labels, with three seeds; reading nothing at all is *scratch*. Guess the shape of the curve first. (One thing is not quite fair: only the last
+# Pretraining helps because the model has seen more data, says a student report. If so, half of the reading should help half as much, or so. Copies of the base were kept while it read. Each of them now gets the same 20 labels, with three seeds; reading nothing at all is *scratch*. Guess the shape of the curve first. (One thing is not quite fair: only the last
 # copy has come to the end of its schedule; the others were taken while the learning rate was higher.)
 
 # %% measured
