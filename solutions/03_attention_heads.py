@@ -308,10 +308,10 @@ with warnings.catch_warnings():
 print("transpose(-2, -1) exchanges the last two:", tuple(batch_of_keys.transpose(-2, -1).shape))
 
 # %% [markdown]
-# (Between two tensors of three axes, `@` is what `torch.bmm` does, a *batched matrix multiplication*: $(b, n, d)$ times $(b, d, m)$ gives $(b, n, m)$, for each sentence by itself. With the axis of the heads there are four, and only `@` will do.)
-#
 # With `.T` the second sentence's keys would be mixed with the first one's. Most of the time the shapes do not fit and torch stops you. When
 # $b = m = d$ they do fit, and nobody stops you. Count axes from the end.
+#
+# (Between two tensors of three axes, `@` is what `torch.bmm` does, a *batched matrix multiplication*: $(b, n, d)$ times $(b, d, m)$ gives $(b, n, m)$, for each sentence by itself. With the axis of the heads there are four, and only `@` will do.)
 
 # %% exercise="scaled_dot_product_attention"
 def scaled_dot_product_attention(
