@@ -673,7 +673,7 @@ print(f"lzma, after the same {len(read_text) / 1e6:.1f} MB: {primed:.2f} bits pe
 # %% [markdown]
 # In our run `lzma` needs 0.86 bits per byte once it has read the same text: as few as the larger model, and far fewer than the small one. These reviews are made from about a hundred patterns (`data/README.md`), so whole phrases come back word for word. A program that finds them anywhere in a megabyte lives on that; the model sees the last 64 tokens and must have the rest in its weights. Text that people wrote repeats itself far less.
 #
-# Is it this window that makes the tie? No, it is the budget of 900 steps. Put 2,500 in its place in the cell of the run, and the models read all of their text once (2,494 steps, not quite three times as long). Then the larger one, with the same window, comes to 0.48 bits per byte, and `lzma`, after the same 2.9 MB, to 0.80 (measured once). And what it writes in section 6 comes much closer to French.
+# Is it this window that makes the tie? No, it is the budget of 900 steps. Put 2,500 in its place in the cell of the run, and the models read all of their text once (2,494 steps, not quite three times as long). Then the larger one, with the same window, comes to just under 0.5 bits per byte, and `lzma`, after the same 2.9 MB, to 0.80 (two runs). And what it writes in section 6 comes much closer to French.
 #
 # Nor is the account complete. Whoever is to read the compressed text needs the model too, and the weights of the larger one take more than a megabyte. What this comparison teaches is something else: **a number says little without an opponent who had the same advantages.**
 #
