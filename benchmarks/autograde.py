@@ -32,10 +32,10 @@ import nbformat
 from grading import sandbox
 from grading.authoring import bank
 from grading.autograder import run as autograde
+from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.outcome import Outcome
 from grading.autograder.pool import WORKER_BYTES
 from grading.classroom import demo
-from grading.classroom import plain_grading as classroom
 from grading.definitions import catalogue
 from grading.folder.course import ROOT, Course
 
@@ -113,10 +113,10 @@ def make_class(course: Path, assignment: str, count: int) -> None:
 
 def plain(course: Path, assignment: str, experiments: bool) -> tuple[Spent, dict[str, float]]:
     """Grades with `nbgrader autograde` in plain kernels; returns what it took, and the marks."""
-    classroom.nbgrader(course, "generate_assignment", assignment, "--force")
+    nbgrader(course, "generate_assignment", assignment, "--force")
     skip = ["--SandboxedExecute.unprotected=True", *(["--Execute.skip_cells_with_tag="] if experiments else [])]
     with spending(look_every=5) as spent:
-        done = classroom.nbgrader(course, "autograde", assignment, *skip)
+        done = nbgrader(course, "autograde", assignment, *skip)
     if done.returncode:
         print(done.stderr[-2000:], file=sys.stderr)
     return spent, marks(course, assignment)
@@ -124,7 +124,7 @@ def plain(course: Path, assignment: str, experiments: bool) -> tuple[Spent, dict
 
 def safe(course: Path, assignment: str, workers: int, look_every: float | None = None) -> tuple[Spent, list[Outcome]]:
     """Grades in sandboxes; returns what it took, and the outcomes."""
-    classroom.nbgrader(course, "generate_assignment", assignment, "--force")
+    nbgrader(course, "generate_assignment", assignment, "--force")
     with spending(look_every) as spent:
         outcomes = autograde.run(autograde.Settings(Course(course), [assignment], workers=workers))
     return spent, outcomes

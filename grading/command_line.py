@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     demo = add(
         "demo",
         "grading.classroom.demo:command",
-        "build a small class in demo/ and grade it with nbgrader's own commands",
+        "build a small class in demo/, grade it and write its feedback",
         "--folder /tmp/class",
     )
     demo.add_argument("--folder", default=None, help="course folder to build (default: demo/)")
@@ -89,14 +89,6 @@ def _parser() -> argparse.ArgumentParser:
     collect.add_argument("--time", default=None, help="when it came in: '2026-01-12 18:00' (default: the files' times)")
     collect.add_argument("--mend", action="store_true", help="mend damaged files, as doctor does; originals are kept")
     collect.add_argument("--json", action="store_true", help="print what became of each file as JSON")
-
-    grade = add(
-        "grade",
-        "grading.classroom.plain_grading:command",
-        "grade one assignment with nbgrader's own commands, print marks and reasons",
-        "01_causal_mask",
-    )
-    grade.add_argument("assignment", help="its full name: 01_causal_mask")
 
     autograde = add(
         "autograde",
@@ -209,9 +201,9 @@ def _parser() -> argparse.ArgumentParser:
 
     for command in (autograde, regrade, feedback, hand_back):
         command.add_argument("--student", action="append", default=[], help="only this student; may be repeated")
-    for command in (demo, grade, autograde, regrade):
+    for command in (demo, autograde, regrade):
         command.add_argument("--unsafe", action="store_true", help="grade even where no sandbox can be made")
-    with_a_class = (collect, grade, autograde, regrade, essays, similar, feedback, hand_back, solutions, report, export)
+    with_a_class = (collect, autograde, regrade, essays, similar, feedback, hand_back, solutions, report, export)
     for command in (book, *with_a_class):
         command.add_argument("--course", type=Path, default=None, help="course folder (default: this one)")
     return parser

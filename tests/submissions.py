@@ -8,6 +8,7 @@ from nbformat import NotebookNode
 
 from grading.authoring import build
 from grading.classroom import demo
+from grading.folder.course import Course
 
 ASSIGNMENT = demo.ASSIGNMENT
 AUTOMATIC = 14.0  # the points of notebook 01 without its essay
@@ -28,6 +29,13 @@ def perfect() -> NotebookNode:
 
 def cell(notebook: NotebookNode, grade_id: str) -> NotebookNode:
     return next(c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == grade_id)
+
+
+def recorded_mark(course: Course, student: str) -> float:
+    """Returns a student's mark in nbgrader's gradebook, with what lateness has taken off it."""
+    with course.gradebook() as book:
+        submission = book.find_submission(ASSIGNMENT, student)
+        return max(0.0, float(submission.score) - float(submission.late_submission_penalty))
 
 
 def oddities() -> dict[str, NotebookNode]:

@@ -21,11 +21,11 @@ from grading.autograder import run as autograde
 from grading.autograder.grade_submission import Graded
 from grading.autograder.gradebook import only_run
 from grading.autograder.graded_notebook import recorded_key
+from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.outcome import Outcome
 from grading.autograder.seeds import secret_of, seed_of
 from grading.autograder.submission import Master, Work
 from grading.classroom import demo
-from grading.classroom import plain_grading as classroom
 from grading.folder.course import ROOT, Course
 from grading.folder.errors import CourseError
 from grading.sandbox.student_process import ForkServerClient
@@ -151,7 +151,7 @@ def test_a_changed_submission_is_graded_again(outcomes: dict[str, Outcome], cour
 
 
 def test_feedback_has_verdicts_and_no_hidden_value(outcomes: dict[str, Outcome], course: Path) -> None:
-    done = classroom.nbgrader(course, "generate_feedback", ASSIGNMENT, "--student", "denis_mistaken")
+    done = nbgrader(course, "generate_feedback", ASSIGNMENT, "--student", "denis_mistaken")
     assert done.returncode == 0, done.stderr
     page = course / "gradebook" / "feedback" / "denis_mistaken" / ASSIGNMENT / f"{ASSIGNMENT}.html"
     told = page.read_text(encoding="utf-8")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from grading.__main__ import main
+from grading.autograder import reporting
 from grading.classroom import collect, deliveries, demo, placing, roster
 from grading.classroom.collect import Collected
 from grading.folder.course import Course
@@ -610,17 +611,21 @@ def test_the_demo_writes_nothing_into_the_folders_of_the_course(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert repository / "demo" == demo.FOLDER
-    graded: list[Course] = []
+    ran: list[list[str]] = []
     monkeypatch.setattr(demo, "FOLDER", tmp_path / "demo")
-    monkeypatch.setattr(demo.plain_grading, "grade", lambda course, *told, **options: graded.append(course) or [])
-    monkeypatch.setattr(demo.plain_grading, "name_students", lambda *told: None)
+    monkeypatch.setattr(demo, "_run", lambda words: ran.append(words) or reporting.SOME_WITHOUT_MARK)
+    monkeypatch.setattr(Course, "name_students", lambda self, names: None)
     assert main(["demo"]) == 0
-    assert [course.root for course in graded] == [tmp_path / "demo"]
+    rest = ["01_causal_mask", "--course", str(tmp_path / "demo")]
+    assert ran == [["autograde", *rest], ["feedback", *rest]]
     assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == [
         "gradebook",
         "nbgrader_config.py",
         "solutions",
     ]
     assert f"make formgrader COURSE={tmp_path / 'demo'}" in capsys.readouterr().out
+    monkeypatch.setattr(demo, "_run", lambda words: ran.append(words) or 2)
+    assert main(["demo", "--unsafe"]) == 2
+    assert [words[:2] for words in ran[2:]] == [["autograde", "--unsafe"]]  # nothing follows what has failed
     assert main(["demo", "--folder", str(repository)]) == 2
     assert "the demo class has a course folder of its own" in capsys.readouterr().err

@@ -42,11 +42,11 @@ def test_what_is_too_much_is_refused(words: str, capsys: pytest.CaptureFixture[s
 
 
 def test_a_folder_without_a_course_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["grade", A, "--course", str(tmp_path)]) != 0
+    assert main(["report", A, "--course", str(tmp_path)]) != 0
     assert f"{tmp_path} is no course folder" in capsys.readouterr().err
 
 
-COMMANDS = ["autograde", "build", "collect", "demo", "doctor", "essays", "export", "feedback", "grade", "hand-back"]
+COMMANDS = ["autograde", "build", "collect", "demo", "doctor", "essays", "export", "feedback", "hand-back"]
 COMMANDS += ["regrade", "report", "similar", "solutions"]
 
 
@@ -63,7 +63,7 @@ def test_each_commands_help_has_an_example(command: str, capsys: pytest.CaptureF
 def test_every_command_is_known(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
-    known = "build,release,book,demo,collect,grade,autograde,regrade,essays,similar,feedback,hand-back,solutions"
+    known = "build,release,book,demo,collect,autograde,regrade,essays,similar,feedback,hand-back,solutions"
     assert f"{{{known},report,export,doctor}}" in capsys.readouterr().out
 
 

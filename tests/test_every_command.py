@@ -87,7 +87,6 @@ def test_every_command(
         "hand-back": ([ASSIGNMENT, "--format", "moodle"], 1, "of 3 students"),
         "export": ([ASSIGNMENT, "--out", "-"], 0, f'"{ADA}","","","{ASSIGNMENT}","{total}",'),
         "doctor": ([str(work), "--no-copy"], 0, "nothing in the file had to be mended"),
-        "grade": ([ASSIGNMENT], 0, "3 of 3 submissions have a mark"),
         "demo": (["--folder", str(tmp_path / "demo")], 2, "the demo would write its students into"),
     }
     assert {*steps} | WITHOUT_A_CLASS == commands()

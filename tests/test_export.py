@@ -28,12 +28,10 @@ def lines(text: str) -> list[list[str]]:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A gradebook of nbgrader's with two assignments: Ada is graded, Bob's essay is unread, Zoë's work has no mark."""
-    from grading.classroom import plain_grading as classroom
-
     tmp_path = tmp_path_factory.mktemp("export")
     (tmp_path / "gradebook" / "submitted" / "yan" / A).mkdir(parents=True)  # could not be graded
-    classroom.name_students(
-        Course(tmp_path), {"ada": ("Ada", "Lovelace"), "bob": ("Bob", '=cmd|"/c calc"!A1'), "zoe": ("Zoë", "")}
+    Course(tmp_path).name_students(
+        {"ada": ("Ada", "Lovelace"), "bob": ("Bob", '=cmd|"/c calc"!A1'), "zoe": ("Zoë", "")}
     )
     with Gradebook(f"sqlite:///{tmp_path}/gradebook/gradebook.db", "transformers") as book:
         for assignment, students in ((A, ("ada", "bob", "zoe")), ("02_x", ("ada",))):

@@ -16,9 +16,9 @@ from nbformat import NotebookNode
 from grading import sandbox
 from grading.authoring import source
 from grading.autograder import run as autograde
+from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.run import Settings
 from grading.classroom import demo
-from grading.classroom import plain_grading as classroom
 from grading.folder.course import ROOT, Course
 from grading.folder.errors import CourseError
 from grading.pages import feedback
@@ -435,7 +435,7 @@ def page_of(course: Path, student: str) -> str:
 
 @pytest.mark.all
 def test_nbgraders_own_command_makes_our_pages(course: Path) -> None:
-    done = classroom.nbgrader(course, "generate_feedback", ASSIGNMENT, "--student", "denis_mistaken")
+    done = nbgrader(course, "generate_feedback", ASSIGNMENT, "--student", "denis_mistaken")
     assert done.returncode == 0, done.stderr
     text = page_of(course, "denis_mistaken")
     page = refuse_anything_active(text)
@@ -446,7 +446,7 @@ def test_nbgraders_own_command_makes_our_pages(course: Path) -> None:
     assert "HIDDEN" not in text
     assert "grading.definitions.examiner" not in text
     assert f"<title>{ASSIGNMENT}: denis_mistaken</title>" in text  # the gradebook knows no name yet
-    classroom.name_students(Course(course), {"denis_mistaken": ("Denis", "<i>Mistaken")})
+    Course(course).name_students({"denis_mistaken": ("Denis", "<i>Mistaken")})
     assert feedback.run(Course(course), students=["denis_mistaken"], progress=False) == 0
     named = f"{ASSIGNMENT}: Denis &lt;i&gt;Mistaken (denis_mistaken)"
     text = page_of(course, "denis_mistaken")

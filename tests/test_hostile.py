@@ -33,9 +33,9 @@ import pytest
 
 from grading.autograder import seeds
 from grading.autograder.graded_notebook import load_master
+from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.submission import read
 from grading.classroom import demo
-from grading.classroom import plain_grading as classroom
 from grading.definitions import catalogue, exercise
 from grading.folder.course import ROOT, Course
 from grading.folder.database import nbgrader_settings
@@ -376,9 +376,7 @@ def pages(course: Path, students: tuple[str, ...]) -> dict[str, str]:
     shown = {case.name for case in PAGES} | {"victim"}
     others = [name for name in students if name not in shown]
     excluded = ",".join(others)
-    done = classroom.nbgrader(
-        course, "generate_feedback", ASSIGNMENT, f"--CourseDirectory.student_id_exclude={excluded}"
-    )
+    done = nbgrader(course, "generate_feedback", ASSIGNMENT, f"--CourseDirectory.student_id_exclude={excluded}")
     assert done.returncode == 0, done.stderr[-2000:]
     folder = course / "gradebook" / "feedback"
     return {path.parent.parent.name: path.read_text(encoding="utf-8") for path in folder.rglob("*.html")}

@@ -25,13 +25,13 @@ from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.outcome import GRADED, UNCHANGED, Outcome
 from grading.autograder.penalties import LatePenalties
 from grading.autograder.preparation import start_fork_server
-from grading.classroom import demo, plain_grading
+from grading.classroom import demo
 from grading.classroom.demo_class import MARKER
 from grading.folder.course import Course
 from grading.folder.errors import CourseError
 from tests.conftest import why_no_sandbox
 from tests.servers import PASSWORD, Server, why_no_server
-from tests.submissions import ASSIGNMENT, AUTOMATIC
+from tests.submissions import ASSIGNMENT, AUTOMATIC, recorded_mark
 
 pytestmark = [
     pytest.mark.sandbox,
@@ -145,7 +145,7 @@ def test_nbgraders_own_commands_write_there(course: Course) -> None:
     shutil.rmtree(graded.parent)  # else it is left as it is
     done = nbgrader(course.root, "autograde", ASSIGNMENT, "--student", DENIS)
     assert done.returncode == 0, done.stderr
-    assert plain_grading.row(course, ASSIGNMENT, DENIS).mark == MARKS[DENIS]
+    assert recorded_mark(course, DENIS) == MARKS[DENIS]
     assert graded.exists()
 
 

@@ -10,8 +10,9 @@ from nbgrader.api import Gradebook
 from grading.autograder import regrade, reporting
 from grading.autograder import run as autograde
 from grading.autograder.graded_notebook import merge_exercise
+from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.outcome import FAILED, Outcome
-from grading.classroom import demo, export, plain_grading
+from grading.classroom import demo, export
 from grading.folder.course import Course
 from grading.folder.errors import CourseError
 from grading.pages import report
@@ -124,7 +125,7 @@ def test_nbgraders_own_commands_ask_again_for_changed_essays_only(course: Path) 
             grade.manual_score, grade.needs_manual_grade = 1.5, False
             opened.db.commit()
         submitted(course, "ada_perfect").write_text(nbformat.writes(second), encoding="utf-8")
-        done = plain_grading.nbgrader(course, *command)
+        done = nbgrader(course, *command)
         assert done.returncode == 0, done.stderr
         with book(course) as opened:
             grade = opened.find_grade(*where)
@@ -228,7 +229,7 @@ def test_names_stand_beside_ids() -> None:
 def test_names_are_those_of_nbgraders_gradebook(tmp_path: Path) -> None:
     course = Course(tmp_path)
     assert reporting.names(course) == {}
-    plain_grading.name_students(course, {"zoe": ("Zoë", ""), "bob": ("Bob", "Brown"), "ada": ("", "")})
+    course.name_students({"zoe": ("Zoë", ""), "bob": ("Bob", "Brown"), "ada": ("", "")})
     assert reporting.names(course) == {"zoe": "Zoë", "bob": "Bob Brown"}
 
 
@@ -276,7 +277,7 @@ def test_json_goes_alone_to_standard_output(course: Path, capsys: pytest.Capture
     assert main(["autograde", *at, "--json"]) == 3
     assert "no assignment is called so" in capsys.readouterr().out
     stray.rmdir()
-    plain_grading.name_students(Course(course), {"ada_perfect": ("Ada", "Perfect")})
+    Course(course).name_students({"ada_perfect": ("Ada", "Perfect")})
     assert main(["autograde", *at, "--student", "ada_perfect"]) == 0
     assert f"{ASSIGNMENT}  ada_perfect  Ada Perfect  unchanged" in capsys.readouterr().out
     assert main(["regrade", ASSIGNMENT, *at, "--student", "ada_perfect"]) == 0

@@ -25,7 +25,6 @@ from grading.classroom.demo_class import refuse_mixing
 from grading.classroom.numbers import Numbers
 from grading.classroom.origins import Origins
 from grading.classroom.placing import Arrived, Unknown, finish_interrupted, only_collector, place, read_list, stamp
-from grading.classroom.plain_grading import name_students
 from grading.classroom.recognition import OF_THE_SITE, Class, Owner, is_sakai_feedback, numbers_fit, sakai_times
 from grading.classroom.roster import Roster
 from grading.folder.course import ROOT, Course
@@ -358,7 +357,7 @@ def _use_gradebook(course: Course, found: Collected, people: Roster) -> None:
     try:
         course.refuse_damaged_gradebook()
         if names:
-            name_students(course, names)
+            course.name_students(names)
         if news and course.has_gradebook():
             found.late = list(_late(course, found))
     except (OperationalError, CourseError) as problem:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import copy
+import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +15,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from grading.authoring import bank
-from grading.classroom import plain_grading
+from grading.autograder.reporting import SOME_WITHOUT_MARK
 from grading.classroom.demo_class import FOLDER, MARKER, STUDENTS, is_demo
 from grading.folder.course import ROOT, Course
 from grading.folder.errors import CourseError
@@ -101,8 +104,14 @@ def _name(student: str) -> tuple[str, str]:
     return first.title(), rest.replace("_", " ").title()
 
 
+def _run(words: list[str]) -> int:
+    """Shows a command of `python -m grading`, runs it as an instructor would, and returns its status."""
+    print(f"$ python -m grading {shlex.join(words)}", flush=True)
+    return subprocess.run([sys.executable, "-m", "grading", *words], cwd=ROOT).returncode
+
+
 def command(options: argparse.Namespace) -> int:
-    """Makes the class, grades it with nbgrader's own commands, and prints the table. What is broken has no mark."""
+    """Makes the class, grades it and writes its feedback with the commands of an instructor; returns their status."""
     course = Path(options.folder).resolve() if options.folder else FOLDER
     gradebook = (own := Course()).address  # the demo's folder gets the same settings
     if gradebook.file is None or not gradebook.file.is_relative_to(own.root):
@@ -116,8 +125,11 @@ def command(options: argparse.Namespace) -> int:
     except OSError as problem:
         raise CourseError(f"the class could not be written: {problem}") from problem
     students = [folder.parent.name for folder in Course(course).submitted_folders(ASSIGNMENT)]
-    plain_grading.name_students(Course(course), {student: _name(student) for student in students})
-    plain_grading.print_table(plain_grading.grade(Course(course), ASSIGNMENT, unsafe=options.unsafe))
+    Course(course).name_students({student: _name(student) for student in students})
+    for command in (["autograde", *(["--unsafe"] if options.unsafe else [])], ["feedback"]):
+        status = _run([*command, ASSIGNMENT, "--course", str(course)])
+        if status not in (0, SOME_WITHOUT_MARK):  # the class has broken submissions on purpose
+            return status
     named = course.relative_to(ROOT) if course.is_relative_to(ROOT) else course
     print(
         f"\nFeedback pages: {Course(course).class_folder / 'feedback'}. The same class in the browser: "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -123,6 +124,12 @@ class Course:
             CourseError: when its server cannot be reached, before or while it is used as a context manager.
         """
         return self.address.open(COURSE_ID)
+
+    def name_students(self, names: Mapping[str, tuple[str, str]]) -> None:
+        """Writes students' first and last names, by id, into the gradebook, where formgrader shows them."""
+        with self.gradebook() as gradebook:
+            for student, (first, last) in names.items():
+                gradebook.update_or_create_student(student, first_name=first, last_name=last)
 
 
 def read_timestamp(folder: Path) -> datetime.datetime | None:

@@ -13,11 +13,11 @@ from nbgrader.api import Gradebook
 from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from grading.authoring import bank
-from grading.classroom import plain_grading as classroom
 from grading.folder.course import Course
 from grading.notebooks import cells
 from grading.notebooks.verdicts import read_verdict
 from tests.browser.lab import RUN_SECONDS, Server, Witness, follow, hard_to_read, open_formgrader
+from tests.submissions import recorded_mark
 
 ASSIGNMENT = "01_causal_mask"
 # nbgrader's own pages fetch the program that draws formulas from there; without it the formulas are
@@ -92,8 +92,7 @@ def test_the_class_is_graded(
 
 def test_an_essay_is_marked_by_hand(page: Page, instructor_lab: Server, graded_course: Path) -> None:
     student = "fatou_endless_loop"
-    mark = classroom.row(Course(graded_course), ASSIGNMENT, student).mark
-    assert mark is not None
+    mark = recorded_mark(Course(graded_course), student)
     formgrader = open_formgrader(page, instructor_lab)
     open_for_manual_grading(formgrader, f"{mark:g} / 16")
     essay = formgrader.locator("#mask_essay")
@@ -182,6 +181,6 @@ def test_feedback_names_the_mistakes(page: Page, graded_course: Path) -> None:
         assert hard_to_read(panel) == []
     hint = "This looks like: the diagonal is blocked too. A token may look at itself"
     expect(panels.first).to_contain_text(hint)
-    mark = classroom.row(Course(graded_course), ASSIGNMENT, student).mark
+    mark = recorded_mark(Course(graded_course), student)
     expect(page.locator(".total")).to_have_text(f"{mark:g} of 16 points")
     assert page.locator("img:not([alt]), img[alt='']").count() == 0
