@@ -12,6 +12,7 @@ from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.preprocessors import SandboxedExecute, TakeAnswers
 from grading.autograder.separate import SeparateGrader
 from grading.classroom import demo
+from grading.folder import processes
 from grading.folder.course import Course
 from grading.folder.errors import CourseError
 from tests.submissions import ASSIGNMENT, cell, perfect
@@ -78,7 +79,7 @@ def test_what_cannot_be_read_or_fits_no_gradebook_is_told(course: Path) -> None:
 
 
 def test_without_a_sandbox_one_sentence_names_the_setting(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(separate, "_START", separate._START.replace("runpy.run", f"exec({MISSING!r}); runpy.run", 1))
+    monkeypatch.setattr(processes, "_START", processes._START.replace("runpy.run", f"exec({MISSING!r}); runpy.run", 1))
     wanted = r"^this machine has no namespaces\. Nothing was graded; `c\.SandboxedExecute\.unprotected = True` in"
     for step in (TakeAnswers(), SandboxedExecute()):
         with pytest.raises(CourseError, match=wanted):

@@ -7,11 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
-import os
 import pickle
-import socket
-import subprocess
 import sys
 import threading
 from collections.abc import Mapping
@@ -21,17 +17,11 @@ from queue import SimpleQueue
 
 from distributed import Worker, WorkerPlugin, get_worker, secede
 
-from grading.folder.course import ROOT
+from grading.folder import processes
 
 NAME = "grading"  # of the plug-in, and of the resource that a worker with a grading process has
 MORE = 2  # further submissions for each thread, while those whose students' processes stand still wait
 STARTING = 300.0  # seconds for the process to import what it needs, on a busy machine
-
-# Python finds there what it finds here, this course before any other that is installed.
-_START = (
-    "import json, runpy, sys; sys.path[:] = json.loads(sys.argv.pop(1)); "
-    "runpy.run_module('grading.autograder.cluster_process', run_name='__main__')"
-)
 
 
 class RefusedError(RuntimeError):
@@ -63,17 +53,11 @@ class GradingProcess:
     """
 
     def __init__(self, definitions: Definitions, workers: int) -> None:
-        ours, theirs = socket.socketpair()
-        places = json.dumps([str(ROOT), *(folder for folder in sys.path if os.path.isabs(folder))])
-        environment = {name: value for name, value in os.environ.items() if name != "NBGRADER_EXECUTION"}
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _START, places, str(theirs.fileno()), str(workers)],
-            pass_fds=[theirs.fileno()],
-            env=environment | {"OMP_NUM_THREADS": "1"},
-            stdin=subprocess.DEVNULL,
+        self._process, ours = processes.start(
+            "grading.autograder.cluster_process",
+            str(workers),
             start_new_session=True,  # Ctrl-C is for the Dask worker, which then ends this process
         )
-        theirs.close()
         self._connection = Connection(ours.detach())
         self._lock, self._asked, self._alive = threading.Lock(), dict[int, SimpleQueue[bool | bytes | None]](), True
         self._last = 0

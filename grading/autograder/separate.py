@@ -10,10 +10,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
-import os
-import socket
 import subprocess
-import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -22,14 +19,9 @@ import nbformat
 from nbformat import NotebookNode
 
 from grading.autograder.preparation import no_processes
+from grading.folder import processes
 from grading.folder.course import ROOT
 from grading.folder.errors import CourseError
-
-# Where this Python finds modules, this course before any other that is installed.
-_START = (
-    "import json, runpy, sys; sys.path[:] = json.loads(sys.argv.pop(1)); "
-    "runpy.run_module('grading.autograder.separate_process', run_name='__main__')"
-)
 
 
 class NoSandboxError(CourseError):
@@ -83,18 +75,12 @@ class SeparateGrader:
         if missing := no_processes():
             raise NoSandboxError(missing)
         self._sources = _newest_source()
-        ours, theirs = socket.socketpair()
-        places = json.dumps([str(ROOT), *(folder for folder in sys.path if os.path.isabs(folder))])
-        environment = {name: value for name, value in os.environ.items() if name != "NBGRADER_EXECUTION"}
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _START, places, str(theirs.fileno()), str(self._course)],
-            pass_fds=[theirs.fileno()],
-            env=environment | {"OMP_NUM_THREADS": "1"},
-            stdin=subprocess.DEVNULL,
+        self._process, ours = processes.start(
+            "grading.autograder.separate_process",
+            str(self._course),
             stdout=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C is for nbgrader, which then ends this process
         )
-        theirs.close()
         self._connection = Connection(ours.detach())
         told = json.loads(self._connection.recv_bytes())
         if "refused" in told:

@@ -6,23 +6,15 @@ import contextlib
 import json
 import os
 import socket
-import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
 from enum import Enum
 from typing import Any
 
-from grading.folder.course import ROOT
+from grading.folder import processes
 from grading.sandbox.limits import Limits
 from grading.sandbox.system_calls import DEBUG
-
-# An isolated Python finds what this one finds, this course before any other that is installed.
-_START = (
-    "import json, runpy, sys; sys.path[:] = json.loads(sys.argv.pop(1)); "
-    "runpy.run_module('grading.sandbox.forking', run_name='__main__')"
-)
 
 
 class Message(bytes, Enum):
@@ -45,13 +37,11 @@ class ForkServer:
         self._folder = (
             None if protected else tempfile.TemporaryDirectory(prefix="students-", ignore_cleanup_errors=True)
         )
-        self._control, theirs = socket.socketpair()
-        places = json.dumps([str(ROOT), *(folder for folder in sys.path if os.path.isabs(folder))])
-        mode = "protected" if protected else "unprotected"
-        allowed = json.dumps(asdict(limits or Limits()))
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-c", _START, places, str(theirs.fileno()), mode, allowed],
-            pass_fds=[theirs.fileno()],
+        self._process, self._control = processes.start(
+            "grading.sandbox.forking",
+            "protected" if protected else "unprotected",
+            json.dumps(asdict(limits or Limits())),
+            isolated=True,
             env={
                 "PATH": "/usr/bin:/bin",
                 "HOME": "/home/student",
@@ -63,9 +53,7 @@ class ForkServer:
                 **{name: os.environ[name] for name in (DEBUG,) if name in os.environ},
             },
             cwd=self._folder.name if self._folder else "/",
-            stdin=subprocess.DEVNULL,
         )
-        theirs.close()
 
     def __enter__(self) -> ForkServer:
         return self
