@@ -31,10 +31,10 @@ from grading.authoring.bank import BankAnswer
 from grading.definitions import exercise
 from grading.definitions.catalogue import FOLDER as DEFINITIONS
 from grading.folder.course import ROOT
-from grading.folder.files import write_whole
 from tutor.checking.answers import Ask, InProcess, Reply
 from tutor.checking.judging import Examples, judge
 from tutor.checking.verdict import Verdict
+from tutor.files import write_whole
 
 FOLDER = ROOT / ".cache" / "tests"
 DAYS = 14  # what has not been used for so long belongs to a state of the course that is gone

@@ -7,9 +7,9 @@ the notebooks so, and `make test-all` in full.
 import json
 from pathlib import Path
 
-from grading.folder.files import write_whole
 from grading.notebooks.cells import is_experiment
 from tests.tiers import ROOT
+from tutor.files import write_whole
 
 FOLDER = ROOT / ".cache" / "replay"
 

@@ -5,8 +5,8 @@ After `make test-all`: `.venv/bin/python -m tests.seconds`.
 
 import json
 
-from grading.folder.files import write_whole
 from tests.tiers import DEFAULT, ROOT, Seconds
+from tutor.files import write_whole
 
 SHORT = 5  # what takes less need not be known
 

@@ -16,7 +16,6 @@ from grading.__main__ import main
 from grading.authoring import build, examples, source, syllabus
 from grading.authoring.source import BuildError
 from grading.definitions import examiner, exercise
-from grading.folder import files
 from grading.notebooks.cells import is_experiment
 from tutor import overview
 from tutor.checking.verdict import Verdict
@@ -226,21 +225,6 @@ def test_the_build_writes_what_differs_and_nothing_else(copy: Path, monkeypatch:
         "notebooks/01_causal_mask/01_causal_mask.ipynb: unchanged",
     ]
     assert build.check(["01"]) == []
-
-
-def test_an_interrupted_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "made.txt"
-    assert files.write_whole(path, "old")
-    assert not files.write_whole(path, "old")
-
-    def full(*arguments: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(files.os, "replace", full)
-    with pytest.raises(OSError, match="No space"):
-        files.write_whole(path, "new")
-    assert path.read_text() == "old"
-    assert [p.name for p in tmp_path.iterdir()] == ["made.txt"]
 
 
 # --- the head of a source ---------------------------------------------------------------------------------------------

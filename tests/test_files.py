@@ -14,7 +14,8 @@ import pytest
 
 from grading.folder.course import ROOT
 from grading.folder.errors import CourseError
-from grading.folder.files import locked, read_bounded, write_whole
+from grading.folder.files import locked, read_bounded
+from tutor.files import write_new, write_whole
 
 LOCKING = """
 import pathlib, sys
@@ -46,6 +47,37 @@ def test_what_cannot_be_written_leaves_the_old_file(tmp_path: Path, monkeypatch:
         write_whole(path, "new")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write_whole(path, "old")
+    path.chmod(0o600)
+    assert write_whole(path, "new")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_new_file_takes_nobodys_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool) -> None:
+    link, path = os.link, tmp_path / "file"
+
+    def late(source: str, target: Path) -> None:
+        target.write_text("another process was faster")
+        if not links:
+            raise PermissionError(1, "Operation not permitted")
+        link(source, target)
+
+    if not links:
+        monkeypatch.setattr(os, "link", lambda source, target: (_ for _ in ()).throw(PermissionError(1, "no links")))
+    assert write_new(path, b"first", mode=0o600)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert not write_new(path, b"second")
+    monkeypatch.setattr(os, "link", late)
+    assert not write_new(tmp_path / "other", b"second")
+    assert {one.name: one.read_text() for one in tmp_path.iterdir()} == {
+        "file": "first",
+        "other": "another process was faster",
+    }
 
 
 def _bare_fork() -> int:

@@ -27,23 +27,25 @@ ROOMS = {
     "grading.pages": "pages",
     "helpers": "helpers",
     "tutor": "tutor",
+    "tutor.files": "files",
     "tutor.checking": "checking",
 }
 # What a room may import besides itself and the libraries. Nobody imports a room from below.
 BELOW = {
     "base": {"folder"},  # the command line
+    "files": set(),  # below all of ours: students' work and the class's files are written in the same way
     "helpers": set(),
     "checking": {"helpers"},
-    "tutor": {"helpers", "checking"},
+    "tutor": {"helpers", "checking", "files"},
     "folder": set(),
-    "notebooks": {"folder"},
+    "notebooks": {"folder", "files"},
     "definitions": {"folder", "checking"},
     "exercises": {"definitions", "helpers", "checking"},
     "sandbox": {"folder", "helpers", "tutor", "checking"},  # the fork server imports early what notebooks need
-    "authoring": {"folder", "notebooks", "definitions", "tutor", "checking"},
-    "autograder": {"folder", "notebooks", "definitions", "sandbox", "authoring", "helpers", "checking"},
-    "classroom": {"folder", "notebooks", "autograder", "authoring"},
-    "pages": {"folder", "notebooks", "definitions", "autograder", "classroom"},
+    "authoring": {"folder", "files", "notebooks", "definitions", "tutor", "checking"},
+    "autograder": {"folder", "files", "notebooks", "definitions", "sandbox", "authoring", "helpers", "checking"},
+    "classroom": {"folder", "files", "notebooks", "autograder", "authoring"},
+    "pages": {"folder", "files", "notebooks", "definitions", "autograder", "classroom"},
 }
 # Notebooks that were released before `tutor` was a package of its own import these; each passes on what it names.
 OLD_NAMES = {"helpers.__main__", "helpers.check", "helpers.hints", "helpers.progress"}
@@ -104,7 +106,7 @@ def test_no_two_modules_import_each_other() -> None:
 
 def test_the_ground_needs_the_standard_library_only() -> None:
     for module, path in MODULES.items():
-        if _room(module) in ("base", "folder", "notebooks"):
+        if _room(module) in ("base", "files", "folder", "notebooks"):
             top = _imported(module, ast.parse(path.read_text(encoding="utf-8")).body)
             assert top - set(MODULES) <= sys.stdlib_module_names, module
 

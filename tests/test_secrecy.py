@@ -19,7 +19,6 @@ import pytest
 from nbgrader.exchange.default import Exchange
 from traitlets.config import Config
 
-from grading.autograder import seeds
 from grading.autograder.outcome import FAILED, GRADED, Outcome
 from grading.autograder.reporting import Log, summary, table
 from grading.autograder.seeds import FILE, VARIABLE, VARIANTS, secret_of, seed_of
@@ -73,7 +72,7 @@ def test_of_two_that_make_it_at_once_both_have_the_same(course: Course, monkeypa
         Path(target).write_text("s" * 64)
         link(source, target)
 
-    monkeypatch.setattr(seeds.os, "link", late)
+    monkeypatch.setattr(os, "link", late)
     assert secret_of(course) == b"s" * 64
     assert os.listdir(course.root) == [FILE]
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from grading.folder.files import write_whole
+from tutor.files import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT = Path(__file__).with_name("seconds.json")

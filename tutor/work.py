@@ -13,11 +13,11 @@ import hashlib
 import json
 import os
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tutor.files import write_whole
 from tutor.merging import Merged, is_notebook, likeness, merge
 
 BESIDE = ".course"  # in work/; a name that JupyterLab does not show
@@ -75,26 +75,6 @@ def as_saved_here(content: bytes) -> bytes:
     return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace")
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Writes a file whole or not at all, and the folders above it; returns when the disk has it.
-
-    Raises:
-        OSError: when it cannot be written; what was there before is still there.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, half = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(half, path.stat().st_mode & 0o777 if path.exists() else 0o644)
-        os.replace(half, path)
-    except BaseException:
-        Path(half).unlink(missing_ok=True)
-        raise
-
-
 def _keep(path: Path, data: bytes) -> Path:
     """Writes a file under this name, or under one with a number that no other content has; returns which."""
     number, free = 1, path
@@ -102,7 +82,7 @@ def _keep(path: Path, data: bytes) -> Path:
         number += 1
         free = path.with_name(f"{path.stem}-{number}{path.suffix}")
     if not free.exists():
-        write_whole(free, data)
+        write_whole(free, data, durable=True)
     return free
 
 
@@ -164,7 +144,7 @@ class Work:
         for other in released.parent.iterdir():
             beside = self.places.work / name / other.name
             if other.is_file() and other != released and not other.name.startswith(".") and not beside.exists():
-                write_whole(beside, other.read_bytes())
+                write_whole(beside, other.read_bytes(), durable=True)
         content = released.read_bytes()
         newer = read(content)
         if newer is None:
@@ -196,7 +176,7 @@ class Work:
 
     def _copy(self, name: str, target: Path, content: bytes) -> None:
         self._remember(name, content)
-        write_whole(target, as_saved_here(content))
+        write_whole(target, as_saved_here(content), durable=True)
 
     def _replace(self, name: str, target: Path, data: bytes, content: bytes, merged: Merged) -> None:
         """Puts a merged notebook in the place of the student's, which is kept; `data` is what that one holds."""
@@ -204,7 +184,7 @@ class Work:
         self._remember(name, content)
         text = json.dumps(merged.notebook, indent=1, ensure_ascii=False) + "\n"
         made = text.encode("utf-8", "replace")  # JSON can hold halves of characters
-        write_whole(target, made)
+        write_whole(target, made, durable=True)
         _keep_trust(data, made)
         self._say(name, f"there is a newer release: {merged.summary}.", *merged.remarks)
         self.merged += 1
@@ -212,7 +192,7 @@ class Work:
     def _remember(self, name: str, content: bytes) -> None:
         path = self.places.releases(name) / f"{hashlib.sha256(content).hexdigest()[:16]}.ipynb"
         if not path.exists():
-            write_whole(path, content)
+            write_whole(path, content, durable=True)
 
     def _base(self, name: str, mine: dict[str, Any], content: bytes) -> tuple[dict[str, Any] | None, bool]:
         """Returns the release that a student's notebook was made from, None where unknown; and whether it is today's.
@@ -243,7 +223,7 @@ class Work:
         if read(saved) is None:
             self._say(name, f"{told} a fresh copy is in its place. Ask your instructor what can be saved from it.")
             return b""
-        write_whole(target, saved)
+        write_whole(target, saved, durable=True)
         self._say(name, f"{told} what you had saved by hand last is in its place again.")
         return saved
 

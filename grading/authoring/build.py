@@ -22,9 +22,9 @@ from grading.authoring import syllabus
 from grading.authoring.source import BuildError, Cell, grade_id, read, validate
 from grading.definitions import catalogue
 from grading.folder.course import ROOT, Course
-from grading.folder.files import write_whole
 from grading.notebooks.cells import BEGIN_HIDDEN, END_HIDDEN, is_experiment
 from grading.notebooks.names import bound, needed, trained
+from tutor.files import write_whole
 from tutor.globals_used import line_numbers
 
 CELL_SECONDS = 1800  # on the wall: a last resort, for a busy machine is slow

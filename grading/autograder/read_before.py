@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from grading.folder.course import Course
-from grading.folder.files import write_whole
 from grading.notebooks.cells import cells_of, exercise_of, grade_id, kind, text
+from tutor.files import write_whole
 
 
 class Answers:

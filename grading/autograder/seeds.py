@@ -7,7 +7,6 @@ hidden questions is of no use. That they are few saves most of the time of a lar
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import hmac
 import os
@@ -15,6 +14,7 @@ import secrets
 
 from grading.folder.course import Course
 from grading.folder.errors import CourseError
+from tutor.files import write_new
 
 FILE = ".course_secret"  # in the course's folder; git ignores it, and only its owner can read it
 VARIABLE = "COURSE_SECRET"  # of the environment: in place of the file, where several machines grade one class
@@ -32,7 +32,7 @@ def secret_of(course: Course) -> bytes:
     told = os.environ.get(VARIABLE, "")
     try:
         if not told:
-            _make(path)
+            write_new(path, f"{secrets.token_hex(32)}\n".encode(), mode=0o600)
             told = path.read_text(encoding="ascii").strip()
     except (OSError, ValueError) as problem:
         raise CourseError(
@@ -45,18 +45,6 @@ def secret_of(course: Course) -> bytes:
             "made, and every submission is graded again."
         )
     return told.encode()
-
-
-def _make(path: os.PathLike[str]) -> None:
-    """Makes the file whole or not at all, unless it is there; of two that make it at once, one does."""
-    if os.path.exists(path):
-        return
-    half = f"{os.fspath(path)}.{os.getpid()}.half"
-    with open(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
-        file.write(f"{secrets.token_hex(32)}\n")
-    with contextlib.suppress(FileExistsError):
-        os.link(half, path)
-    os.unlink(half)
 
 
 def seed_of(secret: bytes, student: str, submission: str) -> str:

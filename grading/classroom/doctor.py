@@ -11,7 +11,6 @@ import argparse
 import ast
 import copy
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from grading.notebooks import assignments as released
 from grading.notebooks.answers import Reading, join, read_cells
 from grading.notebooks.cells import bare, defines, grade_id, is_stub, kind, settings, text
 from grading.notebooks.essay_cells import read_essays
+from tutor.files import write_new
 
 LARGE_OUTPUT = 1 << 20  # bytes of one cell; larger ones are left out of the copy
 LARGE_FILE = 10 << 20  # many sites for handing in refuse more
@@ -372,21 +372,9 @@ def as_file(notebook: dict[str, Any]) -> bytes:
 
 def write_copy(path: Path, notebook: dict[str, Any]) -> Path:
     """Writes a mended copy beside a file, under a name that no file has, whole or not at all."""
-    half = path.with_name(f".{path.stem}.{os.getpid()}.half")
-    try:
-        half.write_bytes(as_file(notebook))
-        for name in _names(path):
-            try:
-                os.link(half, name)
-            except FileExistsError:
-                continue
-            except OSError:  # a file system without links
-                if name.exists():
-                    continue
-                half.replace(name)
+    for name in _names(path):
+        if write_new(name, as_file(notebook)):
             return name
-    finally:
-        half.unlink(missing_ok=True)
     raise OSError(f"there are too many mended copies beside {path.name}")
 
 

@@ -20,8 +20,8 @@ from nbgrader.utils import notebook_hash
 from traitlets import Bool
 
 from grading.folder.course import parse_timestamp
-from grading.folder.files import write_whole
 from grading.notebooks.beside import SECRET, STAMP, read_beside, why_no_secret
+from tutor.files import write_whole
 
 UTC = datetime.timezone.utc
 FORM = "%Y-%m-%d %H:%M:%S.%f UTC"

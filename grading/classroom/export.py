@@ -17,7 +17,7 @@ from grading.classroom import roster
 from grading.classroom.roster import CANVAS_COLUMNS, Person, Roster
 from grading.folder.course import ROOT, Course
 from grading.folder.errors import CourseError
-from grading.folder.files import write_whole
+from tutor.files import write_whole
 
 SHOWN = 20  # students who are named in one line of the command's output
 MOODLE_IDS = (("id number",), ("username", "user name"), ("email address", "email", "e-mail"))

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import os
 import re
-import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,9 +23,9 @@ from grading.classroom.roster import Person, Roster
 from grading.classroom.worksheet import Worksheet, is_worksheet
 from grading.folder.course import ROOT, Course
 from grading.folder.errors import CourseError
-from grading.folder.files import write_whole
 from grading.folder.text import one_line, printable
 from grading.notebooks.beside import SECRET, read_beside, why_no_secret
+from tutor.files import replacing, write_whole
 
 TOTAL = re.compile(r'<p class="total">([\d.]+) of')  # as the template of the feedback pages has it
 COLLECT = "collect the zip file of the site again (what is there stays)"
@@ -337,17 +335,9 @@ def _with_own_numbers(
 
 def _write_zip(path: Path, entries: Mapping[str, Path], found: HandedBack) -> None:
     """Writes a zip file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, page in entries.items():
-                archive.writestr(_entry(name, page), page.read_bytes())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, page in entries.items():
+            archive.writestr(_entry(name, page), page.read_bytes())
     found.files.append(path)
 
 

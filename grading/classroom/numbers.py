@@ -8,7 +8,7 @@ import re
 from grading.classroom.placing import Arrived
 from grading.folder.course import Course
 from grading.folder.errors import CourseError
-from grading.folder.files import write_whole
+from tutor.files import write_whole
 
 EXPORTED = re.compile(r"-20\d{6}T\d{6}Z(?:-\d+)*(?=/|$)")  # what Google puts behind the name of a folder
 

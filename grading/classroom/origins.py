@@ -9,7 +9,7 @@ from grading.classroom.placing import Arrived
 from grading.classroom.recognition import CANVAS, MOODLE, SAKAI
 from grading.folder.course import Course
 from grading.folder.errors import CourseError
-from grading.folder.files import write_whole
+from tutor.files import write_whole
 
 
 @dataclass(frozen=True)

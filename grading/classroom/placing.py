@@ -21,7 +21,8 @@ from grading.classroom.recognition import Owner
 from grading.classroom.roster import read_table, split_ids, valid_id
 from grading.folder.course import Course, read_timestamp
 from grading.folder.errors import CourseError
-from grading.folder.files import locked, write_whole
+from grading.folder.files import locked
+from tutor.files import write_whole
 
 
 @dataclass(frozen=True)

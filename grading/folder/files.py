@@ -1,46 +1,14 @@
-"""Files that are written whole or not at all, locks, and files of strangers that are read. Standard library only."""
+"""Locks, and files of strangers that are read. Standard library only."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from grading.folder.errors import CourseError
-
-
-def write_whole(path: Path, data: str | bytes, *, durable: bool = False) -> bool:
-    """Writes a file whole or not at all, and the folders above it; returns whether its content has changed.
-
-    Args:
-        path: the file; one that is there is replaced in one step.
-        data: its content; text is written as UTF-8, with its own line ends.
-        durable: return only when the disk has it, so that a power cut cannot leave an empty file.
-
-    Raises:
-        OSError: when it cannot be written; what was there before is still there.
-    """
-    content = data.encode("utf-8") if isinstance(data, str) else data
-    if path.is_file() and path.read_bytes() == content:
-        return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    return True
-
 
 _held: dict[Path, int] = {}  # locks, with the process that holds them: a forked child inherits the table alone
 

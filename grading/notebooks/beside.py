@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from grading.folder.course import parse_timestamp
-from grading.folder.files import read_bounded, write_whole
+from grading.folder.files import read_bounded
 from grading.folder.text import printable
+from tutor.files import write_whole
 
 STAMP, SECRET = "timestamp.txt", "submission_secret.txt"
 MOST = 1000  # bytes of each; nbgrader's secrets have 128

@@ -15,10 +15,10 @@ from grading.classroom import export, roster
 from grading.classroom.roster import Person
 from grading.folder.course import ROOT, Course
 from grading.folder.errors import CourseError
-from grading.folder.files import write_whole
 from grading.notebooks import cells
 from grading.notebooks.verdicts import RecordedVerdict, read_verdict
 from grading.pages.anonymise import anonymise
+from tutor.files import write_whole
 
 SLOW = 2.0  # seconds of processor time after which an answer is called slow
 FLAT = 0.15  # below this correlation with the other marks an exercise does not discriminate

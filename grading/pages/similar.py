@@ -12,7 +12,7 @@ from grading.classroom import similar
 from grading.classroom.export import harmless, text
 from grading.classroom.similar import Closeness, Exercise, Findings
 from grading.folder.course import ROOT, Course
-from grading.folder.files import write_whole
+from tutor.files import write_whole
 
 SHOWN = 50  # pairs on the page; the table has all
 TITLES = [

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from grading.folder.course import ROOT, Course
 from grading.folder.errors import CourseError
-from grading.folder.files import write_whole
 from grading.notebooks import cells
+from tutor.files import write_whole
 
 if TYPE_CHECKING:
     from grading.definitions.exercise import Exercise
