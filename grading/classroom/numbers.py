@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from grading.classroom.placing import Arrived
+from grading.classroom.side_file import SideFile
 from grading.folder.course import Course
-from grading.folder.errors import CourseError
-from tutor.files import write_whole
 
 EXPORTED = re.compile(r"-20\d{6}T\d{6}Z(?:-\d+)*(?=/|$)")  # what Google puts behind the name of a folder
 
@@ -22,23 +20,15 @@ class Numbers:
 
     def __init__(self, course: Course, *, with_roster: bool) -> None:
         self._course, self._with_roster = course, with_roster
-        self._path = course.class_folder / "site_numbers.json"
-        try:
-            known = json.loads(self._path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            known = {}
-        except ValueError as problem:
-            raise CourseError(
-                f"{self._path} is damaged ({problem}); expected what an earlier collection wrote. Delete it: whose "
-                "work is whose is then told by the names alone, once."
-            ) from problem
-        self._known: dict[str, list[str]] = {name: list(map(str, numbers)) for name, numbers in dict(known).items()}
+        remedy = ": whose work is whose is then told by the names alone, once."
+        self._file = SideFile(course, "site_numbers.json", remedy)
+        self.close = self._file.close
 
     def strange(self, arrived: Arrived) -> str:
         """Returns "" or why a file is not from who has handed in under this name before."""
         if arrived.item.owner:
             return ""
-        known, number = self._known.get(_of(arrived), []), arrived.owner.number
+        known, number = self._file.known.get(_of(arrived), []), arrived.owner.number
         remedy = "fill in the list of unknown files, or name both in gradebook/students.csv"
         numbers = [one for one in known if not one.startswith("folder ")]
         if number and numbers and number not in numbers:
@@ -66,14 +56,8 @@ class Numbers:
 
     def remember(self, arrived: Arrived) -> None:
         """Keeps what told the owner of a file that was placed."""
-        known = self._known.setdefault(_of(arrived), [])
+        known = self._file.known.setdefault(_of(arrived), [])
         known += {arrived.owner.number, self._folder(arrived)} - {*known, ""}
-
-    def close(self) -> None:
-        """Writes the file, whole or not at all."""
-        known = {name: numbers for name, numbers in sorted(self._known.items()) if numbers}
-        if known or self._path.exists():
-            write_whole(self._path, json.dumps(known, indent=1), durable=True)
 
 
 def _of(arrived: Arrived) -> str:

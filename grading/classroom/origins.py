@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from grading.classroom.placing import Arrived
 from grading.classroom.recognition import CANVAS, MOODLE, SAKAI
+from grading.classroom.side_file import SideFile
 from grading.folder.course import Course
-from grading.folder.errors import CourseError
-from tutor.files import write_whole
 
 
 @dataclass(frozen=True)
@@ -49,17 +47,9 @@ class Origins:
     """The names under which the submissions of a class came, in a file of the class."""
 
     def __init__(self, course: Course) -> None:
-        self._path = course.class_folder / "site_names.json"
-        try:
-            known = json.loads(self._path.read_text(encoding="utf-8"))
-            self._known = {str(key): str(told) for key, told in known.items()}
-        except FileNotFoundError:
-            self._known = {}
-        except (ValueError, AttributeError) as problem:
-            raise CourseError(
-                f"{self._path} is damaged ({problem}); expected what an earlier collection wrote. Delete it, and "
-                "collect the same zip files again: what is there stays as it is."
-            ) from problem
+        remedy = ", and collect the same zip files again: what is there stays as it is."
+        self._file = SideFile(course, "site_names.json", remedy)
+        self.close = self._file.close
 
     def remember(self, arrived: Arrived) -> None:
         """Keeps the name of a file that is the student's submission now; one without a site's name changes nothing."""
@@ -67,16 +57,9 @@ class Origins:
         if not read_origin(told) and told in parts[: len(parts) - 1 - arrived.item.inner]:
             told = "/".join(parts[: parts.index(told) + 1]) + "/"
         key = f"{arrived.student}/{arrived.assignment}"
-        if read_origin(told) and (not told.endswith("/") or self._known.get(key, "/").endswith("/")):
-            self._known[key] = told
+        if read_origin(told) and (not told.endswith("/") or self._file.known.get(key, "/").endswith("/")):
+            self._file.known[key] = told
 
     def find(self, student: str, assignment: str) -> Origin | None:
         """Returns under which name a submission came, None where no site has given it one."""
-        return read_origin(self._known.get(f"{student}/{assignment}", ""))
-
-    def close(self) -> None:
-        """Writes the file, whole or not at all."""
-        if self._known or self._path.exists():
-            write_whole(
-                self._path, json.dumps(dict(sorted(self._known.items())), indent=1, ensure_ascii=False), durable=True
-            )
+        return read_origin(self._file.known.get(f"{student}/{assignment}", ""))
