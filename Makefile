@@ -72,10 +72,11 @@ bench: ## Compare the autograder and the training loop with the usual ones (down
 	@$(environment) --run benchmarks.autograde
 	@$(environment) --run benchmarks.training
 
-lint: ## Check style, format and types
+lint: ## Check style, format, types and dependencies
 	@$(environment) --extra test --run ruff check .
 	@$(environment) --extra test --run ruff format --check .
 	@$(environment) --extra test --run mypy
+	@$(environment) --extra test --run deptry .
 
 # The libraries for NVIDIA GPUs are left out: they follow from PyTorch's version, and TORCH may name another.
 constraints: environment := $(PYTHON) -m deploy

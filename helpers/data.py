@@ -198,14 +198,25 @@ def _read_embedded(folder: Path) -> Corpus:
     return Corpus(folder.name, parts)
 
 
+def _sentencepiece() -> Any:
+    """Returns the package that splits the book reviews into pieces; no other corpus needs it."""
+    try:
+        import sentencepiece
+    except ModuleNotFoundError as problem:
+        raise ModuleNotFoundError(
+            "this corpus needs the package sentencepiece, which is not installed: run `%pip install sentencepiece` in "
+            "a cell of its own, and then this cell again."
+        ) from problem
+    return sentencepiece
+
+
 def _read_real(name: str, files: list[dict[str, Any]], paths: list[Path]) -> Corpus:
     columns: dict[str, dict[str, list[Any]]] = {}
     words: list[str] | None = None
     model = None
     for file, path in zip(files, paths, strict=True):
         if file["part"] == "pieces":
-            import sentencepiece  # only this corpus needs it
-
+            sentencepiece = _sentencepiece()
             model = sentencepiece.SentencePieceProcessor(model_file=str(path))
             continue
         content = path.read_bytes()

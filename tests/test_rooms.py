@@ -42,7 +42,7 @@ BELOW = {
     "definitions": {"folder", "checking"},
     "exercises": {"definitions", "helpers", "checking"},
     "sandbox": {"folder", "helpers", "tutor", "checking"},  # the fork server imports early what notebooks need
-    "authoring": {"folder", "files", "notebooks", "definitions", "tutor", "checking"},
+    "authoring": {"folder", "files", "notebooks", "definitions", "helpers", "tutor", "checking"},
     "autograder": {"folder", "files", "notebooks", "definitions", "sandbox", "authoring", "helpers", "checking"},
     "classroom": {"folder", "files", "notebooks", "autograder", "authoring"},
     "pages": {"folder", "files", "notebooks", "definitions", "autograder", "classroom"},

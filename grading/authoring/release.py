@@ -22,6 +22,8 @@ from pathlib import Path
 from grading.authoring.build import course_setting, set_up
 from grading.authoring.source import BuildError
 from grading.folder.course import ROOT, Course
+from helpers import __version__
+from tutor.pyproject import read_pyproject
 
 NAME = "transformers-course"
 # What helpers, tutor and the notebooks import, and what students need to open a notebook; the rest of pyproject.toml's
@@ -30,12 +32,14 @@ IMPORTED = {
     "torch",
     "numpy",
     "sympy",
+    "mpmath",
     "pandas",
     "matplotlib",
     "tqdm",
     "ipywidgets",
+    "ipython",
     "pooch",
-    "sentencepiece",
+    "requests",
     "packaging",
 }
 OPENED_WITH = {"jupyterlab", "nbgrader"}
@@ -131,7 +135,7 @@ def release(folder: Path) -> list[Path]:
     Raises:
         BuildError: when a notebook is missing or has another address, or pip makes no wheel.
     """
-    course, version = Course(ROOT), _version()
+    course = Course(ROOT)
     notebooks = [course.released(name) for name in course.assignments]
     missing = [path for path in notebooks if not path.is_file()]
     if not notebooks or missing:
@@ -144,8 +148,8 @@ def release(folder: Path) -> list[Path]:
     for old in (*folder.glob("transformers_course-*.whl"), *folder.glob(f"{NAME}-students-*.zip")):
         old.unlink()
     wheel = _wheel(folder)
-    packed = folder / f"{NAME}-students-{version}.zip"
-    top = f"{NAME}-{version}"
+    packed = folder / f"{NAME}-students-{__version__}.zip"
+    top = f"{NAME}-{__version__}"
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         told = README.format(wheel=wheel.name, online=online(course.assignments, course_setting("repository")))
         _add(archive, f"{top}/README.md", told.encode())
@@ -202,7 +206,7 @@ def _wheel(folder: Path) -> Path:
         shutil.copy(ROOT / "deploy" / "ipython" / KERNELS, stage)
         shutil.copy(ROOT / "deploy" / "jupyter" / VALIDATE, stage)
         wanted = {"imported": _wanted(IMPORTED), "opened": _wanted(OPENED_WITH)}
-        project = PROJECT.format(name=NAME, version=_version(), kernels=KERNELS, validate=VALIDATE, **wanted)
+        project = PROJECT.format(name=NAME, version=__version__, kernels=KERNELS, validate=VALIDATE, **wanted)
         (stage / "pyproject.toml").write_text(project, encoding="utf-8")
         here = ["--no-build-isolation"] if importlib.util.find_spec("setuptools") else []  # else pip fetches it
         done = subprocess.run(
@@ -224,17 +228,10 @@ def corpora() -> Iterator[Path]:
         yield from sorted(path for path in (ROOT / "data").glob(pattern) if path.parent.name != "downloads")
 
 
-def _version() -> str:
-    text = (ROOT / "helpers" / "__init__.py").read_text(encoding="utf-8")
-    return str(re.findall(r'^__version__ = "([^"]+)"', text, re.MULTILINE)[0])
-
-
 def _wanted(names: set[str]) -> str:
     """Returns the requirements of these packages, as pyproject.toml has them, as the inside of a list in TOML."""
-    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    listed = text.partition("\ndependencies = [\n")[2].partition("\n]\n")[0]
-    found = dict(re.findall(r'^    "(([A-Za-z0-9]+)[^"]*)"', listed, re.MULTILINE))
-    chosen = {name: line for line, name in found.items() if name in names}
+    listed = read_pyproject(ROOT)["project"]["dependencies"]
+    chosen = {name: line for line in listed if (name := re.split(r"[^\w.-]", line)[0]) in names}
     absent = names - set(chosen)
     if absent:
         raise BuildError(f"pyproject.toml does not want {', '.join(sorted(absent))}, which the release names.")
