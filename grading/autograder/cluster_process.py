@@ -58,19 +58,19 @@ def main(connection: Connection, workers: int) -> None:
         connection.send("")
 
         def heard(job: Job, pace: Pace) -> None:
-            connection.send((int(job.key), pace is Pace.WAITS))
+            connection.send((job.number, pace is Pace.WAITS))
 
         with Pool(workers, Context(fork_server, masters, budget), heard) as working:
             while working.at_work or connection.poll(IDLE):
                 for job, result in working.results([connection]):
-                    connection.send((int(job.key), pickle.dumps(result)))
+                    connection.send((job.number, pickle.dumps(result)))
                 while connection.poll():
                     try:
                         number, request = connection.recv()
                     except EOFError:
                         return
                     assignment, seed, work = pickle.loads(request)
-                    working.add(Job(assignment, "", work, str(number), seed))
+                    working.add(Job(assignment, "", work, "", seed, number=number))
 
 
 if __name__ == "__main__":

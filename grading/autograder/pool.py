@@ -39,7 +39,8 @@ WORKER_BYTES = 2 << 30  # of memory that a worker may take; the student's proces
 class Job:
     """One submission that is to be graded: `key` is the fingerprint of all that its mark depends on.
 
-    Its questions are drawn from `seed`; `beside` are the files that tell which attempt of the student it is.
+    Its questions are drawn from `seed`; `beside` are the files that tell which attempt of the student it is. In the
+    process of a cluster's worker, which writes no marks, it has a `number` by which it was asked for, and no `key`.
     """
 
     assignment: str
@@ -48,6 +49,7 @@ class Job:
     key: str
     seed: str
     beside: Mapping[str, bytes] = field(default_factory=dict)
+    number: int = 0
     deaths: int = 0  # of workers that were at it
 
     @property
