@@ -171,6 +171,22 @@ def test_without_a_roster_the_delivery_has_the_numbers(course: Path) -> None:
     assert not list((course / "gradebook" / "hand_back").glob("*.csv"))
 
 
+@pytest.mark.parametrize("old", [False, True])
+def test_a_page_is_stale_when_its_mark_is_another(course: Path, old: bool) -> None:
+    """Pages that were written before they had the mark in `<meta>` tell it in their first sentence."""
+    write_roster(course, "id,first_name,last_name\nada,Ada,Lovelace\nbob,Bob,Brown\n")
+    collected(course, {moodle("Ada Lovelace", 1): content("a"), moodle("Bob Brown", 2): content("b")})
+    mark(course, {"ada": 9.25, "bob": 8.0})
+    for student, score in {"ada": 9.25, "bob": 7.5}.items():
+        text = page(student, score)
+        assert f'<meta name="score" content="{score}">' in text
+        text = re.sub("<meta name=.score.*\n", "", text) if old else text.replace('class="total"', 'class="sum"')
+        Course(course).feedback(student, A).write_text(text)
+    found = handed(course, "moodle")
+    assert found.students == ["ada"]
+    assert [student for student, reason in found.left_out if "older than the mark" in reason] == ["bob"]
+
+
 def test_who_has_no_number_no_page_or_an_old_page_is_told_by_name(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -27,7 +27,8 @@ from grading.folder.text import one_line, printable
 from grading.notebooks.beside import SECRET, read_beside, why_no_secret
 from tutor.files import replacing, write_whole
 
-TOTAL = re.compile(r'<p class="total">([\d.]+) of')  # as the template of the feedback pages has it
+# The mark of a feedback page, as its template has it; pages from before it wrote `<meta>` have the sentence alone.
+SCORE = re.compile(r'<meta name="score" content="([\d.]+)">|<p class="total">([\d.]+) of')
 COLLECT = "collect the zip file of the site again (what is there stays)"
 
 
@@ -140,11 +141,11 @@ def _why_no_page(course: Course, page: Path, mark: Mark) -> str:
     if not page.is_file():
         return "no mark, and so no feedback page" if mark.score is None else f"no feedback page; {again}"
     graded = course.autograded(mark.student, mark.assignment)
-    shown = TOTAL.search(page.read_text(encoding="utf-8", errors="replace"))
+    shown = SCORE.search(page.read_text(encoding="utf-8", errors="replace"))
     gradebook = (mark.score or 0.0) + mark.penalty
     stale = graded.exists() and page.stat().st_mtime < graded.stat().st_mtime
     # A penalty never takes off more than there is: the sum is the score where the mark is above zero.
-    if shown and mark.score and abs(float(shown[1]) - gradebook) > 0.006:
+    if shown and mark.score and abs(float(shown[1] or shown[2]) - gradebook) > 0.006:
         stale = True
     return f"the feedback page is older than the mark; {again}" if stale else ""
 
