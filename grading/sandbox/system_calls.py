@@ -18,10 +18,10 @@ import os
 import socket
 import struct
 from functools import cache
-from types import ModuleType
 
-from grading.sandbox import kernel
+from grading.sandbox import kernel, seccomp
 from grading.sandbox.kernel import SandboxError
+from grading.sandbox.seccomp import number
 
 MACHINES = ("x86_64", "aarch64")  # on others `clone` takes its flags elsewhere
 DEBUG = "COURSE_SANDBOX_DEBUG"
@@ -83,29 +83,13 @@ NOTIF_RECV, NOTIF_SEND = 0xC0502100, 0xC0182101  # ioctl on a listener: 80 bytes
 def missing_library() -> str:
     """Returns "" when libseccomp can be used here, else one sentence that says what to install."""
     try:
-        _seccomp()
-    except ImportError:
-        return "the Python package pyseccomp is missing, which filters system calls: `pip install pyseccomp`."
-    except RuntimeError:
+        seccomp.library()
+    except OSError:
         return (
             "the library libseccomp is missing, which filters system calls: install the system's package libseccomp2 "
             "(Debian, Ubuntu) or libseccomp (Fedora, Arch, conda)."
         )
     return ""
-
-
-def _seccomp() -> ModuleType:
-    import pyseccomp  # not at the top: it looks for its library, for which it starts programs
-
-    library: ModuleType = pyseccomp
-    return library
-
-
-def number(name: str) -> int:
-    """Returns the number of a system call on this machine; negative when there is none."""
-    seccomp = _seccomp()
-    found: int = seccomp.resolve_syscall(seccomp.Arch.NATIVE, name)
-    return found
 
 
 def call(name: str, *arguments: object) -> int:
@@ -120,25 +104,24 @@ def call(name: str, *arguments: object) -> int:
 @cache
 def build_filter(*, debug: bool) -> bytes:
     """Returns the filter as the kernel takes it. In debug mode denied calls wait for an answer (`DeniedCalls`)."""
-    seccomp = _seccomp()
-    made = seccomp.SyscallFilter(seccomp.NOTIFY if debug else seccomp.ERRNO(errno.EPERM))
-    made.set_attr(seccomp.Attr.ACT_BADARCH, seccomp.KILL_PROCESS)
-    made.set_attr(seccomp.Attr.CTL_OPTIMIZE, 2)  # a tree: the kernel looks at 9 numbers, not at 300, for each call
+    # The form is a tree: for each call the kernel looks at 9 numbers, not at 300.
+    attributes = {seccomp.BAD_ARCHITECTURE: seccomp.KILL_PROCESS, seccomp.OPTIMIZE: 2}
+    made = seccomp.Filter(seccomp.NOTIFY if debug else seccomp.error(errno.EPERM), attributes)
     for name in sorted(ALLOWED):
         if number(name) >= 0:
-            made.add_rule(seccomp.ALLOW, name)
+            made.rule(seccomp.ALLOW, name)
     for name in LOCAL_SOCKETS:
-        made.add_rule(seccomp.ALLOW, name, seccomp.Arg(0, seccomp.MASKED_EQ, INT, socket.AF_UNIX))
+        made.rule(seccomp.ALLOW, name, (0, INT, socket.AF_UNIX))
     for command in FCNTL.values():
-        made.add_rule(seccomp.ALLOW, "fcntl", seccomp.Arg(1, seccomp.MASKED_EQ, INT, command))
+        made.rule(seccomp.ALLOW, "fcntl", (1, INT, command))
     for command in LOCKS.values():
-        made.add_rule(seccomp.ERRNO(0), "fcntl", seccomp.Arg(1, seccomp.MASKED_EQ, INT, command))
-    made.add_rule(seccomp.ERRNO(0), "flock")
-    made.add_rule(seccomp.ALLOW, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, NEW_NAMESPACES, 0))
+        made.rule(seccomp.error(0), "fcntl", (1, INT, command))
+    made.rule(seccomp.error(0), "flock")
+    made.rule(seccomp.ALLOW, "clone", (0, NEW_NAMESPACES, 0))
     if number("clone3") >= 0:  # its flags cannot be seen; the C library then takes clone
-        made.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")
+        made.rule(seccomp.error(errno.ENOSYS), "clone3")
     with os.fdopen(os.memfd_create("filter"), "w+b") as file:
-        made.export_bpf(file)
+        made.write(file)
         file.seek(0)
         return file.read()
 
@@ -195,13 +178,6 @@ class DeniedCalls:
             identity, call_number, first = struct.unpack_from("Q8xi12xQ", request)
             if (call_number, first & INT) not in self._told:
                 self._told.add((call_number, first & INT))
-                os.write(self._log, f"sandbox: refused {_name(call_number)}({first & INT:#x}, ...)\n".encode())
+                name = seccomp.name(call_number) or f"system call {call_number}"
+                os.write(self._log, f"sandbox: refused {name}({first & INT:#x}, ...)\n".encode())
             fcntl.ioctl(self.listener, NOTIF_SEND, struct.pack("QqiI", identity, 0, -errno.EPERM, 0))
-
-
-def _name(call_number: int) -> str:
-    seccomp = _seccomp()
-    try:
-        return str(seccomp.resolve_syscall(seccomp.Arch.NATIVE, call_number), "ascii")
-    except ValueError:
-        return f"system call {call_number}"
