@@ -85,8 +85,7 @@ def set_seed(seed: int) -> None:
 def random_state(device: torch.device) -> Tensor:
     """Returns where the random numbers of a device other than the processor are; see `set_random_state`."""
     module = torch.get_device_module(device)  # such as torch.cuda
-    state: Tensor = module.get_rng_state() if device.type == "mps" else module.get_rng_state(device)
-    return state
+    return module.get_rng_state() if device.type == "mps" else module.get_rng_state(device)
 
 
 def set_random_state(device: torch.device, state: Tensor) -> None:
