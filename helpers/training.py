@@ -5,13 +5,10 @@ evaluate(model, test_batches, "classifier")["accuracy"]
 """
 
 import math
-import os
-import signal
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -21,12 +18,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from tqdm import tqdm
 
+from helpers.checkpoints import Run, Totals, finish_step_on_interrupt
 from helpers.choices import pick, refuse_unknown
 from helpers.data import Batch, Batches
-from helpers.device import autocast, choose_device, random_state, set_random_state, set_seed
+from helpers.device import autocast, choose_device, set_seed
 
 Scores = tuple[Tensor, Tensor]  # logits (k, C) and targets (k,) of the k places that are scored
 Score = Callable[[Any, Batch], Scores]
+AfterEpoch = Callable[[], dict[str, float]]
 Loss = Literal["language_model", "classifier", "translation"]
 Schedule = Literal["constant", "linear", "cosine", "inverse_sqrt"]
 
@@ -82,27 +81,6 @@ def schedule(kind: Schedule, warmup: int, total: int = 0) -> Callable[[int], flo
     return factor
 
 
-class Totals:
-    """Sums of losses and right answers. They stay on the device: reading them makes it wait."""
-
-    def __init__(self, device: torch.device) -> None:
-        self.sums = torch.zeros(2, dtype=torch.float32 if device.type == "mps" else torch.float64)
-        self.sums, self.count, self.tokens = self.sums.to(device), 0, 0
-
-    def add(self, loss: Tensor, logits: Tensor, targets: Tensor, tokens: int) -> None:
-        """Counts a batch with mean loss `loss`, logits `(k, C)` and targets `(k,)`."""
-        best = logits.detach().max(dim=-1).indices  # as argmax, at half the time on a CPU
-        right = (best == targets).sum()
-        self.sums += torch.stack([loss.detach().float() * len(targets), right]).to(self.sums)
-        self.count, self.tokens = self.count + len(targets), self.tokens + tokens
-
-    def means(self) -> dict[str, float]:
-        """Returns the mean loss in nats, its exponential and the share of right answers."""
-        loss, accuracy = (self.sums / max(1, self.count)).tolist()
-        perplexity = math.exp(loss) if loss < 700 else math.inf
-        return {"loss": loss, "perplexity": perplexity, "accuracy": accuracy}
-
-
 @torch.no_grad()
 def evaluate(model: nn.Module, batches: Batches, loss: Loss | Score) -> dict[str, float]:
     """Returns loss, perplexity and accuracy over all scored places of `batches`, without dropout."""
@@ -129,119 +107,40 @@ def predict(model: nn.Module, batches: Batches) -> Tensor:
     return torch.cat([logits for _, logits in found])[torch.cat([r for r, _ in found]).argsort()]
 
 
-class Run:
-    """All that a run needs to go on where it stopped, and its history."""
+def take_step(run: Run, score: Score, on_cpu: Batch, rate: float, clip: float) -> None:
+    """Moves the weights once, against the gradient of the mean loss of a batch, and counts the step.
 
-    def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer, name: str) -> None:
-        self.model, self.optimizer, self.name = model, optimizer, name
-        self.device = next(model.parameters()).device
-        self.totals, self.clock = Totals(self.device), time.perf_counter()
-        self.epoch = self.batch = self.step = self.waited = 0  # waited: epochs since the best one
-        self.seconds, self.best, self.best_weights = 0.0, math.inf, dict[str, Tensor]()
-        self.rows: list[dict[str, float]] = []
+    Args:
+        score: gives logits and targets of the batch.
+        rate: the learning rate of this step.
+        clip: longest gradient; a longer one is scaled down to this norm.
 
-    def log(self, rate: float) -> str:
-        """Adds a row for what was learned since the last one, and return it as a line."""
-        means, now = self.totals.means(), time.perf_counter()  # waits for the device
-        spent, self.clock, self.seconds = now - self.clock, now, self.seconds + now - self.clock
-        row = {"step": self.step, "epoch": self.epoch + 1, **means, "learning_rate": rate}
-        row |= {"tokens_per_second": self.totals.tokens / spent, "seconds": self.seconds}
-        self.rows.append(row)
-        self.totals = Totals(self.device)
-        if not math.isfinite(means["loss"]):
-            raise FloatingPointError(
-                f"the loss is {means['loss']} after step {self.step}: lower learning_rate, or let "
-                "it rise slowly with factor=schedule(...)"
-            )
-        return ", ".join(f"{name} {means[name]:.3f}" for name in means)
-
-    def validated(self, means: dict[str, float], keep_best: bool) -> None:
-        """Adds the validation to the last row, and keep the weights if they are the best so far."""
-        self.rows[-1] |= {f"valid_{name}": value for name, value in means.items()}
-        self.waited += 1
-        if means["loss"] < self.best:
-            self.best, self.waited = means["loss"], 0
-            if keep_best:
-                weights = self.model.state_dict()
-                self.best_weights = {name: weight.clone() for name, weight in weights.items()}
-        self.clock = time.perf_counter()
-
-    def history(self) -> pd.DataFrame:
-        """Returns the rows so far."""
-        table: pd.DataFrame = pd.DataFrame(self.rows)
-        return table
-
-    def save(self, path: Path) -> None:
-        """Writes the checkpoint: whole, or not at all."""
-        state = {name: getattr(self, name) for name in KEPT}
-        state |= {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
-        state |= {"random": torch.get_rng_state(), "totals": vars(self.totals)}
-        if self.device.type != "cpu":
-            state[f"random_{self.device.type}"] = random_state(self.device)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        half = path.with_name(f"{path.name}.{os.getpid()}.half")
-        try:
-            with half.open("wb") as file:
-                torch.save(state, file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(half, path)
-        finally:
-            half.unlink(missing_ok=True)
-
-    def load(self, path: Path) -> None:
-        """Goes back to where `path` was written."""
-        try:
-            state = torch.load(path, map_location=self.device, weights_only=True)
-            if state["name"] != self.name:
-                raise ValueError(f"it belongs to {state['name']}, this is {self.name}")
-            self.model.load_state_dict(state["model"])
-            self.optimizer.load_state_dict(state["optimizer"])
-        except Exception as error:
-            raise ValueError(
-                f"cannot go on from {path}: {str(error).splitlines()[0]}. Delete it to start anew"
-            ) from error
-        for name in KEPT:
-            setattr(self, name, state[name])
-        vars(self.totals).update(state["totals"])
-        torch.set_rng_state(state["random"].cpu())
-        if (name := f"random_{self.device.type}") in state:
-            set_random_state(self.device, state[name])
-
-
-KEPT = ("name", "epoch", "batch", "step", "waited", "seconds", "best", "best_weights", "rows")
-
-
-@contextmanager
-def finish_step_on_interrupt() -> Iterator[list[int]]:
-    """Collects Ctrl-C in a list, so that the step that runs can end; a second one stops at once."""
-    asked: list[int] = []
-
-    def note(number: int, _: Any) -> None:
-        if asked:
-            raise KeyboardInterrupt
-        asked.append(number)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield asked  # only the main thread receives signals
-        return
-    before = signal.signal(signal.SIGINT, note)
+    Raises:
+        MemoryError: the batch does not fit; the message says what to lower.
+    """
     try:
-        yield asked
-    finally:
-        signal.signal(signal.SIGINT, before)
+        batch = on_cpu.to(run.device)
+        with autocast(run.device):
+            logits, targets = score(run.model, batch)
+            mean_loss = _mean_loss(logits, targets)
+        run.optimizer.zero_grad(set_to_none=True)
+        mean_loss.backward()
+    except RuntimeError as error:
+        if not isinstance(error, torch.OutOfMemoryError) and "memory" not in str(error):
+            raise
+        raise MemoryError(
+            f"a batch of {' x '.join(map(str, on_cpu.tokens.shape))} tokens does not fit into the memory of "
+            f"{run.device}: lower token_budget or max_len, or take a smaller model"
+        ) from None
+    nn.utils.clip_grad_norm_(run.weights, clip)
+    for group in run.optimizer.param_groups:
+        group["lr"] = rate
+    run.optimizer.step()
+    run.totals.add(mean_loss, logits, targets, batch.n_tokens)
+    run.batch, run.step = run.batch + 1, run.step + 1
 
 
-def _out_of_memory(error: RuntimeError, batch: Batch, device: torch.device) -> Exception:
-    if not isinstance(error, torch.OutOfMemoryError) and "memory" not in str(error):
-        return error
-    return MemoryError(
-        f"a batch of {' x '.join(map(str, batch.tokens.shape))} tokens does not fit into the "
-        f"memory of {device}: lower token_budget or max_len, or take a smaller model"
-    )
-
-
-def train(  # noqa: C901 - one loop, which is read from top to bottom
+def train(
     model: nn.Module,
     batches: Batches,
     loss: Loss | Score,
@@ -254,7 +153,7 @@ def train(  # noqa: C901 - one loop, which is read from top to bottom
     clip: float = 1.0,
     log_every: int | None = None,
     patience: int | None = None,
-    after_epoch: Callable[[], dict[str, float]] | None = None,
+    after_epoch: AfterEpoch | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
     seed: int = 0,
@@ -262,7 +161,7 @@ def train(  # noqa: C901 - one loop, which is read from top to bottom
     compiled: bool = False,
     progress: bool = True,
 ) -> pd.DataFrame:
-    """Trains `model` with AdamW and return its history.
+    """Trains `model` with AdamW and returns its history.
 
     On a CPU the same arguments give the same numbers, also when the run stops and resumes. Ctrl-C
     ends the step that runs, writes the checkpoint and returns the history so far.
@@ -297,70 +196,74 @@ def train(  # noqa: C901 - one loop, which is read from top to bottom
         FloatingPointError: the loss is no longer a number.
         MemoryError: the batch does not fit; the message says what to lower.
     """
+    _refuse_other_roles(batches, valid, patience)
+    _prepare(model, device or choose_device(), compiled)
+    set_seed(seed)
+    optimizer = _adamw(model, learning_rate, weight_decay)
+    run = Run(model, optimizer, f"{batches.name} with seeds {batches.seed} and {seed}")
+    path = Path(checkpoint) if checkpoint else None
+    if path and resume and path.is_file():
+        run.load(path)
+    score, factor = _score(loss), factor or schedule("constant", 0)
+    steps = sum(map(len, map(batches.plan, range(epochs))))
+    bar = tqdm(total=steps, initial=run.step, disable=not progress, unit="step", file=sys.stdout)
+    with bar, finish_step_on_interrupt() as interrupted:
+        while run.epoch < epochs and not interrupted and run.waited < (patience or math.inf):
+            batches.epoch, run.clock = run.epoch, time.perf_counter()
+            for batch in islice(batches, run.batch, None):  # without those from before the checkpoint
+                if interrupted:
+                    break
+                take_step(run, score, batch, learning_rate * factor(run.step), clip)
+                bar.update()
+                if log_every and run.step % log_every == 0:
+                    bar.set_postfix_str(run.log())
+            else:
+                if run.totals.count:
+                    bar.set_postfix_str(run.log())
+                _finish_epoch(run, valid, loss, after_epoch, keep_best=patience is not None)
+            if path:
+                run.save(path)
+    if interrupted:
+        _stop(run, path)
+    elif run.best_weights:
+        model.load_state_dict(run.best_weights)
+    return run.history()
+
+
+def _refuse_other_roles(batches: Batches, valid: Batches | None, patience: int | None) -> None:
     for given, role in ((batches, "train"), (valid, "valid")):
         if given is not None and given.role != role:
             raise ValueError(f"{given.name} has the role {given.role!r}, but {role!r} is needed")
     if patience is not None and valid is None:
         raise ValueError("patience needs valid: without it nothing says when to stop")
-    device = device or choose_device()
+
+
+def _adamw(model: nn.Module, rate: float, decay: float) -> torch.optim.Optimizer:
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    return torch.optim.AdamW(weights, rate, weight_decay=decay, fused=next(model.parameters()).device.type != "mps")
+
+
+def _prepare(model: nn.Module, device: torch.device, compiled: bool) -> None:
     model.to(device).train()
-    if compiled:
-        for part in (p for p in model.children() if hasattr(p, "layers")):
+    for part in model.children():
+        if compiled and hasattr(part, "layers"):
             part.compile(dynamic=True)
-    set_seed(seed)
-    score, weights = _score(loss), [p for p in model.parameters() if p.requires_grad]
-    optimizer = torch.optim.AdamW(weights, learning_rate, weight_decay=weight_decay, fused=device.type != "mps")
-    run = Run(model, optimizer, f"{batches.name} with seeds {batches.seed} and {seed}")
-    path = Path(checkpoint) if checkpoint else None
-    if path and resume and path.is_file():
-        run.load(path)
-    rate = learning_rate
-    steps = sum(len(batches.plan(epoch)) for epoch in range(epochs))
-    bar = tqdm(total=steps, initial=run.step, disable=not progress, unit="step", file=sys.stdout)
-    with bar, finish_step_on_interrupt() as interrupted:
-        while run.epoch < epochs and not interrupted and run.waited < (patience or math.inf):
-            batches.epoch, run.clock = run.epoch, time.perf_counter()
-            for number, on_cpu in enumerate(batches):
-                if interrupted:
-                    break
-                if number < run.batch:
-                    continue  # learned from before the checkpoint
-                rate = learning_rate * (factor(run.step) if factor else 1.0)
-                for group in optimizer.param_groups:
-                    group["lr"] = rate
-                try:
-                    batch = on_cpu.to(device)
-                    with autocast(device):
-                        logits, targets = score(model, batch)
-                        mean_loss = _mean_loss(logits, targets)
-                    optimizer.zero_grad(set_to_none=True)
-                    mean_loss.backward()
-                except RuntimeError as error:
-                    raise _out_of_memory(error, on_cpu, device) from None
-                nn.utils.clip_grad_norm_(weights, clip)
-                optimizer.step()
-                run.totals.add(mean_loss, logits, targets, batch.n_tokens)
-                run.batch, run.step = number + 1, run.step + 1
-                bar.update()
-                if log_every and run.step % log_every == 0:
-                    bar.set_postfix_str(run.log(rate))
-            else:
-                if run.totals.count:
-                    bar.set_postfix_str(run.log(rate))
-                if valid is not None:
-                    run.validated(evaluate(model, valid, loss), patience is not None)
-                if after_epoch is not None:
-                    run.rows[-1] |= after_epoch()
-                run.epoch, run.batch = run.epoch + 1, 0
-            if path:
-                run.save(path)
-        if interrupted:
-            if run.totals.count:
-                run.log(rate)
-            print(f"Stopped after step {run.step}" + (f"; resume=True goes on from {path}" * bool(path)))
-    if run.best_weights and not interrupted:
-        model.load_state_dict(run.best_weights)
-    return run.history()
+
+
+def _finish_epoch(
+    run: Run, valid: Batches | None, loss: Loss | Score, after_epoch: AfterEpoch | None, keep_best: bool
+) -> None:
+    if valid is not None:
+        run.validated(evaluate(run.model, valid, loss), keep_best)
+    if after_epoch is not None:
+        run.rows[-1] |= after_epoch()
+    run.epoch, run.batch = run.epoch + 1, 0
+
+
+def _stop(run: Run, path: Path | None) -> None:
+    if run.totals.count:
+        run.log()
+    print(f"Stopped after step {run.step}" + (f"; resume=True goes on from {path}" if path else ""))
 
 
 def _mean_loss(logits: Tensor, targets: Tensor) -> Tensor:
