@@ -6,8 +6,7 @@ first: b sequences, n tokens, width d, h heads; m is the length of the memory th
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import torch
@@ -23,8 +22,9 @@ Positions = Literal["none", "sinusoidal", "learned", "alibi", "rotary"]
 class Context:
     """What all layers share in one forward pass: who may see whom, and what is kept.
 
-    Pass one with `cache={}` to reuse keys and values when decoding token by token, or with
-    `maps={}` to collect the attention weights (slower: the fused kernel does not keep them).
+    A model works on a copy of the one that it is given, but fills the dicts in it: pass one
+    with `cache={}` to reuse keys and values when decoding token by token, or with `maps={}` to
+    collect the attention weights (slower: the fused kernel does not keep them).
     """
 
     mask: Tensor | None = None  # (b, h, n, n) or sizes of 1, added to the scores
@@ -48,6 +48,25 @@ def sinusoids(max_len: int, d_model: int) -> Tensor:
     exponents = torch.arange(0, d_model, 2) / d_model
     angles = torch.arange(max_len).unsqueeze(1) / 10000**exponents  # (max_len, d/2)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:, :d_model]
+
+
+def causal_mask(distance: Tensor) -> Tensor:
+    """Returns what is hidden from a token `(n, m)`: all that comes after it.
+
+    `distance` `(n, m)` is the place of each query minus that of each key.
+    """
+    return distance < 0
+
+
+def alibi_bias(n_heads: int, distance: Tensor) -> Tensor:
+    """Returns what ALiBi adds to the scores, `(h, n, m)`, of tokens `distance` `(n, m)` apart (Press 2022)."""
+    slopes = 2 ** (-8 / n_heads * torch.arange(1, n_heads + 1, device=distance.device))  # (h,)
+    return -slopes[:, None, None].type_as(distance) * distance.abs()
+
+
+def rotary_angles(places: Tensor, width: int) -> Tensor:
+    """Returns by how much `rotate` turns the pairs of a head of `width` numbers, `(n, width/2)`, at `places` `(n,)`."""
+    return places.unsqueeze(1) / 10000 ** (torch.arange(0, width, 2, device=places.device) / width)
 
 
 def rotate(x: Tensor, angles: Tensor) -> Tensor:
@@ -95,8 +114,7 @@ class Attention(nn.Module):
                 mask = torch.full_like(scores[0, 0], -torch.inf).triu(1)
             context.maps[self] = (scores if mask is None else scores + mask).softmax(dim=-1)
             mixed = context.maps[self].type_as(value) @ value
-        merged: Tensor = self.output(mixed.transpose(1, 2).flatten(2))  # (b, n, d)
-        return merged
+        return self.output(mixed.transpose(1, 2).flatten(2))  # (b, n, d)
 
     def _heads(self, x: Tensor) -> Tensor:
         return x.view(*x.shape[:2], self.n_heads, -1).transpose(1, 2)  # (b, h, n, d/h)
@@ -111,7 +129,7 @@ class Layer(nn.Module):
 
     def __init__(self, d_model: int, n_heads: int, d_feedforward: int, dropout: float, pre: bool, cross: bool) -> None:
         super().__init__()
-        self.norm_first, self.cross, self.dropout = pre, cross, nn.Dropout(dropout)
+        self.pre, self.cross, self.dropout = pre, cross, nn.Dropout(dropout)
         self.attention = Attention(d_model, n_heads)
         self.attention_norm = nn.LayerNorm(d_model)
         if cross:
@@ -123,15 +141,15 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
         """Returns `(b, n, d)` for `x` `(b, n, d)`."""
-        x = self._add(x, lambda y: self.attention(y, context), self.attention_norm)
+        if self.pre:
+            x = x + self.dropout(self.attention(self.attention_norm(x), context))
+            if self.cross:
+                x = x + self.dropout(self.cross_attention(self.cross_attention_norm(x), context, cross=True))
+            return x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
+        x = self.attention_norm(x + self.dropout(self.attention(x, context)))
         if self.cross:
-            read = self.cross_attention
-            x = self._add(x, lambda y: read(y, context, cross=True), self.cross_attention_norm)
-        return self._add(x, self.feed_forward, self.feed_forward_norm)
-
-    def _add(self, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
-        result: Tensor = x + self.dropout(part(norm(x))) if self.norm_first else norm(x + self.dropout(part(x)))
-        return result
+            x = self.cross_attention_norm(x + self.dropout(self.cross_attention(x, context, cross=True)))
+        return self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
 
 
 class TransformerBase(nn.Module):
@@ -186,7 +204,7 @@ class TransformerBase(nn.Module):
             self.register_buffer("position", table, persistent=False)
         d_feedforward = d_feedforward or d_model
         self.layers = nn.ModuleList(
-            Layer(d_model, n_heads, d_feedforward, dropout, norm_first, cross) for _ in range(n_layers)
+            Layer(d_model, n_heads, d_feedforward, dropout, pre=norm_first, cross=cross) for _ in range(n_layers)
         )
         self.norm = nn.LayerNorm(d_model) if norm_first else nn.Identity()
         self.dropout = nn.Dropout(dropout)
@@ -202,7 +220,7 @@ class TransformerBase(nn.Module):
         Raises:
             ValueError: when there are more tokens than positions.
         """
-        context = Context() if context is None else context
+        context = context or Context()
         if self.cross and context.memory is None:
             raise ValueError("a decoder reads the output of an encoder: give it as context.memory")
         kept = next(iter((context.cache or {}).values()), None)
@@ -211,15 +229,13 @@ class TransformerBase(nn.Module):
         x = self.embedding(tokens) * math.sqrt(self.d_model)  # (b, n, d)
         if self.position is not None:
             if size > len(self.position):
-                limit = len(self.position)
-                raise ValueError(f"{size} tokens are more than max_len={limit}: cut them or raise it")
+                raise ValueError(f"{size} tokens are more than max_len={len(self.position)}: cut them or raise it")
             x = x + self.position[past:size]
-        self._look(torch.arange(size, device=x.device), past, x, padding, context)
+        context = self._look(torch.arange(size, device=x.device), past, x, padding, context)
         x = self.dropout(x)
         for layer in self.layers:
             x = layer(x, context)
-        hidden: Tensor = self.norm(x)
-        return hidden
+        return self.norm(x)
 
     def attention_maps(self, tokens: Tensor, padding: Tensor | None = None) -> list[Tensor]:
         """Returns the attention weights of each layer, `(b, h, n, n)`, for `forward`'s arguments."""
@@ -227,29 +243,25 @@ class TransformerBase(nn.Module):
         self(tokens, padding, Context(maps=maps))
         return list(maps.values())
 
-    def _look(self, keys: Tensor, past: int, x: Tensor, padding: Tensor | None, context: Context) -> None:
-        """Sets who sees whom: tokens at `keys[past:]` `(n,)` look at all at `keys` `(m,)`."""
+    def _look(self, keys: Tensor, past: int, x: Tensor, padding: Tensor | None, context: Context) -> Context:
+        """Returns `context` with who sees whom: tokens at `keys[past:]` `(n,)` look at all at `keys` `(m,)`."""
         queries = keys[past:]
         if self.positions == "rotary":
-            width = self.d_model // self.n_heads
-            powers = torch.arange(0, width, 2, device=x.device) / width
-            context.angles = queries.unsqueeze(1) / 10000**powers  # (n, d/h/2)
+            context = replace(context, angles=rotary_angles(queries, self.d_model // self.n_heads))
         if self.causal and padding is not None and padding.dim() == 1:
             padding = None  # padding at the end lies in the future of every real token
-        context.mask = None
-        context.causal = self.causal and len(queries) > 1  # the last token sees all the others
-        if padding is None and self.positions != "alibi" and not (context.causal and past):
-            return
+        causal = self.causal and len(queries) > 1  # the last token sees all the others
+        if padding is None and self.positions != "alibi" and not (causal and past):
+            return replace(context, mask=None, causal=causal)
         distance = queries.unsqueeze(1) - keys  # (n, m)
-        hidden = (distance < 0) & context.causal
+        hidden = causal_mask(distance) & causal
         if padding is not None:
             padded = as_mask(padding, len(keys))[:, None, None]  # (b, 1, 1, m)
             hidden = (hidden | padded) & (distance != 0)  # a token sees itself: no row is empty
-        context.mask = x.new_zeros(hidden.shape).masked_fill(hidden, -torch.inf)
+        mask = x.new_zeros(hidden.shape).masked_fill(hidden, -torch.inf)
         if self.positions == "alibi":
-            slopes = 2 ** (-8 / self.n_heads * torch.arange(1, self.n_heads + 1, device=x.device))
-            context.mask = context.mask - slopes[:, None, None].type_as(x) * distance.abs()
-        context.causal = False
+            mask = mask + alibi_bias(self.n_heads, distance.type_as(x))
+        return replace(context, mask=mask, causal=False)
 
 
 class LanguageModel(nn.Module):
@@ -262,8 +274,7 @@ class LanguageModel(nn.Module):
 
     def forward(self, tokens: Tensor, padding: Tensor | None = None, context: Context | None = None) -> Tensor:
         """Returns logits `(b, n, V)` of the next token, for the arguments of `TransformerBase`."""
-        logits: Tensor = self.head(self.base(tokens, padding, context))
-        return logits
+        return self.head(self.base(tokens, padding, context))
 
 
 class MaskedLanguageModel(LanguageModel):
@@ -296,8 +307,7 @@ class Classifier(nn.Module):
             real = ~as_mask(padding, tokens.size(1))  # (b, n)
             place = (torch.arange(tokens.size(1), device=tokens.device) * real).argmax(dim=1)
             last = hidden[torch.arange(len(tokens), device=tokens.device), place]  # (b, d)
-        logits: Tensor = self.head(last)
-        return logits
+        return self.head(last)
 
 
 class EncoderDecoder(nn.Module):
@@ -307,13 +317,7 @@ class EncoderDecoder(nn.Module):
     """
 
     def __init__(
-        self,
-        source_vocab_size: int,
-        target_vocab_size: int,
-        d_model: int,
-        n_layers: int,
-        n_heads: int,
-        **options: Any,
+        self, source_vocab_size: int, target_vocab_size: int, d_model: int, n_layers: int, n_heads: int, **options: Any
     ) -> None:
         super().__init__()
         shape = d_model, n_layers, n_heads
@@ -323,28 +327,23 @@ class EncoderDecoder(nn.Module):
 
     def encode(self, source: Tensor, padding: Tensor | None = None) -> Context:
         """Returns what the decoder reads of `source` `(b, m)`; padding as in `TransformerBase`."""
-        context = Context(memory=self.encoder(source, padding))
-        if padding is not None:
-            padded = as_mask(padding, source.size(1))
-            padded = padded & ~padded.all(dim=1, keepdim=True)  # an empty source is seen: no NaN
-            zeros = self.head.weight.new_zeros(padded.shape)
-            context.memory_mask = zeros.masked_fill(padded, -torch.inf)[:, None, None]
-        return context
+        memory = self.encoder(source, padding)  # (b, m, d)
+        if padding is None:
+            return Context(memory=memory)
+        padded = as_mask(padding, source.size(1))  # (b, m)
+        padded = padded & ~padded.all(dim=1, keepdim=True)  # an empty source is seen: no NaN
+        zeros = self.head.weight.new_zeros(padded.shape)
+        return Context(memory=memory, memory_mask=zeros.masked_fill(padded, -torch.inf)[:, None, None])
 
     def decode(self, target: Tensor, context: Context, padding: Tensor | None = None) -> Tensor:
         """Returns logits `(b, n, V)` of the next token of `target` `(b, n)`.
 
         With `context.cache = {}` set before the first call, each call needs the new tokens only.
         """
-        logits: Tensor = self.head(self.decoder(target, padding, context))
-        return logits
+        return self.head(self.decoder(target, padding, context))
 
     def forward(
-        self,
-        source: Tensor,
-        target: Tensor,
-        source_padding: Tensor | None = None,
-        target_padding: Tensor | None = None,
+        self, source: Tensor, target: Tensor, source_padding: Tensor | None = None, target_padding: Tensor | None = None
     ) -> Tensor:
         """Returns logits `(b, n, V)` of the next token of `target` `(b, n)`, given `source`."""
         return self.decode(target, self.encode(source, source_padding), target_padding)
@@ -352,8 +351,7 @@ class EncoderDecoder(nn.Module):
     @torch.no_grad()
     def greedy(self, source: Tensor, padding: Tensor | None, sos: int, eos: int, max_len: int) -> Tensor:
         """Returns the most probable token at each step, `(b, <= max_len)`; `eos` from the end on."""
-        context = self.encode(source, padding)
-        context.cache = {}
+        context = replace(self.encode(source, padding), cache={})
         steps = [source.new_full((len(source), 1), sos)]
         done = torch.zeros_like(steps[0], dtype=torch.bool)
         while len(steps) <= max_len and not done.all():

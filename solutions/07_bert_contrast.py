@@ -49,6 +49,7 @@
 # %% setup
 import copy
 import sys
+from dataclasses import replace
 
 import pandas as pd
 import torch
@@ -59,7 +60,7 @@ from helpers import plots
 from tutor import check, hint
 from helpers.data import EOS, IGNORE, MASK, OOV, PAD, SOS, Batch, Batches, Example, Split, Vocabulary
 from helpers.data import for_classifier, for_language_model, load
-from helpers.models import Classifier, LanguageModel, MaskedLanguageModel, TransformerBase
+from helpers.models import Classifier, Context, LanguageModel, MaskedLanguageModel, TransformerBase
 from helpers.training import evaluate, predict, train
 
 # %% [markdown]
@@ -554,13 +555,13 @@ class SidedBase(TransformerBase):
     """A base that reads both sides and can tell them apart: its first head sees what stands before a word,
     the second what follows it, near words first; the other heads see everything."""
 
-    def _look(self, keys, past, x, padding, context) -> None:
-        super()._look(keys, past, x, padding, context)  # context.mask: the biases of ALiBi, (..., h, n, n)
+    def _look(self, keys, past, x, padding, context) -> Context:
+        context = super()._look(keys, past, x, padding, context)  # context.mask: the biases of ALiBi, (..., h, n, n)
         distance = keys.unsqueeze(1) - keys  # (n, n), above 0 for what stands before
         near = -distance.abs().float()
         sides = [near.masked_fill(distance < 0, -torch.inf), near.masked_fill(distance > 0, -torch.inf)]
         everything = [torch.zeros_like(near)] * (self.n_heads - 2)
-        context.mask = context.mask + torch.stack(sides + everything)
+        return replace(context, mask=context.mask + torch.stack(sides + everything))
 
 
 def new_base(causal: bool) -> TransformerBase:

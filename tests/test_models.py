@@ -258,6 +258,16 @@ def test_attention_maps_are_what_the_fused_kernel_uses() -> None:
                 assert (maps[0][..., causal_mask(7)] == 0).all()
 
 
+def test_a_context_stays_as_its_owner_made_it() -> None:
+    memory = torch.randn(2, 5, WIDTH).double()
+    for positions in KINDS:
+        context = Context(memory=memory)
+        base = make_base(positions=positions, cross=True)
+        first = base(some_tokens(2, 5), torch.tensor([5, 3]), context)
+        assert first.isfinite().all()
+        assert context == Context(memory=memory)
+
+
 # Heads and decoding
 
 
