@@ -13,9 +13,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.choices import refuse_unknown
+from helpers.choices import pick, refuse_unknown
 
 Positions = Literal["none", "sinusoidal", "learned", "alibi", "rotary"]
+Activation = Literal["relu", "gelu", "gelu_tanh"]
 
 
 @dataclass
@@ -127,7 +128,16 @@ class Layer(nn.Module):
     Dropout acts on the output of each part (5.4), not on the attention weights.
     """
 
-    def __init__(self, d_model: int, n_heads: int, d_feedforward: int, dropout: float, pre: bool, cross: bool) -> None:
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_feedforward: int,
+        dropout: float,
+        pre: bool,
+        cross: bool,
+        activation: Activation = "relu",
+    ) -> None:
         super().__init__()
         self.pre, self.cross, self.dropout = pre, cross, nn.Dropout(dropout)
         self.attention = Attention(d_model, n_heads)
@@ -136,7 +146,9 @@ class Layer(nn.Module):
             self.cross_attention = Attention(d_model, n_heads)
             self.cross_attention_norm = nn.LayerNorm(d_model)
         hidden, output = nn.Linear(d_model, d_feedforward), nn.Linear(d_feedforward, d_model)
-        self.feed_forward = nn.Sequential(OrderedDict(hidden=hidden, activation=nn.ReLU(), output=output))
+        activations = {"relu": nn.ReLU(), "gelu": nn.GELU(), "gelu_tanh": nn.GELU(approximate="tanh")}
+        between = pick("activation", activation, activations)
+        self.feed_forward = nn.Sequential(OrderedDict(hidden=hidden, activation=between, output=output))
         self.feed_forward_norm = nn.LayerNorm(d_model)
 
     def forward(self, x: Tensor, context: Context) -> Tensor:
@@ -168,9 +180,10 @@ class TransformerBase(nn.Module):
         norm_first: pre-norm layers, and one more LayerNorm after the last.
         max_len: longest sequence that sinusoidal and learned positions can number.
         cross: whether the layers also read the output of an encoder (a decoder).
+        activation: "relu" as in the paper, "gelu" (Hendrycks 2016), or "gelu_tanh", its approximation in GPT-2.
 
     Raises:
-        ValueError: for unknown positions, or a width that the heads cannot share.
+        ValueError: for an unknown kind of positions or activation, or a width that the heads cannot share.
     """
 
     def __init__(
@@ -186,6 +199,7 @@ class TransformerBase(nn.Module):
         norm_first: bool = False,
         max_len: int = 2048,
         cross: bool = False,
+        activation: Activation = "relu",
     ) -> None:
         super().__init__()
         refuse_unknown("kind of positions", positions, get_args(Positions))
@@ -204,7 +218,8 @@ class TransformerBase(nn.Module):
             self.register_buffer("position", table, persistent=False)
         d_feedforward = d_feedforward or d_model
         self.layers = nn.ModuleList(
-            Layer(d_model, n_heads, d_feedforward, dropout, pre=norm_first, cross=cross) for _ in range(n_layers)
+            Layer(d_model, n_heads, d_feedforward, dropout, pre=norm_first, cross=cross, activation=activation)
+            for _ in range(n_layers)
         )
         self.norm = nn.LayerNorm(d_model) if norm_first else nn.Identity()
         self.dropout = nn.Dropout(dropout)

@@ -15,7 +15,7 @@ import pytest
 import helpers
 from helpers.data import Batches, Corpus, Split, Vocabulary, for_classifier, for_language_model, for_translation, load
 from helpers.device import choose_device
-from helpers.models import Classifier, EncoderDecoder, TransformerBase
+from helpers.models import Classifier, EncoderDecoder, Layer, TransformerBase
 from helpers.training import evaluate, schedule, train
 from tutor import __main__ as command
 from tutor.checking import verdict
@@ -38,6 +38,8 @@ LITERALS: dict[tuple[str, str], Callable[[], Any]] = {
     ("train", "loss"): lambda: train(MODEL, batches(), WRONG, epochs=1, progress=False),  # type: ignore[arg-type]
     ("evaluate", "loss"): lambda: evaluate(MODEL, batches(), WRONG),  # type: ignore[arg-type]
     ("TransformerBase", "positions"): lambda: TransformerBase(9, 4, 1, 1, positions=WRONG),  # type: ignore[arg-type]
+    ("TransformerBase", "activation"): lambda: TransformerBase(9, 4, 1, 1, activation=WRONG),  # type: ignore[arg-type]
+    ("Layer", "activation"): lambda: Layer(4, 1, 4, 0.0, False, False, WRONG),  # type: ignore[arg-type]
     ("Vocabulary", "kind"): lambda: Vocabulary(["a"], WRONG),  # type: ignore[arg-type]
     ("Vocabulary.learn", "kind"): lambda: Vocabulary.learn(["a"], WRONG),  # type: ignore[arg-type]
     ("Split", "role"): lambda: Split("a", WRONG, pd.DataFrame()),  # type: ignore[arg-type]

@@ -183,6 +183,18 @@ def test_learned_positions_are_trained_and_pre_norm_has_one_more_norm() -> None:
     assert count(TransformerBase(9, 4, 2, 2, norm_first=True)) == plain + 2 * 4
 
 
+def test_activations_are_torchs_own() -> None:
+    x = torch.randn(50).double()
+    for name, expected in {
+        "relu": x.relu(),
+        "gelu": x * (1 + torch.erf(x / 2**0.5)) / 2,
+        "gelu_tanh": x * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3))) / 2,
+    }.items():
+        for layer in make_base(activation=name).layers:
+            torch.testing.assert_close(layer.feed_forward.activation(x), expected)
+    assert isinstance(make_base().layers[0].feed_forward.activation, nn.ReLU)
+
+
 # Who sees whom
 
 
