@@ -21,25 +21,18 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from helpers.data import (
-    EOS,
+from helpers.batches import (
     IGNORE,
-    MASK,
-    PAD,
-    SOS,
     Batch,
     Batches,
-    Corpus,
     Encode,
     Example,
-    Split,
-    Vocabulary,
     for_answers,
     for_classifier,
     for_language_model,
     for_translation,
-    load,
 )
+from helpers.corpora import Corpus, Split, load
 from helpers.models import (
     Classifier,
     EncoderDecoder,
@@ -48,6 +41,7 @@ from helpers.models import (
     TransformerBase,
 )
 from helpers.training import evaluate, predict, schedule, train
+from helpers.vocabulary import EOS, MASK, PAD, SOS, Vocabulary
 
 CPU = torch.device("cpu")
 Figures = dict[str, dict[str, float]]

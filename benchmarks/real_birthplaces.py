@@ -34,26 +34,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from helpers.data import (
-    CACHE,
-    EOS,
-    IGNORE,
-    MASK,
-    MIRROR,
-    PAD,
-    SOS,
-    Batch,
-    Batches,
-    Corpus,
-    Example,
-    Split,
-    Vocabulary,
-    for_language_model,
-    load,
-)
+from helpers.batches import IGNORE, Batch, Batches, Example, for_language_model
+from helpers.corpora import CACHE, MIRROR, Corpus, Split, load
 from helpers.device import choose_device, explain_device
 from helpers.models import Context, LanguageModel, TransformerBase
 from helpers.training import schedule, train
+from helpers.vocabulary import EOS, MASK, PAD, SOS, Vocabulary
 
 LONGEST = 32  # characters of a place; the longest one of the corpus has fewer
 WAYS = ("has not read", "has read, answers at once", "has read, recites first")

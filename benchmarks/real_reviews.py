@@ -39,18 +39,8 @@ import torch
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor, nn
 
-from helpers.data import (
-    CACHE,
-    IGNORE,
-    MIRROR,
-    Batch,
-    Batches,
-    Corpus,
-    Split,
-    for_classifier,
-    for_language_model,
-    load,
-)
+from helpers.batches import IGNORE, Batch, Batches, for_classifier, for_language_model
+from helpers.corpora import CACHE, MIRROR, Corpus, Split, load
 from helpers.device import choose_device, explain_device
 from helpers.models import Classifier, LanguageModel, TransformerBase
 from helpers.training import predict, schedule, score_language_model, train

@@ -13,7 +13,7 @@ training and of writing. Into --out it writes `real_translation.csv` (a row for 
 `real_translation.png` and `real_translation.txt` (the translations; first come sentences of which the
 model finds the wanted translation probable).
 
-BLEU is that of sacrebleu on lower-case words as the course cuts them (`helpers.data.WORD`), with
+BLEU is that of sacrebleu on lower-case words as the course cuts them (`helpers.vocabulary.WORD`), with
 the real words as the reference: an <oov> that the model writes is wrong. Sentences whose English is
 in the training part, too, do not count. Such a BLEU can be compared with other runs of this program,
 not with figures from papers, which cut words differently.
@@ -33,20 +33,12 @@ import pandas as pd
 import sacrebleu  # of the test dependencies
 import torch
 
-from helpers.data import (
-    CACHE,
-    EOS,
-    MIRROR,
-    SOS,
-    Batches,
-    Split,
-    Vocabulary,
-    for_translation,
-    load,
-)
+from helpers.batches import Batches, for_translation
+from helpers.corpora import CACHE, MIRROR, Split, load
 from helpers.device import choose_device, explain_device
 from helpers.models import EncoderDecoder
 from helpers.training import evaluate, schedule, train
+from helpers.vocabulary import EOS, SOS, Vocabulary
 
 Translations = list[list[str]]
 

@@ -22,7 +22,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.data import Batch, Batches, Corpus, Split, for_classifier, load, padding_share
+from helpers.batches import Batch, Batches, for_classifier, padding_share
+from helpers.corpora import Corpus, Split, load
 from helpers.device import autocast, choose_device, explain_device
 from helpers.models import Classifier, TransformerBase, as_mask, sinusoids
 from helpers.training import evaluate, score_classifier, train

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import torch
 from torch import Tensor, nn
 
@@ -36,8 +35,7 @@ class Totals:
     def means(self) -> dict[str, float]:
         """Returns the mean loss in nats, its exponential and the share of right answers."""
         loss, accuracy = (self.sums / max(1, self.count)).tolist()
-        perplexity = math.exp(loss) if loss < 700 else math.inf
-        return {"loss": loss, "perplexity": perplexity, "accuracy": accuracy}
+        return {"loss": loss, "perplexity": math.exp(loss) if loss < 700 else math.inf, "accuracy": accuracy}
 
 
 class Run:
@@ -78,15 +76,11 @@ class Run:
                 self.best_weights = {name: weight.clone() for name, weight in self.model.state_dict().items()}
         self.clock = time.perf_counter()
 
-    def history(self) -> pd.DataFrame:
-        """Returns the rows so far."""
-        return pd.DataFrame(self.rows)
-
     def save(self, path: Path) -> None:
         """Writes the checkpoint: whole, or not at all."""
-        state = {name: getattr(self, name) for name in KEPT}
+        state = {name: getattr(self, name) for name in KEPT} | {"totals": vars(self.totals)}
         state |= {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
-        state |= {"random": torch.get_rng_state(), "totals": vars(self.totals)}
+        state["random"] = torch.get_rng_state()
         if self.device.type != "cpu":
             state[f"random_{self.device.type}"] = random_state(self.device)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -143,8 +143,7 @@ def set_threads(threads: int | None = None) -> int:
     Raises:
         ValueError: the number is not a whole number of at least 1.
     """
-    if threads is None:
-        threads = available_cores()
+    threads = available_cores() if threads is None else threads
     if threads < 1:
         raise ValueError(f"The number of threads is {threads}, expected at least 1.")
     torch.set_num_threads(threads)

@@ -18,9 +18,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from tqdm import tqdm
 
+from helpers.batches import Batch, Batches
 from helpers.checkpoints import Run, Totals, finish_step_on_interrupt
 from helpers.choices import pick, refuse_unknown
-from helpers.data import Batch, Batches
 from helpers.device import autocast, choose_device, set_seed
 
 Scores = tuple[Tensor, Tensor]  # logits (k, C) and targets (k,) of the k places that are scored
@@ -70,13 +70,12 @@ def schedule(kind: Schedule, warmup: int, total: int = 0) -> Callable[[int], flo
         if step < warmup:
             return (step + 1) / warmup
         left = max(0.0, (total - step) / max(1, total - warmup))
-        after = {
+        return {
             "constant": 1.0,
             "linear": left,
             "cosine": 0.5 - 0.5 * math.cos(math.pi * left),
             "inverse_sqrt": math.sqrt(max(1, warmup) / (step + 1)),
-        }
-        return after[kind]
+        }[kind]
 
     return factor
 
@@ -220,14 +219,14 @@ def train(
             else:
                 if run.totals.count:
                     bar.set_postfix_str(run.log())
-                _finish_epoch(run, valid, loss, after_epoch, keep_best=patience is not None)
+                _end_epoch(run, valid, loss, after_epoch, keep_best=patience is not None)
             if path:
                 run.save(path)
     if interrupted:
         _stop(run, path)
     elif run.best_weights:
         model.load_state_dict(run.best_weights)
-    return run.history()
+    return pd.DataFrame(run.rows)
 
 
 def _refuse_other_roles(batches: Batches, valid: Batches | None, patience: int | None) -> None:
@@ -250,13 +249,11 @@ def _prepare(model: nn.Module, device: torch.device, compiled: bool) -> None:
             part.compile(dynamic=True)
 
 
-def _finish_epoch(
-    run: Run, valid: Batches | None, loss: Loss | Score, after_epoch: AfterEpoch | None, keep_best: bool
-) -> None:
+def _end_epoch(run: Run, valid: Batches | None, loss: Loss | Score, after: AfterEpoch | None, keep_best: bool) -> None:
     if valid is not None:
         run.validated(evaluate(run.model, valid, loss), keep_best)
-    if after_epoch is not None:
-        run.rows[-1] |= after_epoch()
+    if after is not None:
+        run.rows[-1] |= after()
     run.epoch, run.batch = run.epoch + 1, 0
 
 

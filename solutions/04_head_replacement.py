@@ -55,9 +55,11 @@ from torch import Tensor, nn
 
 from helpers import plots
 from tutor import check, hint
-from helpers.data import EOS, PAD, SOS, Batches, Example, Split, Vocabulary, for_classifier, load
+from helpers.batches import Batches, Example, for_classifier
+from helpers.corpora import Split, load
 from helpers.models import Classifier, LanguageModel, TransformerBase
 from helpers.training import evaluate, train
+from helpers.vocabulary import EOS, PAD, SOS, Vocabulary
 
 # %% [markdown]
 # ## 1. One body, two heads

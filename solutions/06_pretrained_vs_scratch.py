@@ -60,11 +60,12 @@ from torch.nn import functional as F
 
 from helpers import plots
 from tutor import check, hint
-from helpers.data import EOS, IGNORE, OOV, PAD, SOS, Batch, Batches, Split, Vocabulary
-from helpers.data import for_classifier, for_language_model, load
+from helpers.batches import IGNORE, Batch, Batches, for_classifier, for_language_model
+from helpers.corpora import Split, load
 from helpers.device import choose_device
 from helpers.models import Classifier, LanguageModel, TransformerBase
 from helpers.training import predict, schedule
+from helpers.vocabulary import EOS, OOV, PAD, SOS, Vocabulary
 
 # %% [markdown]
 # ## 1. The plan

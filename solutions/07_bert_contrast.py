@@ -58,10 +58,11 @@ from tqdm import tqdm
 
 from helpers import plots
 from tutor import check, hint
-from helpers.data import EOS, IGNORE, MASK, OOV, PAD, SOS, Batch, Batches, Example, Split, Vocabulary
-from helpers.data import for_classifier, for_language_model, load
+from helpers.batches import IGNORE, Batch, Batches, Example, for_classifier, for_language_model
+from helpers.corpora import Split, load
 from helpers.models import Classifier, Context, LanguageModel, MaskedLanguageModel, TransformerBase
 from helpers.training import evaluate, predict, train
+from helpers.vocabulary import EOS, MASK, OOV, PAD, SOS, Vocabulary
 
 # %% [markdown]
 # ## 1. Two ways to guess a word

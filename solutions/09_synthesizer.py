@@ -56,9 +56,11 @@ from torch import Tensor, nn
 
 from helpers import plots
 from tutor import check, hint
-from helpers.data import Batches, Split, Vocabulary, for_language_model, load
+from helpers.batches import Batches, for_language_model
+from helpers.corpora import Split, load
 from helpers.models import Attention, Context, LanguageModel, TransformerBase
 from helpers.training import train
+from helpers.vocabulary import Vocabulary
 
 # %% [markdown]
 # ## 1. What goes into a score

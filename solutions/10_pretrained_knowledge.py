@@ -59,10 +59,11 @@ from torch.nn.utils.rnn import pad_sequence
 
 from helpers import plots
 from tutor import check, hint
-from helpers.data import (EOS, IGNORE, MASK, PAD, SOS, Batch, Batches, Example, Split, Vocabulary,
-                          for_answers, for_language_model, load)
+from helpers.batches import IGNORE, Batch, Batches, Example, for_answers, for_language_model
+from helpers.corpora import Split, load
 from helpers.models import LanguageModel, TransformerBase
 from helpers.training import schedule, train
+from helpers.vocabulary import EOS, MASK, PAD, SOS, Vocabulary
 
 # %% [markdown]
 # ## 1. Three groups of people
@@ -211,7 +212,7 @@ def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor
         block: numbers in x and in y, at least 8.
 
     Returns:
-        x and y as in steps 1 to 4 above, with MASK and PAD of helpers.data; y is x one place ahead.
+        x and y as in steps 1 to 4 above, with MASK and PAD of helpers.vocabulary; y is x one place ahead.
     """
     ### BEGIN SOLUTION
     def draw(low: int, high: int) -> int:  # both included

@@ -57,9 +57,11 @@ from torch import Tensor, nn
 
 from helpers import plots
 from tutor import check, hint
-from helpers.data import EOS, IGNORE, PAD, SOS, Batches, Split, Vocabulary, for_translation, load
+from helpers.batches import IGNORE, Batches, for_translation
+from helpers.corpora import Split, load
 from helpers.models import Context, EncoderDecoder, TransformerBase
 from helpers.training import schedule, train
+from helpers.vocabulary import EOS, PAD, SOS, Vocabulary
 
 # %% [markdown]
 # ## 1. Two languages

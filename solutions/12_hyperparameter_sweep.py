@@ -62,10 +62,12 @@ from tqdm.auto import tqdm
 
 from helpers import plots
 from tutor import check, hint
-from helpers.data import EOS, SOS, Batches, Split, Vocabulary, for_translation, load
+from helpers.batches import Batches, for_translation
+from helpers.corpora import Split, load
 from helpers.device import choose_device
 from helpers.models import EncoderDecoder
 from helpers.training import train
+from helpers.vocabulary import EOS, SOS, Vocabulary
 
 # %% [markdown]
 # ## 1. Four settings, a log and a sentence

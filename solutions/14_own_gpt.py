@@ -67,7 +67,7 @@ from tqdm.auto import tqdm
 
 from helpers import plots
 from tutor import check, hint
-from helpers.data import load
+from helpers.corpora import load
 
 # %% [markdown]
 # ## 1. The text, and the program to beat

@@ -62,9 +62,11 @@ from torch.nn import functional as F
 
 from helpers import plots
 from tutor import check, hint
-from helpers.data import Batch, Batches, Split, Vocabulary, for_classifier, for_language_model, load
+from helpers.batches import Batch, Batches, for_classifier, for_language_model
+from helpers.corpora import Split, load
 from helpers.models import Classifier, LanguageModel, TransformerBase
 from helpers.training import evaluate, schedule, train
+from helpers.vocabulary import Vocabulary
 
 # %% [markdown]
 # ## 1. One base, many tasks

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from grading.authoring import source as sources
-from helpers import data
+from helpers import corpora
 from tests import stand_in_device
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,14 +39,14 @@ def run_notebook(source: Path, *, everywhere: bool = False, rows: int | None = N
         Exception: what a cell raises, with the lines of the source in its traceback.
     """
 
-    def load_few(name: str, drop_copies: bool = False) -> data.Corpus:
+    def load_few(name: str, drop_copies: bool = False) -> corpora.Corpus:
         corpus = load(name, drop_copies)
         parts = {part: replace(split, rows=split.rows.head(rows)) for part, split in corpus.parts.items()}
         return replace(corpus, parts=parts)
 
     variables: dict[str, Any] = {"__name__": "__main__", "display": print}
-    load = data.load
-    data.load = load if rows is None else load_few
+    load = corpora.load
+    corpora.load = load if rows is None else load_few
     try:
         for cell in sources.read(source):
             if cell.kind not in RUN:
@@ -57,7 +57,7 @@ def run_notebook(source: Path, *, everywhere: bool = False, rows: int | None = N
             code = compile("\n" * cell.line + text, str(source), "exec")  # so that lines are those of the file
             exec(code, variables)
     finally:
-        data.load = load
+        corpora.load = load
     return variables
 
 

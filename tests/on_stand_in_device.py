@@ -21,17 +21,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers import plots
-from helpers.data import (
-    Batch,
-    Batches,
-    Split,
-    Vocabulary,
-    for_answers,
-    for_classifier,
-    for_language_model,
-    for_translation,
-    load,
-)
+from helpers.batches import Batch, Batches, for_answers, for_classifier, for_language_model, for_translation
+from helpers.corpora import Split, load
 from helpers.device import SETTING, bf16_pays, choose_device, explain_device, set_seed
 from helpers.models import (
     Classifier,
@@ -43,6 +34,7 @@ from helpers.models import (
     TransformerBase,
 )
 from helpers.training import evaluate, predict, schedule, train
+from helpers.vocabulary import Vocabulary
 from tests import stand_in_device
 from tests.notebooks_on_device import ROOT, run_notebook
 from tutor.checking import plain

@@ -18,7 +18,8 @@ import torch
 from torch import Tensor, nn
 
 from grading.definitions.exercise import Exercise, Stage
-from helpers.data import IGNORE, Batch, Vocabulary
+from helpers.batches import IGNORE, Batch
+from helpers.vocabulary import Vocabulary
 from tests.checking import LANGUAGE_MODEL, asked, classifier_of, right_mask, verdict
 from tutor.checking import building, clock, plain
 from tutor.checking.answers import Ask, InProcess

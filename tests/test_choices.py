@@ -13,10 +13,12 @@ import pandas as pd
 import pytest
 
 import helpers
-from helpers.data import Batches, Corpus, Split, Vocabulary, for_classifier, for_language_model, for_translation, load
+from helpers.batches import Batches, for_classifier, for_language_model, for_translation
+from helpers.corpora import Corpus, Split, load
 from helpers.device import choose_device
 from helpers.models import Classifier, EncoderDecoder, Layer, TransformerBase
 from helpers.training import evaluate, schedule, train
+from helpers.vocabulary import Vocabulary
 from tutor import __main__ as command
 from tutor.checking import verdict
 from tutor.checks import check

@@ -13,25 +13,19 @@ import pooch
 import pytest
 import torch
 
-from helpers import data
-from helpers.data import (
-    EOS,
+from helpers import corpora
+from helpers.batches import (
     IGNORE,
-    OOV,
-    PAD,
-    SOS,
     Batch,
     Batches,
-    CorpusError,
-    Split,
-    Vocabulary,
     for_answers,
     for_classifier,
     for_language_model,
     for_translation,
-    load,
     padding_share,
 )
+from helpers.corpora import CorpusError, Split, load
+from helpers.vocabulary import EOS, MASK, OOV, PAD, SOS, Vocabulary
 
 TEXTS = ["Le chat dort.", "Le chat n'a pas dormi ; qu'importe !", "Peut-être."]
 
@@ -68,7 +62,7 @@ def test_unknown_words_do_not_crash() -> None:
 
 def test_mask_is_a_special_token_only_when_asked() -> None:
     assert len(Vocabulary(["a"])) == 5
-    assert Vocabulary(["a"], mask=True).tokens[data.MASK] == "<mask>"
+    assert Vocabulary(["a"], mask=True).tokens[MASK] == "<mask>"
     assert "<mask>" not in Vocabulary(["a"]).numbers
 
 
@@ -164,7 +158,7 @@ def test_what_is_missing_is_named() -> None:
         Batches(split_of(count=0), for_classifier(Vocabulary(["mot"])))
     with pytest.raises(KeyError, match="made/train has no column 'texte', only"):
         split_of()["texte"]
-    corpus = data.Corpus("made", {"train": split_of()})
+    corpus = corpora.Corpus("made", {"train": split_of()})
     with pytest.raises(KeyError, match="made has no part 'valid', only"):
         _ = corpus.valid
     with pytest.raises(ValueError, match="no corpus 'nothing': take one of"):
@@ -234,7 +228,7 @@ def mirror(repository: Path) -> Path:
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(data.CACHE, str(tmp_path / "cache"))
+    monkeypatch.setenv(corpora.CACHE, str(tmp_path / "cache"))
     monkeypatch.setattr(pooch.core, "time", SimpleNamespace(sleep=lambda _: None))
     return tmp_path / "cache"
 
@@ -250,7 +244,7 @@ def serve(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Iterator[Callable[...
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), made)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         running.append(server)
-        monkeypatch.setenv(data.MIRROR, f"http://127.0.0.1:{server.server_port}")
+        monkeypatch.setenv(corpora.MIRROR, f"http://127.0.0.1:{server.server_port}")
         return handler
 
     yield start
@@ -305,9 +299,9 @@ def test_other_real_corpora(serve: Callable[..., type[Server]], mirror: Path) ->
 
 
 def test_a_folder_serves_as_mirror(monkeypatch: pytest.MonkeyPatch, cache: Path, mirror: Path, tmp_path: Path) -> None:
-    monkeypatch.setenv(data.MIRROR, str(mirror))
+    monkeypatch.setenv(corpora.MIRROR, str(mirror))
     assert len(load("birthplaces").train) == 2000
-    monkeypatch.setenv(data.MIRROR, str(tmp_path / "nothing"))
+    monkeypatch.setenv(corpora.MIRROR, str(tmp_path / "nothing"))
     with pytest.raises(CorpusError, match="could not be stored"):
         load("multi30k_en_fr")
     assert set(files_in(cache)) == {"wiki.txt", "birth_places_train.tsv", "birth_dev.tsv"}
@@ -331,7 +325,7 @@ def test_a_failed_download_gets_a_sentence_and_leaves_nothing(
 ) -> None:
     serve(fault=fault)
     if fault == "offline":
-        monkeypatch.setenv(data.MIRROR, "http://127.0.0.1:9")
+        monkeypatch.setenv(corpora.MIRROR, "http://127.0.0.1:9")
     (cache / "birthplaces").mkdir(parents=True)
     (cache / "birthplaces" / "wiki.txt").write_text("half of a fi")  # a damaged copy from before
     with pytest.raises(CorpusError) as caught:
@@ -339,7 +333,7 @@ def test_a_failed_download_gets_a_sentence_and_leaves_nothing(
     message = str(caught.value)
     assert sentence in message
     assert message.startswith("birthplaces cannot be downloaded: ")
-    assert data.MIRROR in message
+    assert corpora.MIRROR in message
     assert "\n" not in message
     assert caught.value.__suppress_context__
     assert files_in(cache) == []

@@ -22,6 +22,15 @@ def test_the_three_functions_are_found_where_they_were(name: str) -> None:
     assert getattr(importlib.import_module(PLACES[name]), name) is getattr(tutor, name)
 
 
+def test_corpora_vocabularies_and_batches_are_found_where_they_were() -> None:
+    older = vars(importlib.import_module("helpers.data"))
+    modules = [vars(importlib.import_module(f"helpers.{name}")) for name in ("batches", "corpora", "vocabulary")]
+    for module in modules:
+        names = {name for name, value in module.items() if getattr(value, "__module__", "") == module["__name__"]}
+        assert names - {"_download", "_read_embedded", "_read_real"} <= set(older)
+    assert all(any(module.get(name) is older[name] for module in modules) for name in older if name[0] != "_")
+
+
 def test_the_command_is_found_where_it_was(tmp_path: Path) -> None:
     told = [
         subprocess.run([sys.executable, "-m", name, "nonsense"], cwd=tmp_path, capture_output=True, text=True).stdout

@@ -15,7 +15,7 @@ import pytest
 
 from grading.authoring import source
 from grading.definitions import catalogue
-from helpers.data import load
+from helpers.corpora import load
 
 ROOT = Path(__file__).resolve().parent.parent
 NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w,]*\d)")

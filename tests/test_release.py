@@ -141,7 +141,7 @@ def test_the_same_release_has_the_same_bytes(made: tuple[Path, Path], tmp_path: 
 
 LOAD = """
 import sys, helpers
-from helpers.data import load
+from helpers.corpora import load
 assert helpers.__file__.startswith(sys.argv[1]), helpers.__file__
 for name in sys.argv[2:]:
     corpus = load(name)

@@ -47,8 +47,8 @@ BELOW = {
     "classroom": {"folder", "files", "notebooks", "autograder", "authoring"},
     "pages": {"folder", "files", "notebooks", "definitions", "autograder", "classroom"},
 }
-# Notebooks that were released before `tutor` was a package of its own import these; each passes on what it names.
-OLD_NAMES = {"helpers.__main__", "helpers.check", "helpers.hints", "helpers.progress"}
+# Older notebooks, released when something lay elsewhere, import these; each passes on what it names.
+OLD_NAMES = {"helpers.__main__", "helpers.check", "helpers.data", "helpers.hints", "helpers.progress"}
 HEAVY = ["matplotlib", "nbgrader", "numpy", "pandas", "torch"]
 
 

@@ -14,17 +14,11 @@ from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from helpers import training
-from helpers.data import (
-    Batch,
-    Batches,
-    Split,
-    Vocabulary,
-    for_classifier,
-    for_language_model,
-    for_translation,
-)
+from helpers.batches import Batch, Batches, for_classifier, for_language_model, for_translation
+from helpers.corpora import Split
 from helpers.models import Classifier, EncoderDecoder, LanguageModel, TransformerBase
 from helpers.training import evaluate, predict, schedule, train
+from helpers.vocabulary import Vocabulary
 
 CPU = torch.device("cpu")
 TIMES = ["seconds", "tokens_per_second"]

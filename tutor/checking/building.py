@@ -47,10 +47,11 @@ def _model(recipe: Model) -> Any:
     Raises:
         KeyError: when there is no such class.
     """
-    from helpers import data
+    from helpers import batches, vocabulary
 
     if recipe.name in DATA:
-        return getattr(data, recipe.name)(**recipe.arguments)
+        kind = {"Batch": batches.Batch, "Vocabulary": vocabulary.Vocabulary}[recipe.name]
+        return kind(**recipe.arguments)
     model = _new(recipe)
     if recipe.faint:
         _fade(model.head, recipe.faint)

@@ -15,8 +15,8 @@ from typing import Any
 class Model:
     """A model of `helpers.models` told by its recipe: class name, arguments, and seed of its initial weights.
 
-    A layer of `tutor.checking.sequence_layers` may be told in the same way, and a `Batch` or a `Vocabulary` of
-    `helpers.data` by name and arguments.
+    A layer of `tutor.checking.sequence_layers` may be told in the same way, and a `Batch` of `helpers.batches` or a
+    `Vocabulary` of `helpers.vocabulary` by name and arguments.
 
     With `noise`, each call adds different normal noise of this size to the output, as rounding does on a GPU.
     `tie` names a parameter and the one it shall share: `("head.weight", "base.embedding.weight")`. `freeze` holds
