@@ -190,6 +190,8 @@ check(perplexity)
 
 # %% [markdown]
 # Here is the model, still with random numbers. It should hesitate between about all the words there are.
+#
+# (Elsewhere you will meet `torch.utils.data.DataLoader`: it takes the rows of a data set, with `shuffle=True` in a new order at each pass, a fixed number at a time, and stacks them into tensors. The course has a class of its own, `Batches`, which puts texts of about the same length together, so that little is padding, and fills each batch up to a number of tokens, padding counted, so that a batch of long texts needs no more memory than one of short texts.)
 
 # %% measured
 def new_base() -> TransformerBase:
