@@ -109,8 +109,7 @@ class Run:
         except Exception as error:
             reason = str(error).splitlines()[0]
             raise ValueError(f"cannot go on from {path}: {reason}. Delete it to start anew") from error
-        for name in KEPT:
-            setattr(self, name, state[name])
+        vars(self).update({name: state[name] for name in KEPT})
         vars(self.totals).update(state["totals"])
         torch.set_rng_state(state["random"].cpu())
         if (name := f"random_{self.device.type}") in state:

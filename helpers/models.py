@@ -39,9 +39,7 @@ class Context:
 
 def as_mask(padding: Tensor, size: int) -> Tensor:
     """Returns the key padding mask `(b, size)`, True where padded, of lengths `(b,)` or a mask."""
-    if padding.dim() == 2:
-        return padding
-    return torch.arange(size, device=padding.device) >= padding.unsqueeze(1)
+    return padding if padding.dim() == 2 else torch.arange(size, device=padding.device) >= padding.unsqueeze(1)
 
 
 def sinusoids(max_len: int, d_model: int) -> Tensor:

@@ -170,7 +170,8 @@ def train(
         batches: of a split with role "train".
         loss: a key of `SCORES`, or a function (model, batch) -> logits `(k, C)`, targets `(k,)`.
         epochs: passes over `batches`.
-        learning_rate, weight_decay: of AdamW.
+        learning_rate: of AdamW.
+        weight_decay: of AdamW, for matrices; norms and biases do not decay.
         valid: batches of a split with role "valid", evaluated after every epoch.
         factor: the learning rate's factor at each step, such as `schedule("linear", 100, 1000)`.
         clip: longest gradient; longer ones are scaled down to this norm.
@@ -239,7 +240,11 @@ def _refuse_other_roles(batches: Batches, valid: Batches | None, patience: int |
 
 def _adamw(model: nn.Module, rate: float, decay: float) -> torch.optim.Optimizer:
     weights = [weight for weight in model.parameters() if weight.requires_grad]
-    return torch.optim.AdamW(weights, rate, weight_decay=decay, fused=next(model.parameters()).device.type != "mps")
+    # Decay pulls weights towards 0, which limits what the matrices can learn by heart. Norms and biases are few, and
+    # the factor of a norm belongs near 1: they are left out, as in nanoGPT and minGPT.
+    matrices, vectors = [w for w in weights if w.dim() > 1], [w for w in weights if w.dim() < 2]
+    groups = [{"params": matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, rate, fused=next(model.parameters()).device.type != "mps")
 
 
 def _prepare(model: nn.Module, device: torch.device, compiled: bool) -> None:

@@ -277,6 +277,27 @@ def test_frozen_weights_stay() -> None:
     assert not same(model.head, before.head)
 
 
+def test_norms_and_biases_are_not_decayed() -> None:
+    models = [model_of("language_model", 0.0) for _ in range(2)]
+    for model, decay in zip(models, (0.0, 0.5), strict=True):
+        for weight in model.parameters():
+            weight.data += 0.1  # a bias of 0 has nothing to lose
+        batches = batches_of("language_model", token_budget=9999)  # one step
+        assert len(fit(model, "language_model", batches=batches, epochs=1, log_every=1, weight_decay=decay)) == 1
+    for (name, free), decayed in zip(models[0].named_parameters(), models[1].parameters(), strict=True):
+        assert free.equal(decayed) == (free.dim() == 1), name
+
+
+def test_a_model_without_matrices_to_train_trains_its_biases() -> None:
+    model = model_of("classifier")
+    before = copy.deepcopy(model)
+    for weight in model.parameters():
+        weight.requires_grad_(weight.dim() == 1)
+    fit(model, "classifier")
+    assert same(model.base.embedding, before.base.embedding)
+    assert not model.head.bias.equal(before.head.bias)
+
+
 def test_what_goes_wrong_gets_a_sentence() -> None:
     batches = batches_of("classifier")
 
