@@ -6,7 +6,9 @@ import random
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from functools import cache
 from io import StringIO
+from typing import Any
 
 import numpy as np
 import torch
@@ -83,15 +85,24 @@ def output_kept(printed: StringIO) -> Iterator[None]:
 @contextmanager
 def _display_kept() -> Iterator[None]:
     """Drops what the answer displays, when IPython is there to display it."""
-    from IPython.core.displaypub import CapturingDisplayPublisher
     from IPython.core.getipython import get_ipython
 
     shell = get_ipython()
     if shell is None:
         yield
         return
-    before, shell.display_pub = shell.display_pub, CapturingDisplayPublisher()
+    unseen, before = _unseen_displays(), shell.display_pub
+    shell.display_pub = unseen
     try:
         yield
     finally:
+        unseen.outputs = []
         shell.display_pub = before
+
+
+@cache
+def _unseen_displays() -> Any:
+    """Returns what takes displays and shows none; to make one takes longer than many an answer."""
+    from IPython.core.displaypub import CapturingDisplayPublisher
+
+    return CapturingDisplayPublisher()

@@ -5,9 +5,9 @@ The model itself never leaves the process of the answer. `tutor.checking.takes` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -16,8 +16,7 @@ from tutor.checking import plain
 from tutor.checking.recipes import DATA
 
 
-@dataclass(frozen=True)
-class Numbers:
+class Numbers(NamedTuple):
     """A tensor as it was: two are equal when type, shape and all bytes are."""
 
     dtype: torch.dtype
@@ -41,7 +40,7 @@ CHANGES = {
     "weights": "the weights",
     "entries": "the entries",
 }
-HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+_hooks = attrgetter("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
 def state_of(value: Any) -> State:
@@ -52,42 +51,46 @@ def state_of(value: Any) -> State:
     Raises:
         NotPlain: when it is too large to be looked at.
     """
-    return dict(_states(value, ""))
+    state: State = {}
+    _add_state(state, value, "")
+    return state
 
 
-def _states(value: Any, place: str) -> Iterator[tuple[tuple[str, str], Any]]:
+def _add_state(state: State, value: Any, place: str) -> None:
     if isinstance(value, nn.Module):
-        yield from _module_states(value, place)
+        _add_state_of_module(state, value, place)
     elif isinstance(value, Tensor) and value.device.type != "meta" and value.layout == torch.strided:
-        yield (place, "requires_grad"), value.requires_grad
-        yield (place, "numbers"), Numbers(value.dtype, tuple(value.shape), plain.raw(value))
+        state[place, "requires_grad"] = value.requires_grad
+        state[place, "numbers"] = Numbers(value.dtype, tuple(value.shape), plain.raw(value))
     elif isinstance(value, dict) and len(value) <= plain.MAX_KEYS and all(isinstance(name, str) for name in value):
-        yield (place, "kind"), "dict"
+        state[place, "kind"] = "dict"
         for name, part in value.items():
-            yield from _states(part, f"{place}[{name!r}]")
+            _add_state(state, part, f"{place}[{name!r}]")
     elif type(value).__name__ in DATA:
-        yield (place, "kind"), type(value).__name__
+        state[place, "kind"] = type(value).__name__
         for name, part in vars(value).items():
-            yield from _states(part, f"{place}.{name}")
+            _add_state(state, part, f"{place}.{name}")
     elif isinstance(value, list) and any(type(part).__name__ in DATA for part in value):
-        yield (place, "entries"), len(value)
+        state[place, "entries"] = len(value)
         for number, part in enumerate(value):
-            yield from _states(part, f"{place}[{number}]")
+            _add_state(state, part, f"{place}[{number}]")
     else:
-        yield (place, "entries"), plain.encode(value)
+        state[place, "entries"] = plain.encode(value)
 
 
-def _module_states(model: nn.Module, place: str) -> Iterator[tuple[tuple[str, str], Any]]:
-    yield (place, "kind"), type(model).__name__
+def _add_state_of_module(state: State, model: nn.Module, place: str) -> None:
+    state[place, "kind"] = type(model).__name__
     for name, part in model.named_modules():
         here = f"{place}.{name}" if name else place
-        yield (here, "mode"), part.training
-        yield (here, "hooks"), sum(len(getattr(part, hooks)) for hooks in HOOKS)
-        for key, tensor in [*part._parameters.items(), *part._buffers.items()]:
+        state[here, "mode"] = part.training
+        state[here, "hooks"] = sum(map(len, _hooks(part)))
+        for key, tensor in (*part._parameters.items(), *part._buffers.items()):
             if tensor is not None and key not in part._non_persistent_buffers_set:
-                yield (f"{here}.{key}", "kind"), type(tensor).__name__
-                for (at, kind), held in _states(tensor, f"{here}.{key}"):
-                    yield (at, "weights" if kind == "numbers" else kind), held
+                at = f"{here}.{key}"
+                state[at, "kind"] = type(tensor).__name__
+                _add_state(state, tensor, at)
+                if (at, "numbers") in state:
+                    state[at, "weights"] = state.pop((at, "numbers"))
 
 
 def changes(before: State, after: State) -> list[str]:

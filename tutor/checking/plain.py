@@ -48,6 +48,7 @@ DTYPES = {
 }
 NOT_FINITE = ("inf", "-inf", "nan")  # as texts: JSON has no such numbers
 _NUMBERS = frozenset(DTYPES.values())
+_SMALL = 2**53  # every float holds the whole numbers below it
 MAX_DEPTH, MAX_ITEMS, MAX_BYTES, MAX_TEXT = 12, 20_000, 32_000_000, 20_000
 # Keys of dicts and members of sets: whoever chooses them can have Python compare each with all others.
 MAX_KEYS = 1_000
@@ -79,7 +80,9 @@ class _Budget:
 
     def enter(self, depth: int) -> None:
         """Counts one more item, at this depth."""
-        self.spend(items=1)
+        self._items -= 1
+        if self._items < 0:
+            self.spend()
         if depth > MAX_DEPTH:
             raise NotPlain(f"the value is nested more than {MAX_DEPTH} levels deep")
 
@@ -114,7 +117,7 @@ def _encode(value: Any, depth: int, budget: _Budget) -> Any:
 
 def _encode_int(value: int, depth: int, budget: _Budget) -> Any:
     _refuse_long(value)
-    return int(value) if abs(value) < 2**53 else {"int": str(int(value))}
+    return int(value) if abs(value) < _SMALL else {"int": str(int(value))}
 
 
 def _refuse_long(number: int) -> None:
@@ -158,7 +161,9 @@ def raw(tensor: Tensor) -> bytes:
     """Returns the numbers of a tensor as bytes, in the order of its last index."""
     if not tensor.numel():
         return b""
-    here = tensor.detach().to("cpu").resolve_conj().resolve_neg()
+    here = tensor.detach()
+    if here.device.type != "cpu" or here.is_conj() or here.is_neg():
+        here = here.to("cpu").resolve_conj().resolve_neg()
     if here.dtype != torch.bfloat16:  # which numpy does not have
         return here.numpy().tobytes()
     return here.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
@@ -240,6 +245,12 @@ def fresh(value: Any) -> Any:
 
 def _fresh(value: Any, depth: int, budget: _Budget) -> Any:
     kind = type(value)
+    if kind in _AS_THEY_ARE or (kind is int and -_SMALL < value < _SMALL):
+        budget.enter(depth)
+        return value
+    if kind is str:
+        budget.enter(depth)
+        return clean(_encode_text(value, depth, budget))
     if kind is Tensor and value.device.type == "cpu" and value.layout == torch.strided and value.dtype in _NUMBERS:
         budget.enter(depth)
         budget.spend(bytes=value.numel() * value.element_size())
@@ -280,9 +291,12 @@ def _damage_told() -> Iterator[None]:
         raise NotPlain("the data is damaged") from problem
 
 
+_AS_THEY_ARE = frozenset({type(None), bool, float})
+
+
 def _decode(data: Any, depth: int, budget: _Budget) -> Any:
     budget.enter(depth)
-    if data is None or isinstance(data, bool | float):
+    if type(data) in _AS_THEY_ARE:
         return data
     if isinstance(data, int):
         _refuse_long(data)
@@ -304,11 +318,14 @@ def _decode(data: Any, depth: int, budget: _Budget) -> Any:
     raise NotPlain(f"unknown plain data with keys {sorted(map(str, data))[:5]}")
 
 
+_SIMPLE = str | int | float | bool
+
+
 def is_simple(value: Any) -> bool:
     """Says whether a value can be an entry of a set and be compared with `==`."""
     if isinstance(value, tuple):
         return all(is_simple(part) for part in value)
-    return isinstance(value, str | int | float | bool)
+    return isinstance(value, _SIMPLE)
 
 
 def _decode_tensor(data: dict[str, Any], depth: int, budget: _Budget) -> Tensor:

@@ -12,7 +12,10 @@ def clean(text: str) -> str:
 
 def spoken(text: str, longest: int = MOST_TOLD) -> str:
     """Returns the beginning of a text as one line without signs that cannot be seen, which could feign other lines."""
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in clean(text[:longest])).split())
+    beginning = clean(text[:longest])
+    if not beginning.isprintable():
+        beginning = "".join(sign if sign.isprintable() else " " for sign in beginning)
+    return " ".join(beginning.split())
 
 
 def is_latin_name(name: str) -> bool:
